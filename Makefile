@@ -1,0 +1,43 @@
+# Everything here needs only Python 3.11 or later with pip, make and git.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+
+.PHONY: help demo test check format lint types wheel-check
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo         install, and answer one question about a real file'
+	@echo 'make test         install, and run the tests'
+	@echo 'make check        what must pass before a commit: format, lint, types, tests'
+	@echo 'make wheel-check  build the wheel, install it elsewhere, run the command-line tests on it'
+
+demo: $(VENV)/core.stamp
+	$(BIN)/tea run examples/demo.json
+
+test: $(VENV)/test.stamp
+	$(BIN)/python -m pytest
+
+check: format lint types test
+
+format: $(VENV)/test.stamp
+	$(BIN)/ruff format --check
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check
+
+types: $(VENV)/test.stamp
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+wheel-check: $(VENV)/test.stamp
+	.ci/wheel-check $(BIN)/python
+
+$(VENV)/core.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/test.stamp: $(VENV)/core.stamp
+	$(INSTALL) --editable '.[test]'
+	touch $@

@@ -1,0 +1,149 @@
+"""Citations of a report: collected, made one for each source, numbered from 1, and linked.
+
+Source: the paper, Appendix D.7: URLs count before descriptions, files become file links.
+"""
+
+import re
+from dataclasses import dataclass
+
+_CITATION = re.compile(
+    r"(?P<code>^```.*?^```|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"|(?<![!\\\w\]])\[(?P<number>[1-9]\d{0,3})\]"
+    r"(?:\((?P<target><[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:[ ]+\"[^\"\n]*\")?\))?",
+    re.DOTALL | re.MULTILINE,
+)
+_LIST = re.compile(
+    r"^#{1,6}[ \t]*(?:\d+\.?[ \t]*)?(?:references|sources|bibliography)[ \t]*:?[ \t]*\n(?P<body>.*?)(?=^#{1,6}[ \t]|\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_LISTED = re.compile(r"^[ \t]*(?:[-*][ \t]+)?(?:\[(\d{1,4})\]:?|(\d{1,4})[.)])[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]\n]*)\]\(<?([^()<>\n]*(?:\([^()\s]*\)[^()<>\s]*)*)>?\)")
+_ADDRESS = re.compile(r"(?:https?|file)://[^\s<>\"')\]]+", re.IGNORECASE)
+_WEB = re.compile(r"(https?)://([^/?#\s]+)([^?#\s]*)(\?[^#\s]*)?(?:#\S*)?", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+_ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_UNSAFE = re.compile(r"[\x00-\x20<>()\[\]\"%`\\?#^{|}]")
+_PORTS = {"http": ":80", "https": ":443"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Reference:
+    """One source of a report.
+
+    Args:
+        number: Its number in the report.
+        link: Where its link leads; empty where there is nothing safe to lead to.
+        description: Its words.
+    """
+
+    number: int
+    link: str
+    description: str
+
+
+class References:
+    """The sources of one report, in the order of their first citation.
+
+    Args:
+        workspace: Absolute path of the folder that holds the report.
+    """
+
+    def __init__(self, workspace: str) -> None:
+        self._workspace = _folded(workspace)
+        self._found: dict[str, Reference] = {}
+        self._listed: dict[int, tuple[str, str]] = {}
+
+    def number(self, markdown: str) -> str:
+        """Return a draft with its citations numbered from 1 and its own list of references replaced.
+
+        Args:
+            markdown: A draft that cites as `[n](source)`, or as `[n]` with a list of references at its end.
+        """
+        for section in _LIST.finditer(markdown):
+            self._collect(section["body"])
+        body = _CITATION.sub(self._cited, _LIST.sub("", markdown)).strip()
+        return f"{body}\n\n## References\n\n{self._list()}\n" if self._found else f"{body}\n"
+
+    def _collect(self, body: str) -> None:
+        for match in _LISTED.finditer(body):
+            text = match[3]
+            link, address = _LINK.search(text), _ADDRESS.search(text)
+            target = link[2] if link else address[0] if address else ""
+            words = _LINK.sub(r"\1", text) if link else text.replace(target, "")
+            self._listed[int(match[1] or match[2])] = (target, words.strip(" \t.:-–—,"))
+
+    def _cited(self, match: re.Match[str]) -> str:
+        if match["code"]:
+            return match[0]
+        listed = self._listed.get(int(match["number"]))
+        target = (match["target"] or "").strip("<>").strip()
+        if not target and listed is None:
+            return match[0]
+        known, words = listed or ("", "")
+        if target and known and self._key(target, "") != self._key(known, ""):
+            words = ""
+        reference = self._of(target or known, words)
+        return f"[{reference.number}]({reference.link})" if reference.link else f"[{reference.number}]"
+
+    def _of(self, target: str, words: str) -> Reference:
+        key = self._key(target, words)
+        if key not in self._found:
+            link = self._link(target)
+            name = words or _decoded(self._inside(target))
+            self._found[key] = Reference(number=len(self._found) + 1, link=link, description=_plain(name))
+        return self._found[key]
+
+    def _key(self, target: str, words: str) -> str:
+        """Return what two citations of one source have in common."""
+        if web := _WEB.fullmatch(target):
+            scheme, host = web[1].lower(), web[2].lower()
+            return f"{scheme}://{host.removesuffix(_PORTS[scheme])}{web[3].rstrip('/')}{web[4] or ''}"
+        return f"file {self._inside(_decoded(target))}" if target else f"words {' '.join(words.lower().split())}"
+
+    def _link(self, target: str) -> str:
+        if _WEB.fullmatch(target):
+            return _UNSAFE_IN_URL.sub(_escaped, target)
+        if not target or (_SCHEME.match(target) and not target.lower().startswith("file:")):
+            return ""
+        path = self._inside(_decoded(target))
+        if path.startswith("../"):
+            path = _folded(f"{self._workspace}/{path}")
+        return ("file://" if path.startswith("/") else "") + _UNSAFE.sub(_escaped, path)
+
+    def _inside(self, target: str) -> str:
+        """Return a file's name from the workspace, or its absolute path where it lies outside."""
+        path = _folded(target[7:] if target.lower().startswith("file://") else target)
+        return path.removeprefix(f"{self._workspace}/") if self._workspace != "/" else path
+
+    def _list(self) -> str:
+        return "\n".join(
+            f"{one.number}. [{one.description}]({one.link})" if one.link else f"{one.number}. {one.description}"
+            for one in self._found.values()
+        )
+
+
+_UNSAFE_IN_URL = re.compile(r"[\x00-\x20<>()\[\]\"`\\^{|}]")
+
+
+def _folded(path: str) -> str:
+    """Return a path without `.`, `..` and doubled slashes."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", ".") and not (part == ".." and path.startswith("/")):
+            parts.append(part)
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
+def _decoded(text: str) -> str:
+    return _ESCAPED.sub(lambda match: bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace"), text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())
+
+
+def _plain(text: str) -> str:
+    """Return words that stand safely inside of a link."""
+    return re.sub(r"([\[\]\\])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,65 @@
+"""The short way: run one task in a platform of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tea.managers.model import Adapter
+    from tea.runtime.outcome import Outcome
+    from tea.runtime.platform import TaskLike
+    from tea.runtime.recorder import Event
+
+
+async def run(
+    task: TaskLike,
+    *,
+    files: Sequence[str | Path] = (),
+    home: str | Path | None = None,
+    model: Adapter | None = None,
+    **options: Any,
+) -> Outcome:
+    """Run a task once and return its outcome: `answer`, `cost`, `trace`, `report`.
+
+    Args:
+        task: Words, or the JSON object of a task file; its files are relative to the current folder.
+        files: Further files it may use.
+        home: Folder of `registry/` and `traces/`; see `tea.Platform`.
+        model: Answers in place of the configured models.
+        **options: Further keys of the task file, for example `budget={"steps": 5}`.
+
+    Raises:
+        BadTask: The task cannot be used; nothing is written.
+    """
+    from tea.runtime.platform import Platform
+
+    async with Platform(home, model=model) as platform:
+        return await platform.run(task, files=files, **options)
+
+
+async def stream(
+    task: TaskLike,
+    *,
+    files: Sequence[str | Path] = (),
+    home: str | Path | None = None,
+    model: Adapter | None = None,
+    **options: Any,
+) -> AsyncGenerator[Event | Outcome]:
+    """Run a task and yield its events as they happen, its outcome last.
+
+    Args:
+        task: As for `run`.
+        files: As for `run`.
+        home: As for `run`.
+        model: As for `run`.
+        **options: As for `run`.
+    """
+    from tea.runtime.platform import Platform
+
+    async with Platform(home, model=model) as platform:
+        async with aclosing(platform.stream(task, files=files, **options)) as events:
+            async for event in events:
+                yield event

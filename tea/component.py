@@ -1,0 +1,254 @@
+"""The three kinds of component that run, and the decorators that declare them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, cast, overload
+
+from typing_extensions import TypedDict
+
+from tea.context import Context
+from tea.errors import BadComponent
+from tea.operation import Operation, Traits
+from tea.refs import NAME, Kind
+from tea.types import Effects, Result, Task
+
+P = ParamSpec("P")
+R = TypeVar("R")
+ActionT = TypeVar("ActionT", bound=Callable[..., Awaitable[Any]])
+Recovery = Literal["durable", "snapshot", "rerun", "lost"]
+_TRAITS = "__tea_traits__"
+
+
+class Declared(TypedDict, total=False):
+    """What an operation may declare of itself; see `tea.operation.Traits`."""
+
+    effects: Effects
+    idempotent: bool
+    scope: bool
+    concurrent: bool
+    network: bool
+    secrets: tuple[str, ...]
+    before: str
+    after: str
+
+
+class DeclaredTool(Declared, total=False):
+    """What a tool may declare beside its traits: metadata *m* and evolvable flag *g* (Definition 2)."""
+
+    metadata: Mapping[str, Any]
+    evolvable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+class Definition:
+    """What a component's source defines.
+
+    Args:
+        create: Makes the instance whose operations are called; None where they need none.
+        rules: How to act in an environment (R_E), or how an agent decides.
+        recovery: How an environment comes back after a crash.
+    """
+
+    kind: Kind
+    name: str
+    description: str
+    operations: Mapping[str, Operation]
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    evolvable: bool = True
+    rules: str = ""
+    recovery: Recovery = "lost"
+    create: Callable[[], object] | None = None
+
+
+class Tool(Generic[P, R]):
+    """One async function. Still callable as that function, with its own types."""
+
+    def __init__(self, function: Callable[P, Awaitable[R]], declared: DeclaredTool) -> None:
+        options = dict(declared)
+        self.metadata: Mapping[str, Any] = cast("Mapping[str, Any]", options.pop("metadata", {}))
+        self.evolvable = bool(options.pop("evolvable", True))
+        self.traits = Traits(**cast(Any, options))
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self.__module__ = function.__module__
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function itself, without validation or journal."""
+        return await self.function(*args, **kwargs)
+
+
+@overload
+def tool(function: Callable[P, Awaitable[R]], /) -> Tool[P, R]: ...
+@overload
+def tool(**declared: Unpack[DeclaredTool]) -> Callable[[Callable[P, Awaitable[R]]], Tool[P, R]]: ...
+def tool(function: Callable[P, Awaitable[R]] | None = None, /, **declared: Unpack[DeclaredTool]) -> Any:
+    """Declare an async function as a tool.
+
+    Args:
+        function: The function, with a type hint on each parameter and a Google docstring.
+        **declared: Its traits, metadata and whether it may evolve; each default is the worst case.
+    """
+    if function is not None:
+        return Tool(function, {})
+    return lambda function: Tool(function, declared)  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType, reportUnknownArgumentType]
+
+
+@overload
+def action(method: ActionT, /) -> ActionT: ...
+@overload
+def action(**declared: Unpack[Declared]) -> Callable[[ActionT], ActionT]: ...
+def action(method: Any = None, /, **declared: Unpack[Declared]) -> Any:
+    """Declare an environment's async method as an action."""
+
+    def mark(method: ActionT) -> ActionT:
+        method.__dict__[_TRAITS] = Traits(**declared)
+        return method
+
+    return mark if method is None else mark(method)
+
+
+class Component:
+    """What environments and agents share: a name, metadata, and whether they may evolve."""
+
+    name: ClassVar[str] = ""
+    metadata: ClassVar[Mapping[str, Any]] = {}
+    evolvable: ClassVar[bool] = True
+    rules: ClassVar[str] = ""
+
+
+class Environment(Component):
+    """State that outlives a call, changed only through actions (paper, Definition 5)."""
+
+    recovery: ClassVar[Recovery] = "lost"
+
+    async def setup(self, ctx: Context) -> None:
+        """Open what the environment needs; called before the first action of a session."""
+
+    async def teardown(self) -> None:
+        """Release it; called at the end of the session, bounded and shielded."""
+
+    async def state(self) -> Any:
+        """Return what an agent may observe now."""
+        raise NotImplementedError(f"{type(self).__name__} defines no state")
+
+
+class Agent(Component):
+    """Something that is given a task in words and works on it (paper, Definition 8).
+
+    Args:
+        role: What it is, in a few words.
+        competencies: What it can do.
+        objectives: What it strives for.
+        relations: Other agents by name: `hierarchical`, `cooperative` or `competitive`.
+        tools: Names of the tools it uses unless a task says otherwise.
+        agents: Names of the agents it delegates to.
+        environments: Names of the environments it acts in.
+    """
+
+    role: ClassVar[str] = ""
+    competencies: ClassVar[tuple[str, ...]] = ()
+    objectives: ClassVar[tuple[str, ...]] = ()
+    relations: ClassVar[Mapping[str, Literal["hierarchical", "cooperative", "competitive"]]] = {}
+    tools: ClassVar[tuple[str, ...]] = ()
+    agents: ClassVar[tuple[str, ...]] = ()
+    environments: ClassVar[tuple[str, ...]] = ()
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work on a task until it is done."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it works")
+
+
+def define(found: object) -> Definition:
+    """Return what a tool, or an environment's or agent's class, defines.
+
+    Raises:
+        BadComponent: It is none of them, or declares itself badly.
+    """
+    if isinstance(found, Tool):
+        return _define_tool(cast("Tool[..., Any]", found))
+    if isinstance(found, type) and issubclass(found, Environment) and found is not Environment:
+        return _define_environment(found)
+    if isinstance(found, type) and issubclass(found, Agent) and found is not Agent:
+        return _define_agent(found)
+    raise BadComponent(f"{found!r:.80} is no component.", fix="use @tool, or derive from Environment or Agent.")
+
+
+def component_name(found: type[Component]) -> str:
+    """Return the name a class declares, else its class name in snake case."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", found.__name__)
+    return found.name or words.lower().lstrip("_")
+
+
+def _define_tool(found: Tool[..., Any]) -> Definition:
+    operation = Operation.of(found.function, found.traits)
+    return Definition(
+        kind="tool",
+        name=_checked(found.__name__),
+        description=operation.signature.description,
+        operations={"call": operation},
+        metadata=found.metadata,
+        evolvable=found.evolvable,
+    )
+
+
+def _define_environment(found: type[Environment]) -> Definition:
+    if found.state is Environment.state:
+        raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
+    actions = {name: getattr(found, name) for name in dir(found) if hasattr(getattr(found, name, None), _TRAITS)}
+    operations = {name: Operation.of(method, method.__dict__[_TRAITS], method=True) for name, method in actions.items()}
+    traits = Traits(effects="reads", idempotent=True, network=False)
+    operations["state"] = Operation.of(found.state, traits, method=True)
+    return Definition(
+        kind="environment",
+        name=_checked(component_name(found)),
+        description=_words(found),
+        operations=operations,
+        metadata=found.metadata,
+        evolvable=found.evolvable,
+        rules=inspect.cleandoc(found.rules),
+        recovery=found.recovery,
+        create=found,
+    )
+
+
+def _define_agent(found: type[Agent]) -> Definition:
+    if found.run is Agent.run:
+        raise BadComponent(f"{found.__name__} has no run.", fix="write `async def run(self, ctx, task)`.")
+    facts: dict[str, Any] = {
+        "role": found.role,
+        "competencies": list(found.competencies),
+        "objectives": list(found.objectives),
+        "relations": dict(found.relations),
+        "tools": list(found.tools),
+        "agents": list(found.agents),
+        "environments": list(found.environments),
+    }
+    return Definition(
+        kind="agent",
+        name=_checked(component_name(found)),
+        description=_words(found),
+        operations={"run": Operation.of(found.run, Traits(scope=True, concurrent=True), method=True)},
+        metadata={**facts, **found.metadata},
+        evolvable=found.evolvable,
+        rules=inspect.cleandoc(found.rules),
+        create=found,
+    )
+
+
+def _words(found: type[Component]) -> str:
+    words = inspect.cleandoc(found.__dict__.get("__doc__") or "")
+    if not words:
+        raise BadComponent(f"{found.__name__} has no docstring.", fix="say in one sentence what it is for.")
+    return words
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        fix = "use lower-case letters, digits and _, starting with a letter, at most 64."
+        raise BadComponent(f"{name[:80]!r} is not a name for a component.", fix=fix)
+    return name

@@ -1,0 +1,262 @@
+"""What a running component may reach: other components by name, and the run's own services.
+
+Everything here is JSON and plain values, so that a component can also run in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+from tea.errors import ToolError
+from tea.refs import Kind
+from tea.types import (
+    ActionResponse,
+    AgentResponse,
+    JsonObject,
+    Message,
+    ModelResponse,
+    Principal,
+    Response,
+    Task,
+    ToolResponse,
+)
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Handle(Protocol[T_co]):
+    """A spawned piece of work."""
+
+    def result(self) -> T_co:
+        """Return what it gave, once the group has ended."""
+        ...
+
+
+class Group(Protocol):
+    """Concurrent work that ends together; entered with `async with ctx.group()`."""
+
+    def spawn(self, work: Coroutine[Any, Any, T], /) -> Handle[T]:
+        """Start `work`; one failure cancels the others in the order they were spawned."""
+        ...
+
+
+class Port(Protocol):
+    """What carries a component's wishes: each is an effect or a scope of the run."""
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response: ...
+    async def serve(self, service: str, verb: str, data: JsonObject) -> Any: ...
+    async def model(
+        self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+    ) -> ModelResponse: ...
+    def note(self, kind: str, data: JsonObject) -> None: ...
+    def group(self) -> AbstractAsyncContextManager[Group]: ...
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]: ...
+    async def sleep(self, seconds: float) -> None: ...
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]: ...
+    async def receive(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One protocol, as seen from inside a component."""
+
+    port: Port
+    kind: Kind
+
+    async def list(self) -> list[JsonObject]:
+        """Return what is registered and active: name, version and description of each."""
+        return await self.port.serve("registry", "list", {"kind": self.kind})
+
+    async def info(self, ref: str) -> JsonObject:
+        """Return a component's operations with their schemas, its rules and metadata.
+
+        Raises:
+            UnknownComponent: There is none; the error names the nearest.
+        """
+        return await self.port.serve("registry", "info", {"kind": self.kind, "ref": ref})
+
+
+@dataclass(frozen=True, slots=True)
+class Tools(Caller):
+    """TCP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, arguments: JsonObject) -> ToolResponse:
+        """Call a tool, `name` or `name@selector`."""
+        return cast(ToolResponse, await self.port.invoke("tool", ref, arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Environments(Caller):
+    """ECP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, arguments: JsonObject) -> ActionResponse:
+        """Act in an environment of this session, `name#action`."""
+        return cast(ActionResponse, await self.port.invoke("environment", ref, arguments))
+
+    async def state(self, ref: str) -> ActionResponse:
+        """Observe an environment of this session."""
+        return cast(ActionResponse, await self.port.invoke("environment", f"{ref}#state", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Agents(Caller):
+    """ACP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, task: Task) -> AgentResponse:
+        """Give an agent a task and wait for its result."""
+        arguments = {"task": task.model_dump(mode="json")}
+        return cast(AgentResponse, await self.port.invoke("agent", ref, arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of this session, agent and task; writes are repeated at most once on resume."""
+
+    port: Port
+
+    async def record(self, kind: str, data: JsonObject) -> None:
+        """Add an event."""
+        await self.port.serve("memory", "record", {"kind": kind, "data": data})
+
+    async def recall(self, query: str = "", limit: int = 20) -> list[JsonObject]:
+        """Return the newest events of this session that fit `query`, oldest first."""
+        return await self.port.serve("memory", "recall", {"query": query, "limit": limit})
+
+    async def summarise(self) -> str:
+        """Return a summary of this session's events."""
+        return await self.port.serve("memory", "summarise", {})
+
+    async def insights(self) -> list[str]:
+        """Return what this session's events have taught."""
+        return await self.port.serve("memory", "insights", {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a running component may reach.
+
+    Args:
+        port: Carries every wish.
+        principal: Who the work is done for.
+        run: Id of the run.
+        session: Id of the session.
+        task: Id of the task within the run.
+        agent: Name of the agent that works, empty outside of one.
+        workspace: Folder whose files the work may touch.
+        locale: Language tag of the person asking, for example `en`.
+    """
+
+    port: Port
+    principal: Principal
+    run: str
+    session: str
+    task: str
+    agent: str
+    workspace: str
+    locale: str = "en"
+
+    @property
+    def tcp(self) -> Tools:
+        """Tools."""
+        return Tools(self.port, "tool")
+
+    @property
+    def ecp(self) -> Environments:
+        """Environments."""
+        return Environments(self.port, "environment")
+
+    @property
+    def acp(self) -> Agents:
+        """Agents."""
+        return Agents(self.port, "agent")
+
+    @property
+    def memory(self) -> Memory:
+        """Memory."""
+        return Memory(self.port)
+
+    async def ask(
+        self,
+        prompt: str,
+        variables: JsonObject,
+        history: tuple[Message, ...] = (),
+        *,
+        model: str | None = None,
+    ) -> ModelResponse:
+        """Ask a model, through a prompt; its output is validated against the prompt's schema.
+
+        Args:
+            prompt: The prompt's name or `name@selector`.
+            variables: What the prompt's template is rendered with.
+            history: The conversation after the prompt's own messages, oldest first.
+            model: Name of a model configuration; the run's own by default.
+
+        Raises:
+            Abstained: No model is configured and the prompt's solver cannot tell.
+            BadOutput: The answer does not fit the schema.
+            ProviderError: The model cannot be reached.
+        """
+        return await self.port.model(prompt, variables, history, model)
+
+    def note(self, kind: str, data: JsonObject) -> None:
+        """Write a record of the agent's own into the journal, for example a step."""
+        self.port.note(kind, data)
+
+    def group(self) -> AbstractAsyncContextManager[Group]:
+        """Run work side by side: `async with ctx.group() as group: group.spawn(...)`."""
+        return self.port.group()
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Raise TimeoutError in the body after so many seconds; the moment is recorded."""
+        return self.port.timeout(seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; a replay does not."""
+        await self.port.sleep(seconds)
+
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
+        """Return index and result of the first to end; the others are cancelled."""
+        return await self.port.race(*work)
+
+    async def receive(self) -> Any:
+        """Wait for the next message to this run."""
+        return await self.port.receive()
+
+    async def now(self) -> str:
+        """Return the time, ISO 8601 in UTC, as recorded."""
+        return await self.port.serve("clock", "now", {})
+
+    async def random(self) -> float:
+        """Return a number in [0, 1), as recorded."""
+        return await self.port.serve("random", "random", {})
+
+    async def new_id(self) -> str:
+        """Return a fresh id of 16 hex digits, as recorded."""
+        return await self.port.serve("random", "id", {})
+
+    async def remaining(self) -> JsonObject:
+        """Return what is left of the budget: steps, seconds, tokens, usd; None is no limit."""
+        return await self.port.serve("budget", "remaining", {})
+
+    def path(self, name: str) -> Path:
+        """Return the absolute path of a file inside the workspace.
+
+        Raises:
+            ToolError: The name leads out of the workspace.
+        """
+        root = Path(self.workspace)
+        try:
+            path = (root / name).resolve()
+            inside = path.is_relative_to(root.resolve())
+        except (OSError, ValueError, RuntimeError):
+            inside, path = False, root
+        if not inside:
+            raise ToolError(f"{name[:100]!r} is outside of the workspace.", fix="name a file inside it.")
+        return path
+
+

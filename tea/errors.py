@@ -1,0 +1,205 @@
+"""Every error tea raises: what went wrong, and how to mend it.
+
+TeaError                    exit code 3 unless a subclass says otherwise
+├── BadInput                2  a task, argument or file that a person gave
+│   ├── BadRef              2  a reference that does not follow the grammar
+│   ├── BadTask             2  a task file
+│   └── BadComponent        2  a source that does not define a usable component
+├── RegistryError           2
+│   ├── UnknownComponent    2  no component, operation or version of that name
+│   ├── AlreadyRegistered   2  that name and version exist
+│   ├── NotEvolvable        2  the component does not allow its text to be rewritten
+│   └── Quarantined         2  source that is not trusted is not executed
+├── MissingExtra            2  an optional dependency is not installed
+├── StorageError            2  a file cannot be read or written
+│   ├── Conflict            2  another process changed it first
+│   └── Damaged             2  a stored file is not what was written
+├── CallError               1  a call did not give a result; a model may correct it and try again
+│   ├── BadArguments        1  the arguments do not fit the operation's schema
+│   ├── ToolError           1  the component itself says why it cannot
+│   ├── CallFailed          1  the component's code raised
+│   ├── CallTimeout         1  the call's deadline passed
+│   ├── Denied              1  the operator's policy says no
+│   └── BadOutput           1  a model's output does not fit its schema
+├── Abstained               1  an offline solver cannot tell
+├── ProviderError           4  a model provider cannot be reached or refuses
+├── BudgetExceeded          5  a budget or limit ended
+├── ApprovalNeeded          6  a person must decide; the run waits
+├── Diverged                7  a replay left its journal
+└── InternalError           3  a defect of tea
+"""
+
+from typing import ClassVar
+
+from typing_extensions import TypedDict
+
+
+class ErrorRecord(TypedDict):
+    """An error as data: in journals, responses and `--json` output."""
+
+    code: str
+    problem: str
+    fix: str
+
+
+class TeaError(Exception):
+    """Base of every error; `fix` is required, so that no message lacks a remedy.
+
+    Args:
+        problem: What is wrong, in one line.
+        fix: What the reader can do about it, in one line.
+    """
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, problem: str, *, fix: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.problem} Fix: {self.fix}"
+
+    def record(self) -> ErrorRecord:
+        """Return the error as data."""
+        return {"code": type(self).__name__, "problem": self.problem, "fix": self.fix}
+
+
+class BadInput(TeaError):
+    """Something a person gave cannot be used."""
+
+    exit_code = 2
+
+
+class BadRef(BadInput):
+    """A reference does not follow the grammar."""
+
+
+class BadTask(BadInput):
+    """A task file cannot be used."""
+
+
+class BadComponent(BadInput):
+    """A source does not define a usable component."""
+
+
+class RegistryError(TeaError):
+    """The registry refuses an operation."""
+
+    exit_code = 2
+
+
+class UnknownComponent(RegistryError):
+    """No component, operation or version of that name."""
+
+
+class AlreadyRegistered(RegistryError):
+    """That name and version exist and never change."""
+
+
+class NotEvolvable(RegistryError):
+    """The component does not allow its text to be rewritten."""
+
+
+class Quarantined(RegistryError):
+    """The source is not trusted, so it is listed but not executed."""
+
+
+class MissingExtra(TeaError):
+    """An optional dependency is not installed."""
+
+    exit_code = 2
+
+
+class StorageError(TeaError):
+    """A file cannot be read or written."""
+
+    exit_code = 2
+
+
+class Conflict(StorageError):
+    """Another process changed it first, or holds it."""
+
+
+class Damaged(StorageError):
+    """A stored file is not what was written."""
+
+
+class CallError(TeaError):
+    """A call did not give a result; a model may correct it and try again."""
+
+    exit_code = 1
+
+
+class BadArguments(CallError):
+    """The arguments do not fit the operation's schema."""
+
+
+class ToolError(CallError):
+    """The component itself says why it cannot, for the caller to act on."""
+
+
+class CallFailed(CallError):
+    """The component's code raised."""
+
+
+class CallTimeout(CallError):
+    """The call's deadline passed."""
+
+
+class Denied(CallError):
+    """The operator's policy says no."""
+
+
+class BadOutput(CallError):
+    """A model's output does not fit its schema."""
+
+
+class Abstained(TeaError):
+    """An offline solver cannot tell."""
+
+    exit_code = 1
+
+
+class ProviderError(TeaError):
+    """A model provider cannot be reached, refuses, or is not configured."""
+
+    exit_code = 4
+
+
+class BudgetExceeded(TeaError):
+    """A budget or limit ended."""
+
+    exit_code = 5
+
+
+class ApprovalNeeded(TeaError):
+    """A person must decide before a call goes on; the run waits in its journal."""
+
+    exit_code = 6
+
+
+class Diverged(TeaError):
+    """A replay left its journal."""
+
+    exit_code = 7
+
+
+class InternalError(TeaError):
+    """A defect of tea, not of what it was given."""
+
+
+def error_from(record: ErrorRecord) -> TeaError:
+    """Return the error that `record` describes, as the type it names."""
+    kind = _BY_CODE.get(record["code"], InternalError)
+    return kind(record["problem"], fix=record["fix"])
+
+
+def _tree(kind: type[TeaError]) -> dict[str, type[TeaError]]:
+    found = {kind.__name__: kind}
+    for child in kind.__subclasses__():
+        found |= _tree(child)
+    return found
+
+
+_BY_CODE = _tree(TeaError)

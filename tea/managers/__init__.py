@@ -1,0 +1,1 @@
+"""The basic managers: model, prompt, memory, dynamic, version, tracer."""

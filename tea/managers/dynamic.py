@@ -1,0 +1,212 @@
+"""Source text to running components and back: check, describe, load, capture, and their schemas."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+from weakref import WeakValueDictionary
+
+from pydantic import BaseModel
+
+from tea.component import Definition, define
+from tea.errors import Quarantined, TeaError
+from tea.managers.capture import captured
+from tea.managers.model_schema import model_from_schema, schema_to_json
+from tea.managers.private_module import PrivateModule
+from tea.managers.source_check import Checked, check_source
+from tea.managers.source_text import SourceText, one_line, refusal
+from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.refs import Kind
+from tea.types import JsonSchema
+
+_CONFIGS: Mapping[Kind, type[Manifest]] = {
+    "tool": ToolConfig,
+    "environment": EnvironmentConfig,
+    "agent": AgentConfig,
+}
+
+
+class DynamicManager:
+    """Turns source into components: nothing runs before it is checked, nor without trust.
+
+    Any number of threads may use one manager; a source that several of them load runs once.
+
+    Args:
+        trusted: Tells whether source of that digest may run in this process.
+    """
+
+    def __init__(self, trusted: Callable[[str], bool]) -> None:
+        self._trusted = trusted
+        self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+        self._guard = threading.Lock()
+
+    def check(
+        self,
+        source: str | bytes,
+        files: Mapping[str, str] | None = None,
+        *,
+        kind: Kind | None = None,
+        requires: tuple[str, ...] = (),
+    ) -> SourceText:
+        """Check a source without executing it, and write in the well-known imports it forgot.
+
+        It must be UTF-8 Python of at most 1 MiB with exactly one component, hold only imports, definitions and
+        constants at its top level, define every name it uses, and import only what its kind may: an agent `tea` and
+        a few pure modules, a tool or environment also the standard library, what it requires and its own files.
+
+        Args:
+            source: The main file.
+            files: Helper files by relative path, for example `_words/lexicon.py`.
+            kind: The kind it must be of, or None for any.
+            requires: Distributions it needs, beside those its `# /// script` block names.
+
+        Raises:
+            BadComponent: With the line, and what to do.
+        """
+        return check_source(source, files or {}, kind, requires).text
+
+    def load(self, manifest: Manifest) -> Definition:
+        """Return what a version defines; its source runs at most once while the definition is referenced.
+
+        Raises:
+            Quarantined: The source is not trusted.
+            BadComponent: The source is not what the manifest says, or raises while it is imported.
+        """
+        files = dict(manifest.files)
+        digest = source_digest(manifest.kind, manifest.name, manifest.source, files, manifest.requires)
+        if not self._trusted(digest):
+            fix = f"read its source, then grant it with `tea trust {manifest.ref}`."
+            raise Quarantined(f"{manifest.ref} is not trusted, so it is not executed.", fix=fix)
+        with self._lock_of(digest):
+            found = self._loaded.get(digest)
+            if found is None:
+                checked = check_source(manifest.source, files, manifest.kind, manifest.requires)
+                _check_same(checked.text, manifest, files)
+                found = self._loaded[digest] = _definition(checked, digest)
+            return found
+
+    def describe(
+        self,
+        text: SourceText,
+        *,
+        version: str,
+        lineage: Lineage | None = None,
+        created: str = "",
+        reason: str = "",
+    ) -> Manifest:
+        """Execute a checked source, and return all that is to be stored of it.
+
+        The caller has decided that it may run, for example because a person registers it.
+
+        Args:
+            text: What `check` or `capture` returned.
+            version: Its version, `X.Y.Z`.
+            lineage: Where it comes from; written by hand unless told.
+            created: When, ISO 8601 in UTC.
+            reason: Why, in words.
+
+        Raises:
+            BadComponent: It raises while it is imported, or declares itself badly.
+        """
+        checked = check_source(text.source, text.files, text.kind, text.requires)
+        digest = source_digest(text.kind, text.name, text.source, text.files, text.requires)
+        found = _definition(checked, digest)
+        return _CONFIGS[text.kind](
+            kind=found.kind,
+            name=found.name,
+            version=version,
+            description=found.description,
+            source=checked.text.source,
+            files=checked.text.files,
+            requires=checked.text.requires,
+            operations={name: operation.signature for name, operation in found.operations.items()},
+            metadata=dict(found.metadata),
+            evolvable=found.evolvable,
+            rules=found.rules,
+            recovery=found.recovery,
+            lineage=lineage or Lineage(),
+            created=created,
+            reason=reason,
+            changes=text.changes,
+        )
+
+    def capture(self, found: object) -> SourceText:
+        """Return the source of a live tool, environment, agent or async function, made to stand alone.
+
+        The imports, helper functions, classes and constants of its module that it refers to are written in.
+
+        Args:
+            found: What `@tool` made, an undecorated async function, or a class derived from Environment or Agent.
+
+        Raises:
+            BadComponent: Its source is not to be had, or it refers to names that cannot be written in.
+        """
+        taken = captured(found)
+        checked = check_source(taken.source, {}, None, taken.requires).text
+        return replace(checked, changes=(*taken.changes, *checked.changes))
+
+    def schema_to_json(self, model: type[BaseModel]) -> JsonSchema:
+        """Return a model's JSON Schema."""
+        return schema_to_json(model)
+
+    def model_from_schema(self, schema: JsonSchema, name: str) -> type[BaseModel]:
+        """Return a model that validates what `schema` describes; see `tea.managers.model_schema`."""
+        return model_from_schema(schema, name)
+
+    def _lock_of(self, digest: str) -> _Lock:
+        with self._guard:
+            found = self._locks.get(digest)
+            if found is None:
+                found = self._locks[digest] = _Lock()
+            return found
+
+
+class _Lock:
+    """A lock that a weak dictionary can hold."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def _check_same(text: SourceText, manifest: Manifest, files: Mapping[str, str]) -> None:
+    same = (text.name, text.source, dict(text.files)) == (manifest.name, manifest.source, files)
+    if not same or text.requires != manifest.requires:
+        problem = f"The stored source of {manifest.ref} is not complete, or defines {text.kind}:{text.name}."
+        raise refusal(problem, "register it again.")
+
+
+def _definition(checked: Checked, digest: str) -> Definition:
+    """Execute a source and return what it defines; its modules stay while the definition or an instance does."""
+    files = {path: checked.text.files[path] for path in checked.order}
+    module = PrivateModule(digest, checked.text.source, files)
+    try:
+        found = define(vars(module.main).get(checked.binding))
+    except TeaError:
+        raise
+    except Exception as error:
+        problem = f"{checked.text.name!r} cannot be described: {type(error).__name__}: {one_line(str(error), 80)}."
+        raise refusal(problem, "mend its declaration.") from error
+    if (found.kind, found.name) != (checked.text.kind, checked.text.name):
+        raise refusal(
+            f"The source defines {found.kind}:{found.name} once it runs.", "write the name out in the source."
+        )
+    if found.create is not None:
+        found = replace(found, create=cast("Callable[[], object]", partial(_instance, module, found.create)))
+    module.keep_for(found)
+    return found
+
+
+def _instance(module: PrivateModule, create: Callable[[], Any]) -> object:
+    made = create()
+    module.keep_for(made)
+    return made

@@ -1,0 +1,80 @@
+"""JSON Schemas that people and models write: are they usable, and does a value fit one.
+
+Source: JSON Schema, Draft 2020-12. Only references inside the same schema are followed, so that
+checking a value never reaches for a file or an address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, cast
+
+from tea.types import JsonSchema, JsonValue
+
+_REFERENCES = ("$ref", "$dynamicRef")
+_LIMIT = 160
+
+
+def schema_fault(schema: JsonSchema) -> str | None:
+    """Return why `schema` cannot be used, in one line, or None when it can."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    try:
+        Draft202012Validator.check_schema(schema)
+        if foreign := [text for key, text in _words(schema) if key == "$id" or not text.startswith("#")]:
+            return f"{_clipped(foreign[0])} leads out of the schema"
+        registry: Any = Registry[Any]().with_resource("", DRAFT202012.create_resource(schema))
+        for _, reference in _words(schema):
+            registry.resolver().lookup(reference)
+    except SchemaError as error:
+        return f"{_place(error.absolute_path)}: {_clipped(error.message)}"
+    except Unresolvable as error:
+        return f"{_clipped(str(error.ref))} points at nothing"
+    except RecursionError:
+        return "it nests too deeply"
+    return None
+
+
+def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[str]:
+    """Return the first reasons why `value` does not fit `schema`, one line each; none when it fits.
+
+    Args:
+        schema: A schema in which `schema_fault` found nothing.
+        value: JSON data.
+        limit: How many reasons to return at most.
+    """
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    validator: Any = Draft202012Validator(schema, registry=Registry[Any]())
+    try:
+        found: list[Any] = list(islice(cast("Iterator[Any]", validator.iter_errors(value)), limit))
+    except RecursionError:
+        return ["it nests too deeply, or its schema refers to itself without end"]
+    return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
+
+
+def _words(schema: JsonValue) -> Iterator[tuple[str, str]]:
+    """Give every reference and identifier in a schema, wherever it stands."""
+    if isinstance(schema, dict):
+        for key, value in cast("dict[str, Any]", schema).items():
+            if isinstance(value, str) and (key in _REFERENCES or key == "$id"):
+                yield key, value
+            yield from _words(value)
+    elif isinstance(schema, list):
+        for value in cast("list[Any]", schema):
+            yield from _words(value)
+
+
+def _place(path: Any) -> str:
+    return _clipped(".".join(str(part) for part in path)) or "value"
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LIMIT else line[: _LIMIT - 3] + "..."

@@ -1,0 +1,191 @@
+"""MemoryManager: what agents remember of a session, kept apart by session (paper, C.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from tea.errors import BadArguments
+from tea.refs import NAME
+from tea.store.events import EventStore
+from tea.store.strict import dumps
+from tea.types import JsonObject, JsonValue
+
+RECALL_LIMIT = 1_000
+SUMMARY_LIMIT = 2_000
+INSIGHTS_LIMIT = 50
+
+_LINE_LIMIT = 200
+_TOLD = ("next_goal", "result", "answer", "evaluation", "memory", "text")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Who remembers.
+
+    Args:
+        session: Id of the session; nothing is ever seen from another one.
+        agent: Name of the agent, empty outside of one.
+        task: Id of the task within the session.
+    """
+
+    session: str
+    agent: str = ""
+    task: str = ""
+
+
+class MemoryComponent(Protocol):
+    """What a memory does; `MemoryManager` is the plain one."""
+
+    async def record(self, scope: Scope, kind: str, data: JsonObject, key: str) -> None:
+        """Add an event; a second one with the same key in the same session changes nothing."""
+        ...
+
+    async def recall(self, scope: Scope, query: str = "", limit: int = 20) -> list[JsonObject]:
+        """Return at most `limit` events of the session that fit `query`, oldest first."""
+        ...
+
+    async def summarise(self, scope: Scope) -> str:
+        """Return a summary of the session's events; empty when there are none."""
+        ...
+
+    async def insights(self, scope: Scope) -> list[str]:
+        """Return what the session's events have taught, oldest first."""
+        ...
+
+
+class MemoryManager:
+    """Remembers events as they were recorded, and extracts from them without a model.
+
+    An event is `{"agent", "task", "kind", "data"}`; equal work gives equal events, so they hold no time.
+
+    Args:
+        events: Where they are kept, one stream for each session.
+    """
+
+    def __init__(self, events: EventStore) -> None:
+        self._events = events
+
+    async def record(self, scope: Scope, kind: str, data: JsonObject, key: str) -> None:
+        """Add an event; a second one with the same key in the same session changes nothing.
+
+        Args:
+            scope: Who remembers.
+            kind: Sort of event, for example `step`, `result` or `insight`; follows the grammar of names.
+            data: JSON data.
+            key: What makes the event one and the same: the key of the effect that records it.
+
+        Raises:
+            BadArguments: The kind is no name, the key or session is empty, or the data are not JSON or too large.
+            StorageError: It cannot be written.
+        """
+        if not NAME.fullmatch(kind):
+            fix = "use lower-case letters, digits and _, for example step."
+            raise BadArguments(f"{kind[:60]!r} is not a kind of event.", fix=fix)
+        if not scope.session or not key:
+            raise BadArguments("An event needs a session and a key.", fix="give both.")
+        event = {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
+        await asyncio.to_thread(self._events.append, scope.session, key, event)
+
+    async def recall(self, scope: Scope, query: str = "", limit: int = 20) -> list[JsonObject]:
+        """Return at most `limit` events of the session, oldest first.
+
+        Events with more words of `query` go before events with fewer, then those of the own agent and task before
+        others, then newer before older. With a query, an event without any of its words is left out.
+
+        Args:
+            scope: Who remembers.
+            query: Words to look for, in any case; empty for all events.
+            limit: How many, 1 to 1,000.
+
+        Raises:
+            BadArguments: The limit is out of range.
+            StorageError: The events cannot be read.
+        """
+        if not 1 <= limit <= RECALL_LIMIT:
+            raise BadArguments(f"A limit of {limit} is out of range.", fix=f"use 1 to {RECALL_LIMIT:,}.")
+        return await asyncio.to_thread(self._recall, scope, query, limit)
+
+    async def summarise(self, scope: Scope) -> str:
+        """Return what is there and the latest that was told, in at most 2,000 characters.
+
+        An extract, not an understanding: the number of events of each kind, then the newest goals, results and
+        evaluations, clipped, oldest first. Empty when there are no events.
+
+        Raises:
+            StorageError: The events cannot be read.
+        """
+        events = await asyncio.to_thread(self._events.read, scope.session)
+        return _summary(events)
+
+    async def insights(self, scope: Scope) -> list[str]:
+        """Return the texts of the newest 50 different events of kind `insight`, oldest first.
+
+        Raises:
+            StorageError: The events cannot be read.
+        """
+        events = await asyncio.to_thread(self._events.read, scope.session)
+        newest_first = dict.fromkeys(_told(event) for event in reversed(events) if event["kind"] == "insight")
+        return list(newest_first)[:INSIGHTS_LIMIT][::-1]
+
+    def _recall(self, scope: Scope, query: str, limit: int) -> list[JsonObject]:
+        events = self._events.read(scope.session)
+        wanted = _words(query)
+        hits = [len(wanted & _words(" ".join(_texts(list(event.values()))))) if wanted else 1 for event in events]
+        found = [index for index, count in enumerate(hits) if count]
+        found.sort(key=lambda index: (hits[index], _closeness(events[index], scope), index), reverse=True)
+        return [deepcopy(events[index]) for index in sorted(found[:limit])]
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in cast("dict[str, JsonValue]", value).items():
+            yield key
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in cast("list[JsonValue]", value):
+            yield from _texts(item)
+    else:
+        yield str(value)
+
+
+def _closeness(event: JsonObject, scope: Scope) -> int:
+    own = event["agent"] == scope.agent
+    return own + (own and event["task"] == scope.task)
+
+
+def _summary(events: Sequence[JsonObject]) -> str:
+    if not events:
+        return ""
+    counts = Counter(event["kind"] for event in events)
+    kinds = [f"{number} {kind}" for kind, number in sorted(counts.items())]
+    head = _clipped(f"{len(events)} events: {', '.join(kinds)}.")
+    lines, left = list[str](), SUMMARY_LIMIT - len(head)
+    for event in reversed(events):
+        line = _clipped(f"- {event['agent'] or 'session'}, {event['kind']}: {_told(event)}")
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join([head, *reversed(lines)])
+
+
+def _told(event: JsonObject) -> str:
+    data: dict[str, Any] = event["data"]
+    told = next((value for name in _TOLD if isinstance(value := data.get(name), str) and value), None)
+    return told if told is not None else dumps(data, sort_keys=True).decode()
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE_LIMIT else line[: _LINE_LIMIT - 1] + "…"

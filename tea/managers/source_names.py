@@ -1,0 +1,163 @@
+"""The names in a source: which it binds, which it uses without binding, and where imports come from."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tea.managers.source_text import ParsedFile
+
+_MODULE_NAMES = {
+    "__annotations__", "__builtins__", "__doc__", "__file__", "__loader__", "__module__", "__name__", "__package__",
+    "__path__", "__qualname__", "__spec__",
+}  # fmt: skip
+KNOWN_NAMES = frozenset(dir(builtins)) | _MODULE_NAMES
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the top level of one file binds.
+
+    Args:
+        imports: Names bound by imports, with what they stand for: `{"np": "numpy", "Any": "typing.Any"}`.
+        definitions: Functions and classes by name.
+        bound: Every name that the module binds.
+    """
+
+    imports: dict[str, str]
+    definitions: dict[str, Definition]
+    bound: frozenset[str]
+
+    @classmethod
+    def of(cls, file: ParsedFile) -> Names:
+        """Read a file's top level."""
+        definitions = {node.name: node for node in file.tree.body if isinstance(node, Definition)}
+        return cls(dict(imported(file.tree.body)), definitions, frozenset(_bound(file.table)))
+
+    def origin(self, node: ast.AST) -> str | None:
+        """Return what an expression such as `dt.date` stands for, `datetime.date`, or None for the file's own."""
+        match node:
+            case ast.Name(id=name) if name in self.imports:
+                return self.imports[name]
+            case ast.Name(id=name):
+                return None if name in self.bound else name
+            case ast.Attribute(value=value, attr=attribute):
+                base = self.origin(value)
+                return None if base is None else f"{base}.{attribute}"
+            case _:
+                return None
+
+
+def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Give each name that the imports among `nodes` bind, with what it stands for."""
+    for node in nodes:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield (
+                        alias.asname or alias.name.partition(".")[0],
+                        (alias.name if alias.asname else alias.name.partition(".")[0]),
+                    )
+            case ast.ImportFrom(module=module, names=names, level=level):
+                for alias in names:
+                    yield alias.asname or alias.name, f"{'.' * level}{module or ''}.{alias.name}"
+            case _:
+                pass
+
+
+def used_names(file: ParsedFile) -> set[str]:
+    """Return the names a file takes from its module or the builtins without binding them itself."""
+    bound = _bound(file.table)
+    used = {symbol.get_name() for table in _tables(file.table) for symbol in table.get_symbols() if _is_used(symbol)}
+    anywhere = {
+        s.get_name() for t in _tables(file.table) for s in t.get_symbols() if s.is_assigned() or s.is_imported()
+    }
+    return (used - bound) | (
+        {name.id for name in annotated_names(file.tree)} - bound - anywhere - _parameters(file.tree)
+    )
+
+
+def free_names(file: ParsedFile) -> set[str]:
+    """Return the names a file uses that nobody binds, not even the builtins."""
+    return used_names(file) - KNOWN_NAMES
+
+
+def annotated_names(tree: ast.AST) -> Iterator[ast.Name]:
+    """Give the names in annotations, also those written as strings, which symbol tables leave out."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(annotation=ast.expr() as found) | ast.AnnAssign(annotation=found):
+                yield from _type_names(found)
+            case ast.FunctionDef(returns=ast.expr() as found) | ast.AsyncFunctionDef(returns=ast.expr() as found):
+                yield from _type_names(found)
+            case _:
+                pass
+
+
+def dotted(node: ast.expr) -> tuple[str, ...]:
+    """Return the parts of `a.b.c`, or nothing for another expression."""
+    match node:
+        case ast.Name(id=name):
+            return (name,)
+        case ast.Attribute(value=value, attr=attribute):
+            base = dotted(value)
+            return (*base, attribute) if base else ()
+        case _:
+            return ()
+
+
+def _type_names(node: ast.expr) -> Iterator[ast.Name]:
+    match node:
+        case ast.Name():
+            yield node
+        case ast.Constant(value=str() as text):
+            try:
+                inner = ast.parse(text.strip(), mode="eval").body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return
+            if not isinstance(inner, ast.Constant):
+                yield from (ast.copy_location(name, node) for name in _type_names(inner))
+        case ast.Subscript(value=value, slice=inner):
+            yield from _type_names(value)
+            base = (dotted(value) or ("",))[-1]
+            if base == "Annotated" and isinstance(inner, ast.Tuple):
+                yield from _type_names(inner.elts[0])
+            elif base != "Literal":
+                yield from _type_names(inner)
+        case _:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    yield from _type_names(child)
+
+
+def _is_used(symbol: symtable.Symbol) -> bool:
+    return symbol.is_referenced() and symbol.is_global()
+
+
+def _bound(table: symtable.SymbolTable) -> set[str]:
+    own = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    declared = {
+        symbol.get_name()
+        for inner in _tables(table)
+        for symbol in inner.get_symbols()
+        if symbol.is_declared_global() and symbol.is_assigned()
+    }
+    return own | declared
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    waiting = [table]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting += found.get_children()
+
+
+def _parameters(tree: ast.AST) -> set[str]:
+    """Type parameters, which only newer Pythons have."""
+    return {p.name for node in ast.walk(tree) for p in getattr(node, "type_params", ())}

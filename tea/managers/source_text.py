@@ -1,0 +1,140 @@
+"""Text that is to become a component: read and parsed, with what is known of it without running it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tea.errors import BadComponent
+from tea.refs import Kind
+
+MOST_BYTES = 1 << 20
+MOST_FILES = 200
+_CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_LONGEST_PROBLEM, _LONGEST_FIX = 150, 140
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText:
+    """One component's source after the static check; nothing of it was executed.
+
+    Args:
+        kind: `tool`, `environment` or `agent`.
+        name: The component's name.
+        source: The complete source of its main file.
+        files: Its helper files by relative path.
+        requires: Distributions it needs.
+        changes: What was written into it, for example imports that were missing.
+        description: What its docstring says it is for.
+        metadata: The paper's *m*, where it is written as a literal.
+        evolvable: The paper's *g*.
+    """
+
+    kind: Kind
+    name: str
+    source: str
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    requires: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    description: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    evolvable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedFile:
+    r"""One file of a component, parsed.
+
+    Args:
+        path: Its relative path; empty for the main file.
+        source: Its text, with line ends `\n` and no byte order mark.
+        tree: Its syntax tree.
+        table: Its symbol table.
+    """
+
+    path: str
+    source: str
+    tree: ast.Module
+    table: symtable.SymbolTable
+
+    @classmethod
+    def read(cls, source: str | bytes, path: str = "") -> ParsedFile:
+        """Parse a file's text or bytes; nothing is executed.
+
+        Raises:
+            BadComponent: It is too large, is not UTF-8 text, or is not Python.
+        """
+        text = read_text(source, path)
+        try:
+            tree = ast.parse(text)
+            compile(tree, "<source>", "exec", dont_inherit=True)
+            table = symtable.symtable(text, "<source>", "exec")
+        except SyntaxError as error:
+            line = f"line {error.lineno}:" if error.lineno else ""
+            raise refusal(_spaced(path, line, f"this is not Python: {error.msg}."), "correct the syntax.") from None
+        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+            problem = _spaced(path, f"cannot be parsed ({type(error).__name__}).")
+            raise refusal(problem, "write simpler expressions and shorter literals.") from None
+        return cls(path=path, source=text, tree=tree, table=table)
+
+    def refuse(self, problem: str, fix: str, node: ast.AST | None = None) -> BadComponent:
+        """Return the error that says what is wrong, and on which line."""
+        line = f"line {getattr(node, 'lineno', 1)}:" if node is not None else ""
+        return refusal(_spaced(self.path, line, problem), fix)
+
+
+def refusal(problem: str, fix: str) -> BadComponent:
+    """Return an error of one printable line of at most 300 characters."""
+    return BadComponent(one_line(problem, _LONGEST_PROBLEM), fix=one_line(fix, _LONGEST_FIX))
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a table."""
+    return frozenset(text.split())
+
+
+def one_line(text: str, longest: int) -> str:
+    """Return `text` in one line of printable characters, cut to `longest`."""
+    words = "".join(c if c.isprintable() else "?" for c in " ".join(text[: longest * 4].split()))
+    return words if len(words) <= longest else words[: longest - 3] + "..."
+
+
+def read_text(source: str | bytes, path: str = "") -> str:
+    """Return source text without byte order mark and with plain line ends.
+
+    Raises:
+        BadComponent: It is larger than 1 MiB, holds NUL, or is not UTF-8.
+    """
+    if len(source) > MOST_BYTES:
+        raise refusal(_spaced(path, "is larger than 1 MiB."), "write a smaller component.")
+    try:
+        text = source.decode("utf-8-sig") if isinstance(source, bytes) else source.removeprefix("\ufeff")
+        size = len(text.encode())
+    except UnicodeError:
+        raise refusal(_spaced(path, "is not UTF-8 text."), "save it as UTF-8.") from None
+    if size > MOST_BYTES:
+        raise refusal(_spaced(path, "is larger than 1 MiB."), "write a smaller component.")
+    if "\0" in text:
+        raise refusal(_spaced(path, "holds a NUL character."), "write \\0 as an escape, or remove it.")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    _check_coding(text, path)
+    return text
+
+
+def _check_coding(text: str, path: str) -> None:
+    for line in text.split("\n", 2)[:2]:
+        declared = _CODING.match(line)
+        if declared and declared[1].lower().replace("_", "-") not in {"utf-8", "utf8", "ascii", "us-ascii"}:
+            problem = f"declares the encoding {declared[1][:40]!r}."
+            raise refusal(_spaced(path, problem), "save it as UTF-8 and remove the declaration.")
+
+
+def _spaced(path: str, *parts: str) -> str:
+    said = " ".join(part for part in parts if part)
+    if path:
+        return f"{path[:60]} {said}"
+    return said if said.startswith(("line ", "The source")) else f"The source {said}"

@@ -1,0 +1,250 @@
+"""Tracer: every run as one journal of records, written in the act and queried afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from tea.errors import BadInput
+from tea.managers.version import timestamp
+from tea.store.journal import JournalStore, JournalWriter
+from tea.types import JsonObject, JsonValue
+
+FORMAT = 1
+GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled"})
+_SPILL = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceRecord:
+    """One record of a journal.
+
+    Args:
+        seq: Its place, from 0.
+        time: When, ISO 8601 in UTC.
+        span: Span id, 16 hex digits (OpenTelemetry).
+        parent: Span id of what it belongs to, empty at the top.
+        session: Id of the session.
+        task: Id of the task.
+        agent: Name of the agent at work.
+        kind: What sort of record; unknown kinds are kept.
+        key: Key of the effect or scope it belongs to.
+        data: What it says.
+    """
+
+    seq: int
+    time: str
+    span: str
+    parent: str
+    session: str
+    task: str
+    agent: str
+    kind: str
+    key: str
+    data: JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One perceive-interpret-act cycle of one agent (paper, C.1, Tracer).
+
+    Args:
+        id: Record id, 16 hex digits.
+        run: Id of the run.
+        index: Its place among the steps of the run, from 0.
+        data: Observation, thinking, evaluation, memory, next goal, calls and results.
+    """
+
+    id: str
+    run: str
+    session: str
+    task: str
+    index: int
+    agent: str
+    time: str
+    data: JsonObject
+
+
+class Trace:
+    """The open journal of one run; only its holder appends.
+
+    Args:
+        writer: Appends lines.
+        spill: Keeps large data as a blob and returns its digest.
+        session: Id of the session.
+        task: Id of the task.
+    """
+
+    def __init__(self, writer: JournalWriter, spill: Callable[[bytes], str], session: str, task: str) -> None:
+        self.run = writer.run
+        self._writer = writer
+        self._spill = spill
+        self._session = session
+        self._task = task
+
+    def append(self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "") -> None:
+        """Write one record; it survives the death of this process."""
+        self._writer.append(
+            [
+                {
+                    "v": FORMAT,
+                    "time": timestamp(),
+                    "span": span_id(self.run, key) if key else "",
+                    "parent": parent,
+                    "session": self._session,
+                    "task": self._task,
+                    "agent": agent,
+                    "kind": kind,
+                    "key": key,
+                    "data": self._bounded(data),
+                }
+            ]
+        )
+
+    async def sync(self) -> None:
+        """Make everything written so far durable."""
+        await self._writer.sync()
+
+    def close(self) -> None:
+        """Give the journal back."""
+        self._writer.close()
+
+    def _bounded(self, data: JsonValue) -> JsonValue:
+        if not isinstance(data, Mapping):
+            return data
+        fields = cast("Mapping[str, JsonValue]", data)
+        return {name: self._spilled(value) if name in ("data", "result") else value for name, value in fields.items()}
+
+    def _spilled(self, value: JsonValue) -> JsonValue:
+        if not isinstance(value, str | list | dict):
+            return value
+        text = json.dumps(value, ensure_ascii=False)
+        return {"$blob": self._spill(text.encode())} if len(text) > _SPILL else value
+
+
+class Tracer:
+    """Opens, reads and queries the journals of one platform."""
+
+    def __init__(self, store: JournalStore) -> None:
+        self.store = store
+
+    def create(self, session: str = "", task: str = "") -> Trace:
+        """Begin the journal of a new run."""
+        run = new_run_id()
+        return self._trace(self.store.create(run), session or run, task or run)
+
+    def reopen(self, run: str) -> Trace:
+        """Take a run's journal up again; a torn tail is cut off.
+
+        Raises:
+            Conflict: Another process holds it.
+        """
+        first = next(self.records(run), None)
+        writer = self.store.resume(run)
+        return self._trace(writer, first.session if first else run, first.task if first else run)
+
+    def records(self, run: str, start: int = 0) -> Iterator[TraceRecord]:
+        """Yield a run's records in order.
+
+        Raises:
+            BadInput: There is no such run.
+            Damaged: The journal is not what was written; the error names the line.
+        """
+        blobs = self.store.blobs(run)
+        for record in self.store.read(run, start):
+            yield _record(record, blobs.get)
+
+    def runs(self) -> list[str]:
+        """Return the ids of all runs, the newest first."""
+        return self.store.runs()
+
+    def find(self, name: str) -> str:
+        """Return the run of that id, unique beginning of an id, or `last`.
+
+        Raises:
+            BadInput: None or several fit.
+        """
+        runs = self.runs()
+        found = runs[:1] if name == "last" else [run for run in runs if run.startswith(name)]
+        if name in runs:
+            return name
+        if len(found) == 1:
+            return found[0]
+        problem = f"{len(found) or 'No'} runs begin with {name[:80]!r}." if name != "last" else "There is no run yet."
+        raise BadInput(problem, fix="`tea runs` lists the runs.")
+
+    def steps(
+        self, *, session: str | None = None, task: str | None = None, index: int | None = None, id: str | None = None
+    ) -> list[Step]:
+        """Return steps, oldest first, by session, task, place in their run, or record id."""
+        found = [step for run in reversed(self.runs()) for step in self.run_steps(run)]
+        wanted = {"session": session, "task": task, "index": index, "id": id}
+        return [s for s in found if all(v is None or getattr(s, name) == v for name, v in wanted.items())]
+
+    def run_steps(self, run: str) -> list[Step]:
+        """Return the steps of one run, in order."""
+        notes = (r for r in self.records(run) if r.kind == "note" and as_mapping(r.data).get("kind") == "step")
+        return [
+            Step(
+                id=record.span,
+                run=run,
+                session=record.session,
+                task=record.task,
+                index=index,
+                agent=record.agent,
+                time=record.time,
+                data=as_mapping(as_mapping(record.data).get("data")),
+            )
+            for index, record in enumerate(notes)
+        ]
+
+    def _trace(self, writer: JournalWriter, session: str, task: str) -> Trace:
+        blobs = self.store.blobs(writer.run)
+        return Trace(writer, lambda data: blobs.put(data, "application/json"), session, task)
+
+
+def as_mapping(value: JsonValue) -> Mapping[str, Any]:
+    """Return `value` if it is a JSON object, else an empty one."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def span_id(run: str, key: str) -> str:
+    """Return the span id of a key of a run: 16 hex digits, the same at each look."""
+    return hashlib.sha256(f"{run}/{key}".encode()).hexdigest()[:16]
+
+
+def new_run_id() -> str:
+    """Return a new run id: 32 hex digits, a trace id of OpenTelemetry, that sorts by time."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+
+
+def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:
+    data = record.get("data")
+    if isinstance(data, Mapping):
+        fields = cast("Mapping[str, JsonValue]", data)
+        data = {name: _unspilled(value, blob) for name, value in fields.items()}
+    return TraceRecord(
+        seq=record["seq"],
+        time=record.get("time", ""),
+        span=record.get("span", ""),
+        parent=record.get("parent", ""),
+        session=record.get("session", ""),
+        task=record.get("task", ""),
+        agent=record.get("agent", ""),
+        kind=record.get("kind", ""),
+        key=record.get("key", ""),
+        data=data,
+    )
+
+
+def _unspilled(value: JsonValue, blob: Callable[[str], bytes]) -> JsonValue:
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, JsonValue]", value)
+        if set(fields) == {"$blob"}:
+            return json.loads(blob(fields["$blob"]))
+    return value

@@ -1,0 +1,71 @@
+"""Trust: which source the operator lets run in process, by digest, outside of any registry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from tea.errors import StorageError
+
+
+class Trust:
+    """The operator's list of trusted digests, shared by every process of this account.
+
+    A digest proves integrity, never authorship: a person grants it, and save and load never carry it.
+
+    Args:
+        folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.path = (folder or state_folder()) / "trusted"
+        self._shipped: set[str] = set()
+        self._granted: set[str] = set()
+        self._size = -1
+
+    def ship(self, digests: Iterable[str]) -> None:
+        """Trust what was installed with tea or with an installed package, for this process."""
+        self._shipped.update(digests)
+
+    def __call__(self, digest: str) -> bool:
+        """Tell whether source of that digest may run in process."""
+        return digest in self._shipped or digest in self._granted or digest in self._read()
+
+    def grant(self, digest: str, what: str) -> None:
+        """Trust a digest from now on; `what` says in words which source it is."""
+        if digest in self._read():
+            return
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(handle, f"{digest} {what}\n".encode())
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            problem = f"The list of trusted components {str(self.path)!r} cannot be written: {error.strerror}."
+            raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error
+
+    def _read(self) -> set[str]:
+        try:
+            size = self.path.stat().st_size
+            if size != self._size:
+                lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+                self._granted, self._size = {line.partition(" ")[0] for line in lines}, size
+        except FileNotFoundError:
+            self._granted, self._size = set(), -1
+        except OSError as error:
+            problem = f"The list of trusted components {str(self.path)!r} cannot be read: {error.strerror}."
+            raise StorageError(problem, fix="set TEA_STATE to a folder you may read.") from error
+        return self._granted
+
+
+def state_folder() -> Path:
+    """Return the folder for the operator's own state: `TEA_STATE`, `XDG_STATE_HOME/tea`, or the usual one."""
+    if chosen := os.environ.get("TEA_STATE"):
+        return Path(chosen)
+    if base := os.environ.get("XDG_STATE_HOME"):
+        return Path(base) / "tea"
+    return Path.home() / ".local" / "state" / "tea"

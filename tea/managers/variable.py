@@ -1,0 +1,23 @@
+"""What evolution may rewrite: one named piece of a component's text (paper, Appendix C.1)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """One piece of a component's text, as a value that an optimiser proposes anew.
+
+    Args:
+        name: Its name within the component, for example `reasoning_rules`.
+        kind: `text` for words that a model reads, `source` for code.
+        value: The text itself.
+        description: What the piece is for, in one line.
+        trainable: Whether it may be rewritten.
+    """
+
+    name: str
+    kind: Literal["text", "source"]
+    value: str
+    description: str = ""
+    trainable: bool = True

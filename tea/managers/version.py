@@ -1,0 +1,329 @@
+"""VersionManager: what versions there are, which one is current, and how it came to be."""
+
+from __future__ import annotations
+
+import difflib
+import getpass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar, cast
+
+from tea.errors import AlreadyRegistered, Conflict, Damaged, RegistryError, UnknownComponent
+from tea.managers.change import change_between
+from tea.manifest import Manifest
+from tea.refs import FIRST, Kind, Ref, Version, check_selector, is_digest, is_version
+from tea.store.registry import RegistryStore
+from tea.types import JsonObject, State
+
+T = TypeVar("T")
+_ATTEMPTS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """All mutable facts of a component, as of one change.
+
+    Args:
+        number: Which change this is; 0 before the first.
+        current: The version that a ref without selector means.
+        aliases: Movable tags and the versions they stand for.
+        states: Versions that are not active.
+        removed: Versions that an unregistration took out of sight.
+        undo: The change that a rollback goes back to.
+        author: Who made the change.
+        reason: Why, in their words.
+        time: When, ISO 8601 in UTC.
+    """
+
+    number: int = 0
+    current: str | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    states: Mapping[str, State] = field(default_factory=dict[str, State])
+    removed: tuple[str, ...] = ()
+    undo: int | None = None
+    author: str = ""
+    reason: str = ""
+    time: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document that is stored; its number is the file's name."""
+        data = asdict(self)
+        del data["number"]
+        return data
+
+    @classmethod
+    def from_json(cls, number: int, data: JsonObject) -> Head:
+        """Read what `to_json` wrote.
+
+        Raises:
+            Damaged: It is no such document.
+        """
+        try:
+            return cls(**{**data, "number": number, "removed": tuple(data.get("removed", ()))})
+        except TypeError as error:
+            raise Damaged(f"Change {number} of a component is unreadable ({error}).", fix="run `tea doctor`.") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """How two versions differ: unified diffs of source and schema, and the kind of change."""
+
+    old: str
+    new: str
+    change: str
+    source: str
+    schema: str
+
+
+class VersionManager:
+    """Keeps the immutable versions and the movable pointers of every kind of component.
+
+    All methods block for a short file operation; callers on an event loop use a thread.
+    """
+
+    def __init__(self, store: RegistryStore) -> None:
+        self.store = store
+
+    def names(self, kind: Kind) -> list[str]:
+        """Return the names ever registered, sorted; removed ones included."""
+        return self.store.names(kind)
+
+    def head(self, kind: Kind, name: str) -> Head:
+        """Return the newest head; number 0 when the name was never registered."""
+        return Head.from_json(*self.store.head(kind, name))
+
+    def manifest(self, kind: Kind, name: str, version: str) -> Manifest:
+        """Return one stored version, whatever its state."""
+        return Manifest.from_json(self.store.read(kind, name, version))
+
+    def history(self, kind: Kind, name: str) -> list[Manifest]:
+        """Return the versions in sight, oldest first."""
+        removed = set(self.head(kind, name).removed)
+        return [self.manifest(kind, name, v) for v in self.store.versions(kind, name) if v not in removed]
+
+    def heads(self, kind: Kind, name: str) -> list[Head]:
+        """Return every change of the pointers, oldest first."""
+        newest = self.head(kind, name).number
+        return [self._head(kind, name, number) for number in range(1, newest + 1)]
+
+    def resolve(self, ref: Ref) -> Manifest | None:
+        """Return the version that `ref` means, or None when the name is not registered.
+
+        Raises:
+            UnknownComponent: The name is there, but no such version or alias.
+        """
+        head = self.head(ref.kind, ref.name)
+        if ref.selector is not None and is_digest(ref.selector):
+            return self._by_digest(ref)
+        if head.current is None:
+            return None
+        version = head.current if ref.selector is None else head.aliases.get(ref.selector, ref.selector)
+        if is_version(version) and version not in head.removed and version in self.store.versions(ref.kind, ref.name):
+            return self.manifest(ref.kind, ref.name, version)
+        known = [v for v in self.store.versions(ref.kind, ref.name) if v not in head.removed]
+        names = ", ".join([*known[-5:], *head.aliases])
+        raise UnknownComponent(f"{ref.at(None)} has no version {ref.selector!r}.", fix=f"it has {names}.")
+
+    def add(
+        self,
+        kind: Kind,
+        name: str,
+        build: Callable[[str], Manifest],
+        *,
+        version: str | None = None,
+        current: bool = True,
+        author: str | None = None,
+    ) -> Manifest:
+        """Store a new version and, unless told otherwise, make it current.
+
+        Args:
+            kind: The kind.
+            name: The name.
+            build: Makes the manifest for a version.
+            version: The version wanted, or None for the next one by the kind of change.
+            current: Whether the current pointer moves to it.
+            author: Who adds it; the operator's user name by default.
+
+        Raises:
+            AlreadyRegistered: `version` exists; nothing was written.
+        """
+        for _ in range(_ATTEMPTS):
+            manifest = build(version or self.next_version(kind, name, build))
+            try:
+                self.store.create(kind, name, manifest.version, manifest.to_json())
+            except AlreadyRegistered:
+                if version is None:
+                    continue
+                raise
+            if current:
+                self._point(kind, name, manifest.version, author, manifest.reason)
+            elif self.head(kind, name).number == 0:
+                self._advance(kind, name, lambda head: head, author, manifest.reason)
+            return manifest
+        raise Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
+
+    def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest]) -> str:
+        """Return the version after the highest, by the kind of change from the current one."""
+        versions = self.store.versions(kind, name)
+        if not versions:
+            return str(FIRST)
+        head = self.head(kind, name)
+        highest = Version.parse(versions[-1])
+        old = self.manifest(kind, name, head.current or versions[-1])
+        bumped = Version.parse(old.version).bump(change := change_between(old, build(str(highest))))
+        return str(bumped if bumped > highest else highest.bump(change))
+
+    def restore(self, kind: Kind, name: str, version: str, *, author: str | None = None, reason: str = "") -> Head:
+        """Make a historical version current; history only grows.
+
+        Raises:
+            UnknownComponent: There is no such version in sight.
+        """
+        self._in_sight(Ref(kind=kind, name=name, selector=version))
+        return self._point(kind, name, version, author, reason or f"restored {version}")
+
+    def rollback(self, kind: Kind, name: str, *, author: str | None = None, reason: str = "") -> Head:
+        """Go back to the pointer before the current one; again goes further back.
+
+        Raises:
+            RegistryError: There is no earlier pointer.
+        """
+        head = self.head(kind, name)
+        target = self._head(kind, name, head.undo) if head.undo else None
+        if target is None or target.current is None or target.current in head.removed:
+            problem = f"{kind}:{name} has no earlier pointer to go back to."
+            raise RegistryError(problem, fix=f"`tea history {kind}:{name}` shows its versions; use `tea restore`.")
+        why = reason or f"rolled back from {head.current}"
+        return self._advance(kind, name, lambda h: replace(h, current=target.current, undo=target.undo), author, why)
+
+    def unregister(self, kind: Kind, name: str, *, author: str | None = None, reason: str = "") -> Head:
+        """Take a component out of sight; its bytes stay for runs that pinned them."""
+
+        def change(head: Head) -> Head:
+            return replace(
+                head,
+                current=None,
+                undo=None,
+                aliases={},
+                states={},
+                removed=tuple(self.store.versions(kind, name)),
+            )
+
+        return self._advance(kind, name, change, author, reason or "unregistered")
+
+    def mark(self, ref: Ref, state: State, *, author: str | None = None, reason: str = "") -> Head:
+        """Set a version's state: active, deprecated or archived."""
+        version = self._in_sight(ref).version
+
+        def change(head: Head) -> Head:
+            rest = {v: s for v, s in head.states.items() if v != version}
+            return replace(head, states=rest if state == "active" else {**rest, version: state})
+
+        return self._advance(ref.kind, ref.name, change, author, reason or f"{version} is {state}")
+
+    def alias(self, ref: Ref, alias: str, *, author: str | None = None, reason: str = "") -> Head:
+        """Let a movable tag stand for a version."""
+        check_selector(alias)
+        if is_version(alias) or is_digest(alias):
+            raise RegistryError(f"{alias!r} is no alias.", fix="use lower-case letters, digits and -.")
+        version = self._in_sight(ref).version
+        return self._advance(
+            ref.kind,
+            ref.name,
+            lambda head: replace(head, aliases={**head.aliases, alias: version}),
+            author,
+            reason or f"{alias} is {version}",
+        )
+
+    def holds(self, kind: Kind, name: str, digest: str) -> bool:
+        """Tell whether some stored version has that digest."""
+        return self._by_digest(Ref(kind=kind, name=name, selector=digest)) is not None
+
+    def lineage(self, kind: Kind, name: str, version: str) -> list[Manifest]:
+        """Return a version and its ancestors, newest first."""
+        chain: list[Manifest] = []
+        at: str | None = version
+        while at is not None and at not in {m.version for m in chain}:
+            chain.append(self.manifest(kind, name, at))
+            at = chain[-1].lineage.parent
+        return chain
+
+    def _in_sight(self, ref: Ref) -> Manifest:
+        found = self.resolve(ref)
+        if found is None:
+            raise UnknownComponent(f"{ref.at(None)} is not registered.", fix=f"`tea list {ref.kind}` shows what is.")
+        return found
+
+    def _by_digest(self, ref: Ref) -> Manifest | None:
+        for version in self.store.versions(ref.kind, ref.name):
+            manifest = self.manifest(ref.kind, ref.name, version)
+            if manifest.digest == ref.selector:
+                return manifest
+        return None
+
+    def _head(self, kind: Kind, name: str, number: int) -> Head:
+        return Head.from_json(*self.store.head(kind, name, number))
+
+    def _point(self, kind: Kind, name: str, version: str, author: str | None, reason: str) -> Head:
+        def change(head: Head) -> Head:
+            undo = head.undo if head.current == version else (head.number if head.current else None)
+            removed = tuple(v for v in head.removed if v != version)
+            return replace(head, current=version, undo=undo, removed=removed)
+
+        return self._advance(kind, name, change, author, reason)
+
+    def _advance(
+        self, kind: Kind, name: str, change: Callable[[Head], Head], author: str | None, reason: str
+    ) -> Head:
+        for _ in range(_ATTEMPTS):
+            head = self.head(kind, name)
+            made = replace(change(head), author=author or operator(), reason=reason, time=timestamp())
+            try:
+                return replace(made, number=self.store.advance(kind, name, made.to_json(), head.number))
+            except Conflict:
+                continue
+        raise Conflict(f"{kind}:{name} is being changed by many at once.", fix="try again.")
+
+
+def diff(old: Manifest, new: Manifest) -> Diff:
+    """Return how two versions differ."""
+    return Diff(
+        old=str(old.ref),
+        new=str(new.ref),
+        change="none" if old.digest == new.digest else change_between(old, new),
+        source=_unified(_sources(old), _sources(new), old, new),
+        schema=_unified(_schemas(old), _schemas(new), old, new),
+    )
+
+
+def operator() -> str:
+    """Return the name of the person whose account this process runs under."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def timestamp() -> str:
+    """Return the time, ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _sources(manifest: Manifest) -> list[str]:
+    lines = manifest.source.splitlines()
+    for path, text in sorted(manifest.files.items()):
+        lines += [f"# file: {path}", *text.splitlines()]
+    return lines
+
+
+def _schemas(manifest: Manifest) -> list[str]:
+    import json
+
+    operations = {name: one.to_json() for name, one in manifest.operations.items()}
+    facts = {"operations": operations, "rules": manifest.rules, "metadata": dict(manifest.metadata)}
+    return json.dumps(cast("dict[str, Any]", facts), indent=2, sort_keys=True, default=str).splitlines()
+
+
+def _unified(old: Iterable[str], new: Iterable[str], a: Manifest, b: Manifest) -> str:
+    return "\n".join(difflib.unified_diff(list(old), list(new), str(a.ref), str(b.ref), lineterm="", n=2))

@@ -1,0 +1,194 @@
+"""A component as data: one immutable document for each version (paper, Definitions 3, 6 and 9)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from tea.errors import Damaged, UnknownComponent
+from tea.operation import Signature
+from tea.refs import Kind, Ref
+from tea.types import JsonObject, JsonValue
+
+FORMAT = 1
+How = Literal["hand", "bundled", "copy", "restore", "textgrad", "reflection", "generator", "imported"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """Where a version comes from.
+
+    Args:
+        parent: The version it was made from.
+        how: Who or what made it.
+        run: The run that made it.
+        before: Score of the parent.
+        after: Score of this version.
+    """
+
+    how: How = "hand"
+    parent: str | None = None
+    run: str | None = None
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Everything the registry knows of one version of one component.
+
+    Args:
+        kind: Its kind.
+        name: Its name.
+        version: `X.Y.Z`.
+        description: What it is for.
+        source: Its source: Python, or Markdown for a prompt.
+        files: Further files of the source, by relative path.
+        requires: Distributions the source needs.
+        operations: Signatures by name.
+        metadata: The paper's *m*.
+        evolvable: The paper's *g*.
+        rules: How to act in it, or how it decides.
+        recovery: How an environment comes back after a crash.
+        lineage: Where it comes from.
+        created: When, ISO 8601 in UTC.
+        reason: Why, in the words of whoever made it.
+        changes: What was written into the source before hashing, for example imports.
+    """
+
+    kind: Kind
+    name: str
+    version: str
+    description: str
+    source: str
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    requires: tuple[str, ...] = ()
+    operations: Mapping[str, Signature] = field(default_factory=dict[str, Signature])
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    evolvable: bool = True
+    rules: str = ""
+    recovery: str = "lost"
+    lineage: Lineage = field(default_factory=Lineage)
+    created: str = ""
+    reason: str = ""
+    changes: tuple[str, ...] = ()
+
+    @property
+    def ref(self) -> Ref:
+        """The exact version, as a ref."""
+        return Ref(kind=self.kind, name=self.name, selector=self.version)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over everything that decides what the component does."""
+        return source_digest(self.kind, self.name, self.source, self.files, self.requires)
+
+    def operation(self, name: str) -> Signature:
+        """Return one operation's signature.
+
+        Raises:
+            UnknownComponent: There is none of that name.
+        """
+        if name in self.operations:
+            return self.operations[name]
+        fix = f"it has {', '.join(sorted(self.operations)) or 'no operations'}."
+        raise UnknownComponent(f"{self.kind}:{self.name} has no operation {name!r}.", fix=fix)
+
+    def text(self) -> str:
+        """Return what a person or a model reads: words, parameters, examples and rules."""
+        blocks = [f"## {self.name} ({self.version})", self.description]
+        blocks += [_operation_text(name, one) for name, one in self.operations.items()]
+        return "\n\n".join(blocks + ([f"Rules: {self.rules}"] if self.rules else []))
+
+    def function_schemas(self, style: Literal["openai", "anthropic"] = "openai") -> list[JsonObject]:
+        """Return each operation as a function-calling schema, in that provider's shape."""
+        alone = len(self.operations) == 1
+        found: list[JsonObject] = []
+        for key, one in sorted(self.operations.items()):
+            name = self.name if alone else f"{self.name}_{key}"
+            if style == "anthropic":
+                found.append({"name": name, "description": one.description, "input_schema": one.parameters})
+            else:
+                body = {"name": name, "description": one.description, "parameters": one.parameters}
+                found.append({"type": "function", "function": body})
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the manifest as a JSON object."""
+        data = {name: getattr(self, name) for name in Manifest.__slots__}
+        data["operations"] = {name: one.to_json() for name, one in self.operations.items()}
+        data["lineage"] = {name: getattr(self.lineage, name) for name in Lineage.__slots__}
+        return {"format": FORMAT, **data, "digest": self.digest}
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> Manifest:
+        """Read what `to_json` wrote.
+
+        Raises:
+            Damaged: It is not a manifest, or its digest does not fit its source.
+        """
+        try:
+            rest = {key: data[key] for key in Manifest.__slots__}
+            rest["operations"] = {key: Signature.from_json(one) for key, one in data["operations"].items()}
+            rest["lineage"] = Lineage(**data["lineage"])
+            rest["requires"], rest["changes"] = tuple(data["requires"]), tuple(data["changes"])
+            found, digest = _SUBTYPES.get(data["kind"], cls)(**rest), data["digest"]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Damaged(f"A stored component is no manifest ({error!r:.100}).", fix="run `tea doctor`.") from error
+        if digest != found.digest:
+            problem = f"The source of {found.ref} is not what its digest promises, so it is not used."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
+        return found
+
+
+class ToolConfig(Manifest):
+    """A version of a tool (paper, Definition 3)."""
+
+    __slots__ = ()
+
+
+class EnvironmentConfig(Manifest):
+    """A version of an environment (paper, Definition 6)."""
+
+    __slots__ = ()
+
+
+class AgentConfig(Manifest):
+    """A version of an agent (paper, Definition 9)."""
+
+    __slots__ = ()
+
+
+_SUBTYPES: dict[str, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
+
+
+def canonical(value: JsonValue) -> bytes:
+    """Return the one JSON encoding of `value` that digests are taken over.
+
+    Raises:
+        ValueError: It holds NaN or an infinity.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def source_digest(
+    kind: Kind, name: str, source: str, files: Mapping[str, str], requires: tuple[str, ...]
+) -> str:
+    """Return the digest of a component's content."""
+    content = {"kind": kind, "name": name, "source": source, "files": dict(files), "requires": list(requires)}
+    return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()
+
+
+def _operation_text(name: str, one: Signature) -> str:
+    properties = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
+    required = set(one.parameters.get("required", []))
+    lines = [f"### {name}", one.description]
+    for key, schema in properties.items():
+        kind = schema.get("type") or schema.get("anyOf") or schema.get("$ref") or "any"
+        need = "required" if key in required else f"default {schema.get('default')!r}"
+        lines.append(f"- {key} ({kind}, {need}): {schema.get('description') or ''}".rstrip(": "))
+    lines += [f"    >>> {example.call}\n    {example.result}" for example in one.examples]
+    return "\n".join(lines)

@@ -1,0 +1,38 @@
+"""The offline model: a prompt's solver tool answers, so that tea works on a machine without any key."""
+
+from __future__ import annotations
+
+import json
+
+from tea.errors import Abstained
+from tea.managers.model import CallTool, ModelConfig
+from tea.types import DataPart, JsonObject, ModelRequest, ModelResponse, Usage, as_object
+
+OFFLINE = ModelConfig(name="offline", provider="offline", prices={"input": 0.0, "output": 0.0})
+
+
+class OfflineModel:
+    """Answers by calling the prompt's solver with the request's variables; the rules live in that tool."""
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        """Return what the solver gives.
+
+        Raises:
+            Abstained: The prompt names no solver, or the solver cannot tell.
+        """
+        if request.solver is None:
+            problem = f"No model is configured, and {request.prompt or 'this request'} has no offline solver."
+            raise Abstained(problem, fix="configure a model, or name a solver in the prompt.")
+        response = await call_tool(request.solver, {**request.variables, "history": observations(request)})
+        if response.error is not None:
+            problem = f"The offline solver {request.solver} cannot tell: {response.error['problem']}"
+            raise Abstained(problem, fix=response.error["fix"])
+        text = json.dumps(response.value, ensure_ascii=False)
+        answered = f"{response.ref}, no model"
+        return ModelResponse(text=text, output=response.value, usage=Usage(usd=0.0), answered_by=answered)
+
+
+def observations(request: ModelRequest) -> list[JsonObject]:
+    """Return the structured part of what the user side of the conversation said, oldest first."""
+    parts = [part for message in request.messages if message.role == "user" for part in message.content]
+    return [as_object(part.data) for part in parts if isinstance(part, DataPart)]

@@ -1,0 +1,63 @@
+"""Models for tests: one that answers from a list, one that answers from a function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from tea.errors import ProviderError
+from tea.managers.model import CallTool, ModelConfig
+from tea.types import ModelRequest, ModelResponse
+
+Reply = ModelResponse | Mapping[str, Any] | str
+
+
+class ScriptedModel:
+    """Gives the replies it was made with, in order.
+
+    Args:
+        replies: Complete responses, structured outputs, or plain texts.
+    """
+
+    def __init__(self, replies: Iterable[Reply]) -> None:
+        self._replies = list(replies)
+        self.requests: list[ModelRequest] = []
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        """Return the next reply.
+
+        Raises:
+            ProviderError: There is none left.
+        """
+        position = len(self.requests)
+        self.requests.append(request)
+        if position >= len(self._replies):
+            problem = f"The scripted model has {len(self._replies)} replies and was asked once more."
+            raise ProviderError(problem, fix="add a reply to the script.")
+        return response_of(self._replies[position], config.name)
+
+
+class FunctionModel:
+    """Gives what a function makes of each request.
+
+    Args:
+        function: Plain or async; returns a response, a structured output, or a text.
+    """
+
+    def __init__(self, function: Callable[[ModelRequest], Reply | Awaitable[Reply]]) -> None:
+        self._function = function
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        """Return what the function gives."""
+        reply = self._function(request)
+        return response_of(await reply if isinstance(reply, Awaitable) else reply, config.name)
+
+
+def response_of(reply: Reply, name: str) -> ModelResponse:
+    """Return a reply as a complete response."""
+    if isinstance(reply, ModelResponse):
+        return reply
+    if isinstance(reply, str):
+        return ModelResponse(text=reply, answered_by=name)
+    return ModelResponse(text=json.dumps(reply, ensure_ascii=False), output=dict(reply), answered_by=name)

@@ -1,0 +1,254 @@
+"""Turn one async function into an Operation: data that a model reads, and a call it makes.
+
+The signature gives the schema, the Google-style docstring the words and the examples.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Protocol, cast, get_type_hints
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic_core import PydanticSerializationError, to_json
+
+from tea.context import Context
+from tea.errors import BadArguments, BadComponent, CallFailed, TeaError
+from tea.types import Effects, JsonObject, JsonSchema, JsonValue
+
+AsyncFunction = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One call and the result it gives, exactly as written in the docstring."""
+
+    call: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What an operation declares of itself; every default is the worst case.
+
+    Args:
+        effects: `reads`, `writes` (the workspace), `external` (beyond it) or `irreversible`.
+        idempotent: Whether calling twice equals calling once.
+        scope: Whether it reaches outside only through its context, so that a replay runs it again.
+        concurrent: Whether an environment may run it beside its other actions.
+        network: Whether it needs the network.
+        secrets: Names of the secrets it needs.
+        before: What must hold before it is called, in words.
+        after: What holds afterwards, in words.
+    """
+
+    effects: Effects = "irreversible"
+    idempotent: bool = False
+    scope: bool = False
+    concurrent: bool = False
+    network: bool = True
+    secrets: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """An operation as data: everything that is known without running its source.
+
+    Args:
+        parameters: JSON Schema of the arguments, an object.
+        returns: JSON Schema of the result.
+    """
+
+    name: str
+    description: str
+    parameters: JsonSchema
+    returns: JsonSchema
+    examples: tuple[Example, ...] = ()
+    traits: Traits = field(default_factory=Traits)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the signature as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> Signature:
+        """Read what `to_json` wrote."""
+        traits: dict[str, Any] = dict(data["traits"])
+        traits["secrets"] = tuple(traits["secrets"])
+        examples = tuple(Example(**example) for example in data["examples"])
+        return cls(**{**data, "examples": examples, "traits": Traits(**traits)})
+
+
+class Executor(Protocol):
+    """Carries a validated call out: in process, in a sandbox, by a recipe or from a record."""
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A signature with what executes it."""
+
+    signature: Signature
+    executor: Executor
+
+    @classmethod
+    def of(cls, function: AsyncFunction, traits: Traits | None = None, *, method: bool = False) -> Operation:
+        """Read a function's signature and docstring.
+
+        Args:
+            function: An async function with a docstring and a type hint on every parameter.
+            traits: What it declares of itself.
+            method: Whether its first parameter is the instance.
+
+        Raises:
+            BadComponent: The function is not async, or lacks a docstring or a hint, or has a
+                parameter that JSON cannot carry.
+        """
+        from docstring_parser import DocstringStyle, parse
+
+        name = function.__name__
+        if not inspect.iscoroutinefunction(function):
+            raise BadComponent(f"{name!r} is not async.", fix=f"write `async def {name}(...)`.")
+        doc = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
+        if not doc.short_description:
+            raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
+        words = {parameter.arg_name: parameter.description for parameter in doc.params}
+        executor = InProcess.of(function, words, method=method)
+        signature = Signature(
+            name=name,
+            description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
+            parameters=executor.parameters(),
+            returns=executor.returns(),
+            examples=tuple(_examples("\n".join(block.description or "" for block in doc.examples))),
+            traits=traits or Traits(),
+        )
+        return cls(signature=signature, executor=executor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InProcess:
+    """Executes a function in this process, validating through pydantic."""
+
+    function: AsyncFunction
+    arguments: TypeAdapter[dict[str, Any]]
+    result: TypeAdapter[Any]
+    takes_context: bool
+    method: bool
+
+    @classmethod
+    def of(cls, function: AsyncFunction, words: Mapping[str, str | None], *, method: bool) -> InProcess:
+        """Build the validators from the function's real signature."""
+        hints = _hints(function)
+        parameters = list(inspect.signature(function).parameters.values())[1 if method else 0 :]
+        shown = [p for p in parameters if hints.get(p.name) is not Context]
+        for parameter in shown:
+            _check(parameter, hints, function.__name__)
+        described = [p.replace(annotation=Annotated[hints[p.name], Field(description=words.get(p.name))]) for p in shown]
+        try:
+            arguments, result = _arguments(described), TypeAdapter[Any](hints.get("return", Any))
+        except (PydanticUserError, TypeError) as error:
+            problem = f"{function.__name__!r} has a type that JSON cannot carry ({_first_line(error)})."
+            raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
+        return cls(
+            function=function,
+            arguments=arguments,
+            result=result,
+            takes_context=len(shown) < len(parameters),
+            method=method,
+        )
+
+    def parameters(self) -> JsonSchema:
+        """Return the JSON Schema of the arguments."""
+        return _schema(lambda: self.arguments.json_schema(), self.function.__name__)
+
+    def returns(self) -> JsonSchema:
+        """Return the JSON Schema of the result."""
+        return _schema(lambda: self.result.json_schema(mode="serialization"), self.function.__name__)
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Validate `arguments`, run the function, and give its result as JSON.
+
+        Raises:
+            BadArguments: They do not fit the schema.
+            CallFailed: The function raised, or gave what its annotation does not promise.
+            TeaError: The function says itself what is wrong.
+        """
+        name = self.function.__name__
+        try:
+            valid = self.arguments.validate_json(to_json(arguments))
+        except (ValidationError, PydanticSerializationError) as error:
+            raise BadArguments(f"{name!r} got bad arguments: {reasons(error)}.", fix="follow its schema.") from error
+        given = ((receiver,) if self.method else ()) + ((context,) if self.takes_context else ())
+        try:
+            value = await self.function(*given, **valid)
+        except (TeaError, TimeoutError):
+            raise
+        except Exception as error:
+            raise CallFailed(f"{name!r} raised {_first_line(error)}.", fix="check the arguments, or its source.") from error
+        try:
+            return self.result.dump_python(self.result.validate_python(value), mode="json")
+        except (ValidationError, ValueError) as error:
+            problem = f"{name!r} gave what its annotation does not promise: {_first_line(error)}."
+            raise CallFailed(problem, fix="mend its return annotation or its source.") from error
+
+
+def reasons(error: ValidationError | PydanticSerializationError, limit: int = 3) -> str:
+    """Return what a validation error says, in one line."""
+    if not isinstance(error, ValidationError):
+        return _first_line(error)
+    found = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
+    more = f" and {len(found) - limit} more" if len(found) > limit else ""
+    return "; ".join(found[:limit]) + more
+
+
+def _hints(function: AsyncFunction) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, SyntaxError) as error:
+        problem = f"{function.__name__!r} has a type hint that cannot be read ({error})."
+        raise BadComponent(problem, fix="import every name that the hints use.") from error
+
+
+def _check(parameter: inspect.Parameter, hints: Mapping[str, Any], name: str) -> None:
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+        problem = f"Parameter {parameter.name!r} of {name!r} cannot be given by name."
+        raise BadComponent(problem, fix="use ordinary named parameters.")
+    if parameter.name not in hints:
+        problem = f"Parameter {parameter.name!r} of {name!r} has no type hint."
+        raise BadComponent(problem, fix=f"annotate it, for example `{parameter.name}: str`.")
+
+
+def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any]]:
+    """Validate keyword arguments against a signature, with pydantic's public API only."""
+
+    def collect(**arguments: Any) -> dict[str, Any]:
+        return arguments
+
+    named = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    collect.__signature__ = inspect.Signature(named)  # pyright: ignore[reportFunctionMemberAccess]
+    collect.__annotations__ = {p.name: p.annotation for p in named}
+    return TypeAdapter(cast(Any, collect), config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:
+    try:
+        return build()
+    except PydanticUserError as error:
+        problem = f"{name!r} has a type that JSON cannot carry ({_first_line(error)})."
+        raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
+
+
+def _examples(text: str) -> list[Example]:
+    from doctest import DocTestParser
+
+    return [Example(call=e.source.strip(), result=e.want.strip()) for e in DocTestParser().get_examples(text)]
+
+
+def _first_line(error: BaseException) -> str:
+    words = str(error).partition("\n")[0].strip()
+    return f"{type(error).__name__}: {words}"[:300] if words else type(error).__name__

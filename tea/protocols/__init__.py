@@ -1,0 +1,1 @@
+"""TCP, ECP and ACP: one manager and one server, three kinds."""

@@ -1,0 +1,182 @@
+"""Server: the one door to the components of a kind; it delegates to the context manager and calls."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import ClassVar, Generic, Protocol, TypeVar, cast
+
+from tea.component import Definition
+from tea.context import Context
+from tea.errors import (
+    ApprovalNeeded,
+    CallTimeout,
+    Diverged,
+    InternalError,
+    StorageError,
+    TeaError,
+    UnknownComponent,
+)
+from tea.managers.version import Diff, Head
+from tea.manifest import Lineage, Manifest
+from tea.protocols.instances import Instances
+from tea.protocols.manager import ContextManager, Listing
+from tea.refs import Kind, Ref
+from tea.types import JsonObject, Response, State, failure
+
+ConfigT = TypeVar("ConfigT", bound=Manifest)
+ResponseT = TypeVar("ResponseT", bound=Response)
+_RAISED = (ApprovalNeeded, Diverged, InternalError, StorageError)
+
+
+class Host(Protocol):
+    """Carries a call that comes from outside of any run: authorises, journals, and limits it."""
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response: ...
+
+
+class Server(Generic[ConfigT, ResponseT]):
+    """Exposes one context manager to people, programs and runs.
+
+    Source: paper, Definitions 4, 7 and 10.
+    """
+
+    response: ClassVar[type[Response]] = Response
+
+    def __init__(self, manager: ContextManager[ConfigT], instances: Instances, host: Host) -> None:
+        self.manager = manager
+        self._instances = instances
+        self._host = host
+
+    async def init(self) -> list[str]:
+        """Read what is shipped and stored, executing nothing; return what is wrong with which file."""
+        return await self.manager.init()
+
+    async def register(
+        self, what: object, *, version: str | None = None, reason: str = "", lineage: Lineage | None = None
+    ) -> ConfigT:
+        """Store source text, a file, a function or a class as a component; see `ContextManager.register`."""
+        return await self.manager.register(what, version=version, reason=reason, lineage=lineage)
+
+    async def update(
+        self, name: str, what: object, *, version: str | None = None, reason: str = "", lineage: Lineage | None = None
+    ) -> ConfigT:
+        """Give a component a new implementation; see `ContextManager.update`."""
+        return await self.manager.update(name, what, version=version, reason=reason, lineage=lineage)
+
+    async def get(self, ref: str) -> object:
+        """Return a tool's function, or a fresh instance of an environment or agent."""
+        return await self.manager.get(ref)
+
+    async def info(self, ref: str) -> ConfigT:
+        """Return a component's configuration, by name and optional selector."""
+        return await self.manager.info(ref)
+
+    async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
+        """Return what is registered, by name."""
+        return await self.manager.list(state=state, category=category)
+
+    async def history(self, name: str) -> list[ConfigT]:
+        """Return every version in sight, oldest first."""
+        return await self.manager.history(name)
+
+    async def diff(self, old: str, new: str) -> Diff:
+        """Return how two versions differ."""
+        return await self.manager.diff(old, new)
+
+    async def restore(self, ref: str, *, reason: str = "") -> ConfigT:
+        """Make a historical version, `name@version`, current."""
+        return await self.manager.restore(ref, reason=reason)
+
+    async def rollback(self, name: str, *, reason: str = "") -> ConfigT:
+        """Go back to the pointer before the current one."""
+        return await self.manager.rollback(name, reason=reason)
+
+    async def unregister(self, name: str, *, reason: str = "") -> Head:
+        """Take a component out of the active set and its history out of sight."""
+        return await self.manager.unregister(name, reason=reason)
+
+    async def invoke(self, ref: str, arguments: JsonObject | None = None, *, session: str | None = None) -> ResponseT:
+        """Call an operation: authorised, validated, limited and journaled.
+
+        Args:
+            ref: `name`, optionally `@selector` and `#operation`; a tool's is `call`, an agent's `run`.
+            arguments: JSON arguments by name.
+            session: Whose environments it acts in; a fresh one by default.
+
+        Returns:
+            The value, or a structured error; never an exception for what a caller can act on.
+        """
+        return cast(ResponseT, await self._host.invoke(self.manager.kind, ref, arguments or {}, session))
+
+    def operation(self, ref: Ref) -> str:
+        """Return the operation that a ref means.
+
+        Raises:
+            UnknownComponent: It names none, and the kind has no usual one.
+        """
+        chosen = ref.operation or self.manager.operation
+        if chosen is None:
+            problem = f"{ref} names no operation."
+            raise UnknownComponent(problem, fix=f"write {ref}#ACTION; `tea show {ref}` lists its actions.")
+        return chosen
+
+    async def execute(
+        self, config: Manifest, operation: str, arguments: JsonObject, context: Context, seconds: float | None
+    ) -> Response:
+        """Carry out a call that was authorised and pinned.
+
+        Args:
+            config: The exact version.
+            operation: Which of its operations.
+            arguments: JSON arguments, not yet validated.
+            context: What the component may reach.
+            seconds: Its deadline; None where the caller keeps one itself.
+        """
+        try:
+            config.operation(operation)
+            definition = await self.manager.definition(config)
+        except _RAISED:
+            raise
+        except TeaError as error:
+            return failure(self.response, _operation_ref(config, operation), error)
+        return await self.carry_out(config, definition, operation, arguments, context, seconds)
+
+    async def carry_out(
+        self,
+        config: Manifest,
+        definition: Definition,
+        operation: str,
+        arguments: JsonObject,
+        context: Context,
+        seconds: float | None,
+    ) -> Response:
+        """Carry out a call whose source is loaded; see `execute`."""
+        ref = _operation_ref(config, operation)
+        executor = definition.operations[operation].executor
+        try:
+            async with self._receiver(config, definition, operation, context) as receiver:
+                if seconds is None:
+                    value = await executor(receiver, arguments, context)
+                else:
+                    async with asyncio.timeout(seconds):
+                        value = await executor(receiver, arguments, context)
+            return self.response(ref=ref, ok=True, value=value)
+        except _RAISED:
+            raise
+        except TeaError as error:
+            return failure(self.response, ref, error)
+        except TimeoutError:
+            problem = f"{ref} did not end " + (f"within {seconds:g} s." if seconds is not None else "in time.")
+            return failure(self.response, ref, CallTimeout(problem, fix="ask for less at once, or raise its limit."))
+
+    def _receiver(
+        self, config: Manifest, definition: Definition, operation: str, context: Context
+    ) -> AbstractAsyncContextManager[object]:
+        if config.kind == "environment":
+            return self._instances.use(config, definition, operation, context)
+        return nullcontext(definition.create() if config.kind == "agent" and definition.create else None)
+
+
+def _operation_ref(config: Manifest, operation: str) -> str:
+    return str(Ref(kind=config.kind, name=config.name, selector=config.version, operation=operation))

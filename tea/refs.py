@@ -1,0 +1,155 @@
+"""References to components: `kind:name@selector#operation`, one grammar everywhere."""
+
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+from typing import Literal, cast, get_args
+
+from tea.errors import BadRef
+
+Kind = Literal["tool", "environment", "agent", "prompt", "memory", "model", "solution"]
+Change = Literal["major", "minor", "patch"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+ALIAS = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})", re.ASCII)
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A strict semantic version `X.Y.Z`: ASCII digits, no leading zeros, each below 10**9.
+
+    Source: Semantic Versioning 2.0.0, items 2 and 11, without pre-release and build.
+    """
+
+    major: int
+    minor: int
+    patch: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Version":
+        """Read `X.Y.Z`.
+
+        Raises:
+            BadRef: `text` is not a strict semantic version.
+        """
+        match = _VERSION.fullmatch(text)
+        if match is None:
+            raise BadRef(f"{_shown(text)} is not a version.", fix="write X.Y.Z, for example 1.0.0.")
+        return cls(*map(int, match.groups()))
+
+    def bump(self, change: Change) -> "Version":
+        """Return the next version for that kind of change."""
+        match change:
+            case "major":
+                return Version(self.major + 1, 0, 0)
+            case "minor":
+                return Version(self.major, self.minor + 1, 0)
+            case "patch":
+                return Version(self.major, self.minor, self.patch + 1)
+
+    def __lt__(self, other: "Version") -> bool:
+        return (self.major, self.minor, self.patch) < (other.major, other.minor, other.patch)
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+FIRST = Version(1, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ref:
+    """Which component, optionally which version of it, optionally which operation.
+
+    Args:
+        kind: One of `KINDS`.
+        name: `[a-z][a-z0-9_]{0,63}`.
+        selector: A version, an alias, a `sha256:` digest, or None for the current version.
+        operation: One operation of the component, or None.
+    """
+
+    kind: Kind
+    name: str
+    selector: str | None = None
+    operation: str | None = None
+
+    @classmethod
+    def parse(cls, text: str, *, kind: Kind | None = None) -> "Ref":
+        """Read `kind:name@selector#operation`; `kind` stands in where the text names none.
+
+        Raises:
+            BadRef: `text` does not follow the grammar.
+        """
+        head, hash_sign, operation = text.partition("#")
+        head, at_sign, selector = head.partition("@")
+        kind_text, colon, name = head.rpartition(":")
+        chosen = kind_text if colon else kind
+        if chosen not in KINDS:
+            fix = f"start with a kind, for example {_example(name)}; kinds are {', '.join(KINDS)}."
+            raise BadRef(f"{_shown(text)} names no kind of component.", fix=fix)
+        check_name(name)
+        if at_sign:
+            check_selector(selector)
+        if hash_sign:
+            check_name(operation, "an operation")
+        return cls(
+            kind=cast(Kind, chosen),
+            name=name,
+            selector=selector if at_sign else None,
+            operation=operation if hash_sign else None,
+        )
+
+    def at(self, selector: str | None) -> "Ref":
+        """Return the same component at another version, alias or digest."""
+        return Ref(kind=self.kind, name=self.name, selector=selector, operation=self.operation)
+
+    def __str__(self) -> str:
+        selector = f"@{self.selector}" if self.selector else ""
+        operation = f"#{self.operation}" if self.operation else ""
+        return f"{self.kind}:{self.name}{selector}{operation}"
+
+
+def check_name(name: str, what: str = "a component") -> str:
+    """Return `name` if it follows the grammar of names.
+
+    Raises:
+        BadRef: It does not.
+    """
+    if not NAME.fullmatch(name):
+        fix = "use lower-case letters, digits and _, starting with a letter, at most 64."
+        raise BadRef(f"{_shown(name)} is not a name for {what}.", fix=fix)
+    return name
+
+
+def check_selector(selector: str) -> str:
+    """Return `selector` if it is a version, an alias or a digest.
+
+    Raises:
+        BadRef: It is none of them.
+    """
+    if ALIAS.fullmatch(selector) or DIGEST.fullmatch(selector) or _VERSION.fullmatch(selector):
+        return selector
+    fix = "write a version such as 1.0.0, an alias such as prod, or sha256:<64 hex digits>."
+    raise BadRef(f"{_shown(selector)} selects no version.", fix=fix)
+
+
+def is_version(selector: str) -> bool:
+    """Tell whether `selector` is a version, not an alias or a digest."""
+    return _VERSION.fullmatch(selector) is not None
+
+
+def is_digest(selector: str) -> bool:
+    """Tell whether `selector` is a `sha256:` digest."""
+    return DIGEST.fullmatch(selector) is not None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")
+
+
+def _example(name: str) -> str:
+    return f"tool:{name}" if NAME.fullmatch(name) else "tool:calculator"

@@ -1,0 +1,1 @@
+"""What runs: the platform, its runs, and the gate each run passes."""

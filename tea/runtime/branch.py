@@ -1,0 +1,291 @@
+"""The branches of one run, stepped in an order that depends on the program alone.
+
+A branch is a coroutine that the run steps itself, not a task of the event loop: between two events delivered from
+outside, nothing but the program decides who goes next. So a run knows exactly when all its branches wait, needs
+neither a task factory nor polling, and sees at once when something else than its gate wakes one of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+from tea.errors import CallFailed, Diverged
+
+_SPINS = 10_000
+_UNWINDS = 100
+
+
+class Wait:
+    """What a branch waits for; `Branches.resolve` ends it."""
+
+    __slots__ = ("branch",)
+
+    def __init__(self) -> None:
+        self.branch: Branch | None = None
+
+    def __await__(self) -> Generator[Wait, Any, Any]:
+        return (yield self)
+
+
+class Branch:
+    """One line of work: a coroutine, its place in the run, and who asked it to stop."""
+
+    __slots__ = (
+        "cancelled",
+        "cancels",
+        "context",
+        "ended",
+        "error",
+        "interrupted",
+        "on_end",
+        "ordinal",
+        "path",
+        "spawned",
+        "value",
+        "wait",
+        "work",
+    )
+
+    def __init__(self, work: Coroutine[Any, Any, Any], path: str, on_end: Callable[[Branch], None] | None) -> None:
+        self.work = work
+        self.path = path
+        self.on_end = on_end
+        self.context = contextvars.copy_context()
+        self.ordinal = 0
+        self.spawned: int = 0
+        self.wait: Wait | asyncio.Future[Any] | None = None
+        self.cancels: list[object] = []
+        self.interrupted = False
+        self.ended = False
+        self.cancelled = False
+        self.value: Any = None
+        self.error: Exception | None = None
+
+    def key(self) -> str:
+        """Take the next key: `branch path.ordinal`."""
+        key = f"{self.path}.{self.ordinal}"
+        self.ordinal += 1
+        return key
+
+    def forgive(self, origin: object) -> None:
+        """Take back the cancellation that `origin` asked for."""
+        if origin in self.cancels:
+            self.cancels.remove(origin)
+            self.interrupted = self.interrupted and bool(self.cancels)
+
+    @contextmanager
+    def scope(self) -> Generator[str, None, None]:
+        """Number what the body does below a key of its own."""
+        key = self.key()
+        outer = self.path, self.ordinal, self.spawned
+        self.path, self.ordinal, self.spawned = key, 0, 0
+        try:
+            yield key
+        finally:
+            self.path, self.ordinal, self.spawned = outer
+
+    def result(self) -> Any:
+        """Return what the work gave, or raise its error.
+
+        Raises:
+            CallFailed: It has not ended, or was cancelled.
+        """
+        if self.error is not None:
+            raise self.error
+        if self.cancelled:
+            raise CallFailed("The spawned work was cancelled.", fix="ask only for results of work that went on.")
+        if not self.ended:
+            raise CallFailed("The spawned work has not ended.", fix="ask for its result after the group has ended.")
+        return self.value
+
+
+class Branches:
+    """Steps the branches of one run, first come, first served.
+
+    Args:
+        wake: Called when something outside may have woken a branch; it should lead to `intrusion`.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._ready: deque[tuple[Branch, Any]] = deque()
+        self._alive: dict[Branch, None] = {}
+        self._foreign: dict[Branch, asyncio.Future[Any]] = {}
+        self._spins = 0
+        self.current: Branch | None = None
+        self.problem: BaseException | None = None
+
+    def here(self) -> Branch:
+        """Return the branch that is being stepped.
+
+        Raises:
+            CallFailed: The caller runs outside of the run's branches.
+        """
+        if self.current is None:
+            raise CallFailed(
+                "The run was called from outside of its branches.",
+                fix="spawn work with ctx.group, and make no calls on the run from inside a call.",
+            )
+        return self.current
+
+    def spawn(
+        self, work: Coroutine[Any, Any, Any], path: str | None = None, on_end: Callable[[Branch], None] | None = None
+    ) -> Branch:
+        """Add a branch; its path is taken now, from the branch that spawns it, unless it is given."""
+        if path is None:
+            parent = self.here()
+            path = f"{parent.path}/{parent.spawned}"
+            parent.spawned += 1
+        branch = Branch(work, path, on_end)
+        self._alive[branch] = None
+        self._ready.append((branch, None))
+        return branch
+
+    def resolve(self, wait: Wait, value: Any) -> None:
+        """End a wait: its branch goes on with `value`."""
+        branch, wait.branch = wait.branch, None
+        if branch is not None:
+            branch.wait = None
+            self._ready.append((branch, value))
+
+    def cancel(self, branch: Branch, origin: object) -> None:
+        """Raise CancelledError in a branch where it waits, or at its next wait, on behalf of `origin`."""
+        if branch.ended:
+            return
+        branch.cancels.append(origin)
+        self.interrupt(branch)
+
+    def interrupt(self, branch: Branch) -> None:
+        """Deliver a cancellation that was asked for."""
+        branch.interrupted = True
+        wait, branch.wait = branch.wait, None
+        if isinstance(wait, Wait):
+            wait.branch = None
+        elif wait is not None:
+            del self._foreign[branch]
+            wait.cancel()
+        else:
+            return
+        self._ready.append((branch, None))
+
+    def drain(self) -> None:
+        """Step until every branch waits, has ended, or the run has a problem."""
+        self._spins = 0
+        while self.problem is None:
+            if self._ready:
+                self._step(*self._ready.popleft())
+            elif not self._woken_from_inside():
+                return
+
+    def intrusion(self) -> Diverged | None:
+        """Return what to report when a branch was woken by something else than the program and its gate."""
+        for branch, future in self._foreign.items():
+            if future.done():
+                return _undeclared(branch)
+        return None
+
+    def stranger(self) -> Diverged | None:
+        """Return what to report when nothing that the gate knows could ever wake a waiting branch."""
+        for branch in self._foreign:
+            return _undeclared(branch)
+        return None
+
+    def stop(self, problem: BaseException) -> None:
+        """Step no branch any more; the first problem stays."""
+        if self.problem is None:
+            self.problem = problem
+
+    def close(self) -> None:
+        """Unwind what is left of the branches, children first; nothing they await is performed."""
+        self.stop(asyncio.CancelledError())
+        for branch in reversed(self._alive):
+            self.current = branch
+            with suppress(BaseException):
+                for _ in range(_UNWINDS):  # each wait in its cleanup costs one; none may hold up the others
+                    branch.context.run(branch.work.throw, asyncio.CancelledError())
+        self.current = None
+        self._alive.clear()
+        self._foreign.clear()
+
+    def _step(self, branch: Branch, value: Any) -> None:
+        self.current = branch
+        try:
+            if branch.interrupted:
+                branch.interrupted = False
+                found = branch.context.run(branch.work.throw, asyncio.CancelledError())
+            else:
+                found = branch.context.run(branch.work.send, value)
+        except StopIteration as stop:
+            branch.value = stop.value
+            self._end(branch)
+        except asyncio.CancelledError:
+            branch.cancelled = True
+            self._end(branch)
+        except Exception as error:
+            branch.error = error
+            self._end(branch)
+        except BaseException as error:
+            self._end(branch)
+            self.stop(error)
+        else:
+            self._park(branch, found)
+        finally:
+            self.current = None
+
+    def _park(self, branch: Branch, found: object) -> None:
+        if branch.interrupted:
+            self._ready.append((branch, None))
+        elif isinstance(found, Wait):
+            branch.wait, found.branch = found, branch
+        elif found is None and self._spins < _SPINS:
+            self._spins += 1
+            self._ready.append((branch, None))
+        elif asyncio.isfuture(found):
+            self._await_foreign(branch, found)
+        else:
+            self.stop(_undeclared(branch))
+
+    def _await_foreign(self, branch: Branch, future: asyncio.Future[Any]) -> None:
+        branch.wait = self._foreign[branch] = future
+        future.add_done_callback(lambda _: self._wake())
+
+    def _end(self, branch: Branch) -> None:
+        branch.ended = True
+        del self._alive[branch]
+        if branch.on_end is not None:
+            branch.on_end(branch)
+
+    def _woken_from_inside(self) -> bool:
+        """Take up branches whose futures the program itself completed while it was stepped, a lock for instance."""
+        woken = [branch for branch, future in self._foreign.items() if future.done()]
+        for branch in woken:
+            del self._foreign[branch]
+            branch.wait = None
+            self._ready.append((branch, None))
+        return bool(woken)
+
+
+def _undeclared(branch: Branch) -> Diverged:
+    return Diverged(
+        f"Undeclared nondeterminism in branch {branch.path}, {_where(branch)}: "
+        "it waits for something that the run does not record.",
+        fix="use ctx.sleep, ctx.timeout, ctx.group, ctx.race or ctx.receive, or make it a tool's work.",
+    )
+
+
+def _where(branch: Branch) -> str:
+    """Name the innermost line of the branch's own code."""
+    place, work = "before its first line", branch.work
+    while work is not None:
+        frame: FrameType | None = getattr(work, "cr_frame", None)
+        if frame is not None and "asyncio" not in frame.f_code.co_filename.split(os.sep):
+            place = f"{frame.f_code.co_name} line {frame.f_lineno}"
+        work = getattr(work, "cr_await", None)
+    return place

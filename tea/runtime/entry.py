@@ -1,0 +1,95 @@
+"""One entry of a run's journal, as its gate writes and reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from tea.errors import BadArguments
+from tea.types import JsonObject, JsonValue
+
+Event = Literal["start", "note", "done", "failed", "fired", "message", "cancelled"]
+
+_ordered = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a gate records: a program's own word (start, note) or an event delivered to it (the rest).
+
+    Args:
+        event: `start`, `note`; or `done`, `failed`, `fired` (a timer), `message`, `cancelled`.
+        key: Whom it is about, `branch path.ordinal`; empty for `cancelled`, which is for the whole run.
+        kind: What sort of effect or note; empty for delivered events.
+        target: What the effect calls, usually a ref; empty for notes and delivered events.
+        digest: SHA-256 of the canonical text, for starts and notes: what a replay compares.
+        text: The data as JSON text, encoded once; canonical (sorted keys) for starts and notes.
+    """
+
+    event: Event
+    key: str
+    kind: str = ""
+    target: str = ""
+    digest: str = ""
+    text: str = "null"
+
+    @property
+    def data(self) -> JsonValue:
+        """The data, decoded afresh each time, so that nobody can change what was recorded."""
+        return json.loads(self.text)
+
+    def document(self) -> dict[str, JsonValue]:
+        """Return the entry as a JSON object; `Entry.of` reads it back."""
+        fields = ("event", "key", "kind", "target", "digest")
+        return {name: getattr(self, name) for name in fields} | {"data": self.data}
+
+    @classmethod
+    def of(cls, document: JsonObject) -> Entry:
+        """Return the entry that `document` holds; members it does not know are left alone."""
+        return cls(
+            event=cast(Event, document["event"]),
+            key=document["key"],
+            kind=document.get("kind", ""),
+            target=document.get("target", ""),
+            digest=document.get("digest", ""),
+            text=encode(document.get("data")),
+        )
+
+
+def spoken(event: Literal["start", "note"], key: str, kind: str, target: str, text: str) -> Entry:
+    """Return an entry in the program's own words; `text` is canonical."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Entry(event=event, key=key, kind=kind, target=target, digest=digest, text=text)
+
+
+def encode(value: JsonValue) -> str:
+    """Return `value` as compact JSON text, its keys in their own order.
+
+    Raises:
+        BadArguments: It is not JSON.
+    """
+    return _text(_ordered, value)
+
+
+def canonical(value: JsonValue) -> str:
+    """Return `value` as compact JSON text with sorted keys: equal values have equal texts.
+
+    Raises:
+        BadArguments: It is not JSON.
+    """
+    return _text(_sorted, value)
+
+
+def _text(encoder: json.JSONEncoder, value: JsonValue) -> str:
+    try:
+        text = encoder.encode(value)
+        text.encode()  # a lone surrogate is JSON to Python, but no file or digest can hold it
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadArguments(
+            f"The data is not JSON: {str(error)[:120]}.",
+            fix="pass objects with text keys, lists, text, finite numbers, true, false or null.",
+        ) from error
+    return text

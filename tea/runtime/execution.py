@@ -1,0 +1,260 @@
+"""Execution: begins, replays and resumes runs; the journal's first and last records are written here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from tea.errors import BadInput, BudgetExceeded, Diverged
+from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord, as_mapping
+from tea.runtime.budget import Purse
+from tea.runtime.entry import Entry
+from tea.runtime.gate import Gate
+from tea.runtime.outcome import Outcome
+from tea.runtime.recorder import Recorder, Watcher
+from tea.runtime.run import Equipment, Run, Setting
+from tea.runtime.task_file import TaskFile
+from tea.runtime.workspace import FOLDER, prepare
+from tea.types import AgentResponse, JsonObject, Response, Task, failure
+
+Mode = Literal["live", "replay", "resume"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What a journal holds, sorted by what it is for.
+
+    Args:
+        task: The task file as run.
+        setting: What the run was given.
+        entries: What its gate recorded.
+        pins: Digests by ref, of everything it touched.
+        intents: Keys of calls that may have happened without an outcome.
+        end: How it ended, empty if it did not.
+    """
+
+    task: TaskFile
+    setting: Setting
+    entries: list[Entry]
+    pins: Mapping[str, str]
+    intents: frozenset[str]
+    end: JsonObject
+
+
+class Executions:
+    """Starts and repeats the runs of one platform.
+
+    Args:
+        equipment: What its runs share.
+        tracer: Opens and reads journals.
+        traces: The folder of the journals.
+    """
+
+    def __init__(self, equipment: Equipment, tracer: Tracer, traces: Path) -> None:
+        self._equipment, self._tracer, self._traces = equipment, tracer, traces
+
+    async def begin(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
+        """Run a task once.
+
+        Raises:
+            ProviderError: Its model is not configured; nothing is written.
+            UnknownComponent: Its agent, or what it uses, is not there; nothing is written.
+            ApprovalNeeded: A call waits for a person; the run can be resumed.
+        """
+        await self._check(task)
+        trace = await asyncio.to_thread(self._tracer.create, task.session or "", task.id or "")
+        try:
+            folder = self._traces / trace.run
+            inputs = await asyncio.to_thread(prepare, folder / FOLDER, files)
+            setting = Setting(
+                run=trace.run,
+                session=task.session or trace.run,
+                task=task.id or trace.run,
+                workspace=str(folder / FOLDER),
+                model=task.model,
+                use=task.use,
+            )
+            recorder = Recorder(trace, trace.run, watch)
+            recorder.write("run", "", _header(task, setting, inputs))
+            gate = Gate(write=recorder.entry)
+            return await self._finish(self._run(setting, gate, recorder, task), task, folder, trace)
+        finally:
+            trace.close()
+
+    async def resume(self, run: str, answers: Mapping[str, str], watch: Watcher | None = None) -> Outcome:
+        """Go on with a run that was interrupted, or waits for a person.
+
+        Raises:
+            BadInput: The run has ended.
+            Conflict: Another process is at it.
+        """
+        past = await asyncio.to_thread(self._past, run)
+        if past.end:
+            raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
+        trace = await asyncio.to_thread(self._tracer.reopen, run)
+        try:
+            recorder = Recorder(trace, run, watch)
+            gate = Gate(write=recorder.entry, past=past.entries, mode="resume")
+            one = self._run(past.setting, gate, recorder, past.task, answers, past.intents)
+            await one.stock(past.pins)
+            return await self._finish(one, past.task, self._traces / run, trace)
+        finally:
+            trace.close()
+
+    async def replay(
+        self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None
+    ) -> Outcome:
+        """Run the agents' code against the journal; nothing is performed, written or paid.
+
+        Args:
+            run: The run.
+            lenient: Let data differ where call and place agree.
+            use: Other versions of components, by `kind:name`, in place of those the run pinned.
+            watch: Told of each record.
+
+        Raises:
+            Diverged: The code does not do what the journal holds.
+        """
+        past = await asyncio.to_thread(self._past, run)
+        if not past.end:
+            raise BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
+        setting = _using(past.setting, use or {})
+        recorder = Recorder(None, run, watch)
+        gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient)
+        one = self._run(setting, gate, recorder, past.task)
+        await one.stock(past.pins)
+        outcome = await self._outcome(one, past.task, self._traces / run)
+        if not lenient and _ending(outcome) != past.end:
+            problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
+            raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
+        return outcome
+
+    async def once(self, call: Callable[[Run], Awaitable[Response]], setting: Setting) -> Response:
+        """Carry out one call from outside of any run, under the same gate, without a journal."""
+        recorder = Recorder(None, setting.run)
+        gate = Gate(write=recorder.entry)
+        one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
+        return await gate.run(lambda: call(one))
+
+    def _run(
+        self,
+        setting: Setting,
+        gate: Gate,
+        recorder: Recorder,
+        task: TaskFile,
+        answers: Mapping[str, str] | None = None,
+        intents: frozenset[str] = frozenset(),
+    ) -> Run:
+        return Run(setting, self._equipment, gate, recorder, Purse(task.budget), answers, intents)
+
+    async def _check(self, task: TaskFile) -> None:
+        self._equipment.models.config(task.model)
+        await self._equipment.libraries["agent"].info(task.agent)
+        for ref, selector in task.use.items():
+            kind = cast(Any, ref.partition(":")[0])
+            if kind not in self._equipment.libraries:
+                raise BadInput(f"{ref!r} cannot be used in a task.", fix="name a tool, environment, agent or prompt.")
+            await self._equipment.libraries[kind].info(f"{ref}@{selector}")
+        for name in task.tools or ():
+            await self._equipment.libraries["tool"].info(name)
+
+    async def _finish(self, run: Run, task: TaskFile, folder: Path, trace: Trace) -> Outcome:
+        outcome = await self._outcome(run, task, folder)
+        run.recorder.write("end", "", _ending(outcome))
+        await trace.sync()
+        return outcome
+
+    async def _outcome(self, run: Run, task: TaskFile, folder: Path) -> Outcome:
+        names = tuple(Path(name).name for name in task.files)
+        work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools)
+        response = await run.gate.run(lambda: _work(run, task, work))
+        return Outcome.of(run.id, response, run.purse.spent, folder)
+
+    def _past(self, run: str) -> Past:
+        records = list(self._tracer.records(run))
+        if not records or records[0].kind != "run":
+            raise BadInput(f"The run {run} was never begun.", fix="start it again.")
+        header = as_mapping(records[0].data)
+        setting = Setting(**{**header["setting"], "workspace": str(self._traces / run / FOLDER)})
+        gate = [record for record in records if record.kind in GATE_KINDS]
+        done = {record.key for record in gate if record.kind in ("done", "failed")}
+        return Past(
+            task=TaskFile.model_validate(header["task"]),
+            setting=setting,
+            entries=[_entry(record) for record in gate],
+            pins=_pins(records),
+            intents=frozenset(r.key for r in records if r.kind == "intent") - done,
+            end=next((as_mapping(r.data) for r in records if r.kind == "end"), {}),
+        )
+
+
+async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
+    """Give the task to its agent, within the run's time."""
+    arguments = {"task": work.model_dump(mode="json")}
+    if task.budget.seconds is None:
+        return cast(AgentResponse, await run.invoke("agent", task.agent, arguments, ""))
+    try:
+        async with run.gate.timeout(task.budget.seconds):
+            return cast(AgentResponse, await run.invoke("agent", task.agent, arguments, ""))
+    except TimeoutError:
+        error = BudgetExceeded(f"The budget of {task.budget.seconds:g} seconds is used up.", fix="raise budget.seconds.")
+        return cast(AgentResponse, failure(AgentResponse, f"agent:{task.agent}", error))
+
+
+def _header(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:
+    given = {
+        "run": setting.run,
+        "session": setting.session,
+        "task": setting.task,
+        "locale": setting.locale,
+        "model": setting.model,
+        "use": dict(setting.use),
+        "call_seconds": setting.call_seconds,
+    }
+    return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, "tea": tea_version()}
+
+
+def tea_version() -> str:
+    """Return the version of tea that runs."""
+    try:
+        return version("tea-protocol")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _ending(outcome: Outcome) -> dict[str, Any]:
+    data = outcome.to_json()
+    return {name: data[name] for name in ("status", "answer", "reason", "evidence", "cost", "error")}
+
+
+def _entry(record: TraceRecord) -> Entry:
+    return Entry.of({"event": record.kind, "key": record.key, **as_mapping(record.data)})
+
+
+def _pins(records: list[TraceRecord]) -> dict[str, str]:
+    wanted: dict[str, str] = {}
+    pins: dict[str, str] = {}
+    for record in records:
+        data = as_mapping(record.data)
+        if record.kind == "start" and data["kind"] == "resolve" and not data["target"].startswith("model:"):
+            wanted[record.key] = data["target"]
+        elif record.kind == "done" and record.key in wanted:
+            pins[wanted[record.key]] = as_mapping(data["data"])["digest"]
+        elif record.kind == "evidence" and "target" in data:
+            pins.setdefault(data["target"].partition("@")[0], as_mapping(data["data"])["digest"])
+    return pins
+
+
+def _using(setting: Setting, use: Mapping[str, str]) -> Setting:
+    return replace(setting, use={**setting.use, **use})
+
+
+def _short(data: JsonObject) -> str:
+    text = f"{data.get('status')}: {data.get('answer') or data.get('reason')!r}"
+    return text if len(text) <= 90 else text[:87] + "..."
+
+

@@ -1,0 +1,168 @@
+"""The gate of a run: each external event is recorded in the act of delivering it.
+
+A program starts calls and timers and waits for messages. Their outcomes queue up outside. When all branches of the
+program wait, the gate takes one event, records it, delivers it, and lets the program run until all wait again. What
+the program does between two events depends on nothing else, so the order of the journal is the order of delivery,
+and a replay that delivers in that order does the same. Live, replay and resume are the same code.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Any, Literal, TypeVar, cast
+
+from tea.errors import CallFailed, ErrorRecord, InternalError, TeaError, error_from
+from tea.runtime.entry import Entry, canonical, encode, spoken
+from tea.runtime.group import Group, race
+from tea.runtime.past import Past
+from tea.runtime.pending import Pending, Perform
+from tea.runtime.pump import Pump
+from tea.runtime.timer import Timeout, timer
+from tea.types import JsonValue
+
+T = TypeVar("T")
+
+
+class Gate:
+    """The boundary of one run: what its program learns from outside passes here, one event at a time.
+
+    Args:
+        write: Appends an entry to the journal; when it raises, the run ends with that error. A replay never calls it.
+        past: What the journal already holds, in its order.
+        mode: `live`; `replay` walks the past and performs nothing; `resume` walks the past and goes on live, where
+            what was under way at its end is performed again, under the same key.
+        lenient: Let calls and notes differ in their data from the past, though not in key, kind or target.
+        grace: Seconds to wait, at the end, for the cleanup of calls that were called off.
+    """
+
+    def __init__(
+        self,
+        *,
+        write: Callable[[Entry], None],
+        past: Sequence[Entry] = (),
+        mode: Literal["live", "replay", "resume"] = "live",
+        lenient: bool = False,
+        grace: float = 5.0,
+    ) -> None:
+        if past and mode == "live":
+            raise InternalError("A live run has no past.", fix="use mode `resume` or `replay`.")
+        self._past = Past(past, lenient)
+        self._pump = Pump(write, self._past, replay=mode == "replay")
+        self._grace = grace
+
+    async def run(self, program: Callable[[], Awaitable[T]]) -> T:
+        """Run the program to its end, once, on the current event loop.
+
+        Cancelling the task that awaits this abandons the run: calls under way are called off and waited for, nothing
+        more is written, and the journal can be resumed.
+
+        Raises:
+            Diverged: The program does not do what its journal holds, or waits for what no gate records.
+            ApprovalNeeded: A call waits for a person, and all calls that were under way have ended.
+            TeaError: The reason of a cancellation from outside that the program did not answer with a result.
+            Exception: What the program raised.
+        """
+
+        async def work() -> T:
+            return await program()
+
+        root = await self._pump.drive(work(), self._grace)
+        if root.cancelled and self._pump.cancellation is not None:
+            raise self._pump.cancellation
+        if root.cancelled:
+            raise CallFailed("The program cancelled itself.", fix="return a result, or raise an error that says why.")
+        return root.result()
+
+    async def effect(self, kind: str, target: str, data: JsonValue, perform: Perform) -> JsonValue:
+        """Make one call across the boundary and return what it gave, as JSON decoded from its record.
+
+        Args:
+            kind: What sort of call, for example `tool`.
+            target: What is called, usually a ref.
+            data: Its input, as JSON; recorded whole.
+            perform: Does the work, outside of the program's branches, when the outcome is not in the journal. It
+                gets the key. A call that the program gave up on is cancelled, and cleans up while the program goes
+                on. Raising `ApprovalNeeded` records no outcome and ends the run, to be resumed.
+
+        Raises:
+            TeaError: What `perform` raised; any other exception is an `InternalError`.
+            BadArguments: `data` is not JSON.
+        """
+        context = contextvars.copy_context()
+
+        def launch(pending: Pending) -> Callable[[], object]:
+            return self._pump.performs.start(pending.key, f"{kind} {target}".rstrip(), perform, context)
+
+        outcome = await self._pump.wait(kind, target, data, ("done", "failed"), launch)
+        if outcome.event == "failed":
+            raise error_from(cast(ErrorRecord, outcome.data))
+        return outcome.data
+
+    def note(self, kind: str, data: JsonValue) -> str:
+        """Record a word of the program's own and return its key; a replay compares it.
+
+        Raises:
+            BadArguments: `data` is not JSON.
+        """
+        branch, text = self._pump.branches.here(), canonical(data)
+        key = branch.key()
+        self._pump.say(spoken("note", key, kind, "", text))
+        return key
+
+    def scope(self) -> AbstractContextManager[str]:
+        """Number what the body does below a key of its own, and give that key: `with gate.scope() as key`."""
+        return self._pump.branches.here().scope()
+
+    def group(self) -> Group:
+        """Return a group of branches that end together: `async with gate.group() as group`."""
+        return Group(self._pump.branches)
+
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
+        """Return index and result of the first work to end; the others are cancelled and waited for.
+
+        Raises:
+            Exception: The first to end failed with it.
+            ExceptionGroup: Others failed while they were cancelled.
+        """
+        return await race(self._pump.branches, *work)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; a replay does not."""
+        await self._pump.wait("sleep", "", seconds, ("fired",), timer(self._pump, seconds))
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Cancel the body after so many seconds, and raise TimeoutError after it; the moment is recorded."""
+        return Timeout(self._pump, seconds)
+
+    async def receive(self) -> JsonValue:
+        """Wait for the next message to this run."""
+        receivers = self._pump.receivers
+
+        def launch(pending: Pending) -> Callable[[], object]:
+            receivers[pending.key] = pending
+            return lambda: receivers.pop(pending.key, None)
+
+        return (await self._pump.wait("receive", "", None, ("message",), launch)).data
+
+    def post(self, message: JsonValue) -> None:
+        """Send the run a message; it is recorded when a branch receives it.
+
+        Raises:
+            BadArguments: It is not JSON.
+        """
+        self._pump.mail.append(encode(message))
+        self._pump.arm()
+
+    def cancel(self, reason: TeaError) -> None:
+        """Cancel the run's first branch, as a recorded event; unless it returns nonetheless, `run` raises `reason`."""
+        self._pump.happen(Entry(event="cancelled", key="", text=encode(reason.record())))
+
+    def open_keys(self) -> tuple[str, ...]:
+        """Return the keys of all calls, timers and messages that the program waits for, or did when the run ended."""
+        return tuple(self._pump.open)
+
+    def repeated(self, key: str) -> bool:
+        """Return whether the past holds this call's start, so that it may have been performed, in part or whole."""
+        return self._past.started(key)

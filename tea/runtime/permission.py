@@ -1,0 +1,70 @@
+"""Permission: what the policy, a person, and the past of a run say about one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tea.errors import ApprovalNeeded, Denied
+from tea.manifest import Manifest
+from tea.refs import Ref
+from tea.runtime.policy import CallRequest, Policy
+from tea.runtime.recorder import Recorder
+from tea.types import Response, failure
+
+
+class Permission:
+    """Decides whether a call goes ahead, is answered in its place, or waits for a person.
+
+    Args:
+        policy: The operator's.
+        recorder: Where intents and answers are written.
+        answers: A person's answers by key: `allow`, `deny`, or text to stand in for the result.
+        intents: Keys of calls that an earlier process may have carried out.
+    """
+
+    def __init__(
+        self, policy: Policy, recorder: Recorder, answers: Mapping[str, str], intents: frozenset[str]
+    ) -> None:
+        self._policy, self._recorder = policy, recorder
+        self._answers, self._intents = answers, intents
+
+    async def ask(self, request: CallRequest, response: type[Response]) -> Response | None:
+        """Return None where the call may go ahead, else what stands in its place.
+
+        Before a call that changes something, the intent is durable: after a crash the run knows of it.
+
+        Raises:
+            ApprovalNeeded: A person must decide.
+        """
+        decision = await self._policy.decide(request)
+        if decision == "deny":
+            problem = f"The operator's policy does not allow {request.ref}."
+            return failure(response, request.ref, Denied(problem, fix="do without it."))
+        uncertain = request.key in self._intents and not request.traits.idempotent
+        if decision == "ask" or uncertain:
+            why = "may have happened already" if uncertain else "needs a person's consent"
+            stands_in = self._answered(request, response, why)
+            if stands_in is not None:
+                return stands_in
+        if request.traits.effects != "reads" and not request.traits.scope:
+            self._recorder.write("intent", request.key, {"target": request.ref, "effects": request.traits.effects})
+            await self._recorder.sync()
+        return None
+
+    def _answered(self, request: CallRequest, response: type[Response], why: str) -> Response | None:
+        answer = self._answers.get(request.key)
+        if answer is None:
+            fix = f"tea resume {request.run} --answer {request.key}=allow (or =deny, or =TEXT)"
+            raise ApprovalNeeded(f"The call {request.key} of {request.ref} {why}.", fix=fix)
+        self._recorder.write("answer", request.key, {"target": request.ref, "answer": answer})
+        if answer == "allow":
+            return None
+        if answer == "deny":
+            problem = f"A person said no to {request.ref}."
+            return failure(response, request.ref, Denied(problem, fix="do without it."))
+        return response(ref=request.ref, ok=True, value=answer)
+
+
+def operation_ref(config: Manifest, operation: str) -> str:
+    """Return the exact ref of an operation."""
+    return str(Ref(kind=config.kind, name=config.name, selector=config.version, operation=operation))

@@ -1,0 +1,221 @@
+"""Platform: the composition root, where stores, managers, protocols and runs are put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+from tea.errors import BadTask
+from tea.managers.dynamic import DynamicManager
+from tea.managers.memory import MemoryManager
+from tea.managers.model import Adapter, ModelConfig, ModelManager
+from tea.managers.prompt import PromptManager
+from tea.managers.tracer import Tracer, new_run_id
+from tea.managers.trust import Trust
+from tea.managers.version import VersionManager
+from tea.models.offline import OFFLINE, OfflineModel
+from tea.protocols.acp import ACPServer, AgentContextManager
+from tea.protocols.ecp import ECPServer, EnvironmentContextManager
+from tea.protocols.instances import Instances
+from tea.protocols.manager import ContextManager, Services
+from tea.protocols.prompt import PromptLibrary
+from tea.protocols.tcp import TCPServer, ToolContextManager
+from tea.refs import Kind
+from tea.runtime.execution import Executions
+from tea.runtime.home import Settings, find_home, read_settings
+from tea.runtime.outcome import Outcome
+from tea.runtime.policy import AllowTrusted, Policy
+from tea.runtime.recorder import Event, Watcher
+from tea.runtime.run import Equipment, Run, Setting
+from tea.runtime.task_file import TaskFile, find_files, make_task
+from tea.store.events import FileEvents
+from tea.store.journal import FileJournals
+from tea.store.registry import FileRegistry
+from tea.types import JsonObject, Response
+
+AnyManager = ContextManager[Any]
+TaskLike = str | Mapping[str, Any] | TaskFile
+
+
+class Platform:
+    """One registry, its protocols and its runs. Any number can live in one process.
+
+    Args:
+        home: Folder of `registry/` and `traces/`; see `tea.runtime.home.find_home` for the default.
+        model: An adapter to answer in place of the configured models, for example a `ScriptedModel`.
+        policy: Decides about calls; allows what is trusted by default.
+        state: Folder of the operator's own state, such as what is trusted.
+
+    Example:
+        async with Platform(home="work") as tea:
+            await tea.tcp.register(word_count)
+            outcome = await tea.run("How many words has notes.txt?", files=["notes.txt"])
+    """
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        model: Adapter | None = None,
+        policy: Policy | None = None,
+        state: str | Path | None = None,
+    ) -> None:
+        self.home = find_home(home)
+        self.settings: Settings = read_settings(self.home)
+        self.trust = Trust(Path(state) if state else None)
+        self.versions = VersionManager(FileRegistry(self.home / "registry"))
+        self.dynamic = DynamicManager(self.trust)
+        self.prompts = PromptManager()
+        self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
+        self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
+        self.models = _models(model, self.settings)
+        self.problems: list[str] = []
+        self._instances = Instances()
+        self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust))
+        self._executions = Executions(self._equipment(policy or AllowTrusted()), self.tracer, self.home / "traces")
+
+    async def __aenter__(self) -> Self:
+        """Read what is shipped and stored; nothing is executed or written."""
+        for library in self.libraries.values():
+            self.problems += await library.init()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Tear the environments down."""
+        await self._instances.close()
+
+    async def run(
+        self, task: TaskLike, *, files: Sequence[str | Path] = (), watch: Watcher | None = None, **options: Any
+    ) -> Outcome:
+        """Run a task once.
+
+        Args:
+            task: Words, the JSON object of a task file, or a task that was read.
+            files: Files it may use, beside those the task names relative to the current folder.
+            watch: Told of each record as it is written.
+            **options: Further keys of the task file, for example `budget={"steps": 5}`.
+
+        Raises:
+            BadTask: The task cannot be used; nothing is written.
+            TeaError: The run could not be carried out; what it did is in its journal.
+        """
+        read, found = await asyncio.to_thread(_task, task, files, options, Path.cwd())
+        return await self.execute(read, found, watch)
+
+    async def execute(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
+        """Run a task that was read, with its files found."""
+        named = task.model_copy(update={"files": tuple(files)})
+        outcome = await self._executions.begin(named, files, watch)
+        if task.session is None:
+            await self._instances.close(outcome.run)
+        return outcome
+
+    async def stream(
+        self, task: TaskLike, *, files: Sequence[str | Path] = (), **options: Any
+    ) -> AsyncGenerator[Event | Outcome]:
+        """Run a task and yield its events as they happen, its outcome last; closing it early ends the run.
+
+        Args:
+            task: As for `run`.
+            files: As for `run`.
+            **options: As for `run`.
+        """
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        running = asyncio.ensure_future(self.run(task, files=files, watch=queue.put_nowait, **options))
+        running.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            yield await running
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+    async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
+        """Run a journal's agents again without a model; raises Diverged at the first difference."""
+        found = await asyncio.to_thread(self.tracer.find, run)
+        return await self._executions.replay(found, lenient=lenient, use=use)
+
+    async def resume(
+        self, run: str, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None
+    ) -> Outcome:
+        """Go on with a run that was interrupted or waits for a person.
+
+        Args:
+            run: Its id, a unique beginning of it, or `last`.
+            answers: By the key of the call that waits: `allow`, `deny`, or text in place of its result.
+            watch: Told of each record as it is written.
+        """
+        found = await asyncio.to_thread(self.tracer.find, run)
+        return await self._executions.resume(found, answers or {}, watch)
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+        """Carry out a call from outside of any run."""
+        id = new_run_id()
+        setting = Setting(
+            run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.settings.model
+        )
+
+        async def call(run: Run) -> Response:
+            return await run.invoke(kind, ref, arguments, "")
+
+        try:
+            return await self._executions.once(call, setting)
+        finally:
+            if session is None:
+                await self._instances.close(id)
+
+    def _protocols(self, services: Services) -> None:
+        self.tcp = TCPServer(ToolContextManager(services), self._instances, self)
+        self.ecp = ECPServer(EnvironmentContextManager(services), self._instances, self)
+        self.acp = ACPServer(AgentContextManager(services), self._instances, self)
+        self.libraries: dict[Kind, AnyManager] = {
+            "tool": self.tcp.manager,
+            "environment": self.ecp.manager,
+            "agent": self.acp.manager,
+            "prompt": PromptLibrary(services),
+        }
+
+    def _equipment(self, policy: Policy) -> Equipment:
+        servers = {"tool": self.tcp, "environment": self.ecp, "agent": self.acp}
+        return Equipment(
+            servers=cast(Any, servers),
+            libraries=self.libraries,
+            models=self.models,
+            prompts=self.prompts,
+            memory=self.memory,
+            policy=policy,
+        )
+
+
+def _models(adapter: Adapter | None, settings: Settings) -> ModelManager:
+    models = ModelManager()
+    if adapter is not None:
+        models.add(ModelConfig(name="given", provider="given"), adapter)
+    models.add(OFFLINE, OfflineModel())
+    if settings.model is not None and adapter is None:
+        models.default = models.config(settings.model).name
+    return models
+
+
+def _task(
+    task: TaskLike, files: Sequence[str | Path], options: Mapping[str, Any], folder: Path
+) -> tuple[TaskFile, dict[str, Path]]:
+    if isinstance(task, TaskFile):
+        read = task.model_copy(update=dict(options)) if options else task
+    else:
+        read = make_task({**({"task": task} if isinstance(task, str) else task), **options})
+    found = find_files(read, folder)
+    for one in files:
+        path = Path(one).resolve()
+        if not path.is_file():
+            raise BadTask(f"There is no file {str(one)[:80]!r}.", fix="check its path.")
+        if path.name in found and found[path.name] != path:
+            raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
+        found[path.name] = path
+    return read, found

@@ -1,0 +1,138 @@
+"""Ports: how an agent's context, and a tool's, reach their run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tea.context import Group
+from tea.errors import InternalError
+from tea.refs import Kind
+from tea.types import JsonObject, Message, ModelResponse, Response
+
+if TYPE_CHECKING:
+    from tea.runtime.run import Run
+
+T = TypeVar("T")
+
+
+class AgentPort:
+    """The port of an agent: everything it does is an effect, a scope or a note of the run."""
+
+    def __init__(self, run: Run, agent: str) -> None:
+        self._run = run
+        self._agent = agent
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
+        """Call another component."""
+        return await self._run.invoke(kind, ref, arguments, self._agent)
+
+    async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
+        """Ask a service of the run."""
+        return await self._run.services.serve(service, verb, data, self._agent)
+
+    async def model(
+        self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+    ) -> ModelResponse:
+        """Ask a model."""
+        return await self._run.asking.ask(prompt, variables, history, model)
+
+    def note(self, kind: str, data: JsonObject) -> None:
+        """Write a record of the agent's own."""
+        self._run.gate.note(kind, data)
+
+    def group(self) -> AbstractAsyncContextManager[Group]:
+        """Return a group of the run's branches."""
+        return self._run.gate.group()
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Limit the body; the moment is recorded."""
+        return self._run.gate.timeout(seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; a replay does not."""
+        await self._run.gate.sleep(seconds)
+
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
+        """Return the first to end."""
+        return await self._run.gate.race(*work)
+
+    async def receive(self) -> Any:
+        """Wait for the next message."""
+        return await self._run.gate.receive()
+
+
+class LeafPort:
+    """The port of a tool or action: its effect is recorded as one, so what it does inside is evidence only."""
+
+    def __init__(self, run: Run, key: str, agent: str) -> None:
+        self._run = run
+        self._key = key
+        self._agent = agent
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
+        """Call another component, inside this effect."""
+        return await self._run.within(kind, ref, arguments, self._key, self._agent)
+
+    async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
+        """Ask a service of the run, inside this effect."""
+        return await self._run.services.answer(service, verb, data, self._agent, self._key)
+
+    async def model(
+        self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+    ) -> ModelResponse:
+        """Refuse: a tool that asks models would hide them from budget and journal."""
+        fix = "let an agent ask, or declare the tool with scope=True."
+        raise InternalError("A tool cannot ask a model.", fix=fix)
+
+    def note(self, kind: str, data: JsonObject) -> None:
+        """Write a record of the tool's own, as evidence."""
+        self._run.recorder.write("evidence", self._key, {"kind": kind, "data": data})
+
+    @asynccontextmanager
+    async def group(self) -> AsyncIterator[Group]:
+        """Run work side by side."""
+        async with asyncio.TaskGroup() as tasks:
+            yield _Tasks(tasks)
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Limit the body."""
+        return _timeout(seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
+        """Return the first to end; the others are cancelled and awaited."""
+        tasks = [asyncio.ensure_future(one) for one in work]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            first = next(index for index, task in enumerate(tasks) if task.done())
+            return first, tasks[first].result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def receive(self) -> Any:
+        """Refuse: messages are for agents."""
+        raise InternalError("A tool cannot receive messages.", fix="receive them in an agent.")
+
+
+class _Tasks:
+    """A task group that speaks the words of `tea.context.Group`."""
+
+    def __init__(self, tasks: asyncio.TaskGroup) -> None:
+        self._tasks = tasks
+
+    def spawn(self, work: Coroutine[Any, Any, T], /) -> asyncio.Task[T]:
+        return self._tasks.create_task(work)
+
+
+@asynccontextmanager
+async def _timeout(seconds: float) -> AsyncIterator[None]:
+    async with asyncio.timeout(seconds):
+        yield

@@ -1,0 +1,224 @@
+"""What moves one run: it takes the events from outside one by one, records each and delivers it.
+
+The next event is taken only when all branches of the program wait. From a journal's past the events come in its
+order; afterwards in the order they happen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+from tea.errors import ApprovalNeeded, ErrorRecord, TeaError, error_from
+from tea.runtime.branch import Branch, Branches
+from tea.runtime.entry import Entry, Event, canonical, spoken
+from tea.runtime.past import Past
+from tea.runtime.pending import Launch, Pending, Performs
+from tea.types import JsonValue
+
+_SLICE = 64
+
+
+class Pump:
+    """Moves one run.
+
+    Args:
+        write: Appends an entry to the journal.
+        past: What the journal already holds.
+        replay: Stop at the journal's end, and perform nothing.
+    """
+
+    def __init__(self, write: Callable[[Entry], None], past: Past, replay: bool) -> None:
+        self._write = write
+        self._past = past
+        self._replay = replay
+        self._over: asyncio.Future[None] | None = None
+        self._root: Branch | None = None
+        self._armed = False
+        self._launches: dict[str, Pending] = {}
+        self._events: deque[Entry] = deque()
+        self._approvals: dict[str, ApprovalNeeded] = {}
+        self.branches = Branches(self.arm)
+        self.performs = Performs(self._settled, self._failed)
+        self.open: dict[str, Pending] = {}
+        self.receivers: dict[str, Pending] = {}
+        self.mail: deque[str] = deque()
+        self.cancellation: TeaError | None = None
+
+    async def drive(self, work: Coroutine[Any, Any, Any], grace: float) -> Branch:
+        """Run the program to its end, whatever way it ends, and return its first branch."""
+        self._over = asyncio.get_running_loop().create_future()
+        root = self._root = self.branches.spawn(work, path="0")
+        self.arm()
+        try:
+            await self._over
+        finally:
+            problem = self.branches.problem
+            self.branches.close()
+            await self.performs.close(grace)
+        if problem is not None:
+            raise problem
+        return root
+
+    def say(self, entry: Entry) -> None:
+        """Record what the program says, or compare it with what it said then."""
+        if self.branches.problem is not None:
+            return
+        if self._past.next is None and not self._replay:
+            self._record(entry)
+            return
+        problem = self._past.compare(entry)
+        if problem is None:
+            self._past.advance()
+        else:
+            self.branches.stop(problem)
+
+    def begin(
+        self,
+        kind: str,
+        target: str,
+        data: JsonValue,
+        events: tuple[Event, ...],
+        launch: Launch,
+        deliver: Callable[[Entry], None] | None = None,
+    ) -> Pending:
+        """Say that the program waits for one of `events`, which `launch` will bring about."""
+        branch, text = self.branches.here(), canonical(data)
+        pending = Pending(branch.key(), events, launch, deliver)
+        self.say(spoken("start", pending.key, kind, target, text))
+        if self.branches.problem is None:
+            self.open[pending.key] = self._launches[pending.key] = pending
+        return pending
+
+    def finish(self, pending: Pending) -> None:
+        """Call off what the program waits for no more; what is open when the run stops stays open."""
+        if self.branches.problem is not None:
+            return
+        self.open.pop(pending.key, None)
+        self._launches.pop(pending.key, None)
+        self._approvals.pop(pending.key, None)
+        if pending.stop is not None:
+            pending.stop()
+
+    async def wait(self, kind: str, target: str, data: JsonValue, events: tuple[Event, ...], launch: Launch) -> Entry:
+        """Wait for one of `events`, which `launch` brings about."""
+        pending = self.begin(kind, target, data, events, launch)
+        try:
+            return await pending
+        finally:
+            self.finish(pending)
+
+    def happen(self, event: Entry) -> None:
+        """Take an event from outside into the queue."""
+        self._events.append(event)
+        self.arm()
+
+    def arm(self) -> None:
+        """Pump soon, from the event loop itself: inside a task, `asyncio.timeout` would find and cancel that task."""
+        if self._over is not None and not self._armed:
+            self._armed = True
+            self._over.get_loop().call_soon(self._pump)
+
+    def _settled(self, outcome: Entry | None) -> None:
+        if outcome is not None:
+            self._events.append(outcome)
+        self._pump()
+
+    def _failed(self, key: str, error: BaseException) -> None:
+        if not isinstance(error, ApprovalNeeded):
+            self.branches.stop(error)
+        elif key in self.open:
+            self._approvals[key] = error
+        self._pump()
+
+    def _record(self, entry: Entry) -> None:
+        try:
+            self._write(entry)
+        except Exception as error:  # whatever it is, without its journal the run cannot go on
+            self.branches.stop(error)
+
+    def _pump(self) -> None:
+        self._armed = False
+        over, root = self._over, self._root
+        if over is None or root is None or over.done():
+            return
+        intrusion = self.branches.intrusion()
+        if intrusion is not None:
+            self.branches.stop(intrusion)
+        for _ in range(_SLICE):
+            self.branches.drain()
+            if root.ended and self._past.next is not None:
+                self.branches.stop(self._past.unmet(f"the program ends with {root.error or 'a result'!r}"[:200]))
+            if root.ended or self.branches.problem is not None:
+                over.set_result(None)
+                return
+            if not self._advance(root):
+                return
+        self.arm()  # a long replay lets others on the event loop have their turns
+
+    def _advance(self, root: Branch) -> bool:
+        """Deliver the next event or stop the run; return False when there is nothing to do but wait."""
+        recorded = self._past.next
+        if recorded is not None:
+            self._repeat(recorded, root)
+        elif self._replay:
+            waits = f"it waits for {', '.join(self.open)}"[:200]
+            self.branches.stop(self._past.diverged("", "no more, as the run was interrupted", waits))
+        else:
+            return self._live(root)
+        return True
+
+    def _repeat(self, recorded: Entry, root: Branch) -> None:
+        pending = self.open.get(recorded.key)
+        if recorded.event in ("start", "note"):
+            self.branches.stop(self._past.unmet("the program waits without it"))
+        elif recorded.event != "cancelled" and (pending is None or recorded.event not in pending.events):
+            self.branches.stop(self._past.unmet("the program does not wait for that"))
+        else:
+            self._past.advance()
+            self._deliver(recorded, root)
+
+    def _live(self, root: Branch) -> bool:
+        if not self._approvals:
+            self._launch()
+        event = self._next_event()
+        stranger = self.branches.stranger()
+        if event is not None:
+            self._record(event)
+            self._deliver(event, root)
+        elif stranger is not None and not self.open:
+            self.branches.stop(stranger)
+        elif self._approvals and not self.performs:
+            self.branches.stop(next(iter(self._approvals.values())))
+        else:
+            return False
+        return True
+
+    def _launch(self) -> None:
+        launches, self._launches = self._launches, {}
+        for pending in launches.values():
+            pending.stop = pending.launch(pending)
+
+    def _next_event(self) -> Entry | None:
+        while self._events:
+            event = self._events.popleft()
+            if event.event == "cancelled" or event.key in self.open:
+                return event
+        if self.mail and self.receivers:
+            return Entry(event="message", key=next(iter(self.receivers)), text=self.mail.popleft())
+        return None
+
+    def _deliver(self, event: Entry, root: Branch) -> None:
+        if self.branches.problem is not None:
+            return
+        if event.event == "cancelled":
+            self.cancellation = error_from(cast(ErrorRecord, event.data))
+            self.branches.cancel(root, self)
+            return
+        pending = self.open.pop(event.key)
+        if pending.deliver is not None:
+            pending.deliver(event)
+        else:
+            self.branches.resolve(pending, event)

@@ -1,0 +1,71 @@
+"""Recorder: puts a run's events into its journal, with their place in the tree of agents, and tells watchers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tea.managers.tracer import Trace, span_id
+from tea.runtime.entry import Entry
+from tea.types import JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened in a run, as watchers see it.
+
+    Args:
+        kind: The record's kind; for gate records `start`, `note`, `done`, `failed` and so on.
+        key: Which effect or scope it belongs to.
+        agent: Who was at work.
+        data: What it says.
+    """
+
+    kind: str
+    key: str
+    agent: str
+    data: JsonValue
+
+
+Watcher = Callable[[Event], None]
+
+
+class Recorder:
+    """Writes records; without a trace, only tells watchers (a call outside of any run, or a replay)."""
+
+    def __init__(self, trace: Trace | None, run: str, watch: Watcher | None = None) -> None:
+        self.trace = trace
+        self._run = run
+        self._watch = watch
+        self._agents: dict[str, str] = {}
+
+    def enter(self, key: str, agent: str) -> None:
+        """Let everything below `key` belong to `agent`."""
+        self._agents[key] = agent
+
+    def entry(self, entry: Entry) -> None:
+        """Write what the gate says."""
+        data: JsonObject = {"kind": entry.kind, "target": entry.target, "digest": entry.digest, "data": entry.data}
+        self.write(entry.event, entry.key, data if entry.kind else {"data": entry.data})
+
+    def write(self, kind: str, key: str, data: JsonValue) -> None:
+        """Write one record."""
+        scope, agent = self._scope(key)
+        if self.trace is not None:
+            self.trace.append(kind, key, data, agent=agent, parent=span_id(self._run, scope) if scope else "")
+        if self._watch is not None:
+            self._watch(Event(kind=kind, key=key, agent=agent, data=data))
+
+    async def sync(self) -> None:
+        """Make everything written so far durable."""
+        if self.trace is not None:
+            await self.trace.sync()
+
+    def _scope(self, key: str) -> tuple[str, str]:
+        """Return the innermost scope that `key` lies in, and its agent."""
+        best = ""
+        for scope in self._agents:
+            below = key.startswith(scope) and key[len(scope) : len(scope) + 1] in (".", "/")
+            if below and len(scope) > len(best):
+                best = scope
+        return best, self._agents.get(best, "")

@@ -1,0 +1,241 @@
+"""What an agent may call in one task: tools, agents and environments' actions, under one set of names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from tea.context import Caller, Context
+from tea.errors import BadArguments, BadComponent, CallFailed, UnknownComponent
+from tea.operation import reasons
+from tea.refs import Kind
+from tea.runtime.observation import Outcome, shortened
+from tea.types import JsonObject, Response, Result, Task
+
+DONE = "done"
+BOOKKEEPING = (DONE, "todo")
+MOST_IN_STATE = 8_000
+DELEGATION: JsonObject = {
+    "type": "object",
+    "properties": {
+        "task": {"type": "string", "description": "What to do, complete in itself: the agent knows nothing else."},
+        "files": {"type": "array", "items": {"type": "string"}, "description": "Names of the files it needs."},
+        "answer": {"type": ["object", "null"], "description": "JSON Schema of the wanted answer, if it has a form."},
+    },
+    "required": ["task"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """One thing that a model may call, and its words for it.
+
+    Args:
+        ref: What is invoked.
+        reads: Whether it declares to change nothing, so that it may run beside others.
+    """
+
+    kind: Kind
+    ref: str
+    name: str
+    description: str
+    parameters: JsonObject
+    reads: bool = False
+
+    def words(self) -> dict[str, Any]:
+        """Return what a prompt shows of it."""
+        return {"name": self.name, "description": self.description, "parameters": self.parameters}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One environment: how to act in it, and what was observed last."""
+
+    name: str
+    description: str
+    rules: str
+    state: Any
+
+    def words(self) -> dict[str, Any]:
+        """Return what a prompt shows of it."""
+        return {"name": self.name, "description": self.description, "rules": self.rules, "state": self.state}
+
+
+class Resources:
+    """Everything one agent may call in one task."""
+
+    def __init__(self, ctx: Context, task: Task, found: Iterable[Capability], places: Iterable[Place]) -> None:
+        self._ctx = ctx
+        self._task = task
+        self._places = {place.name: place for place in places}
+        self._known: dict[str, Capability] = {}
+        for one in found:
+            if other := self._known.get(one.name):
+                problem = f"{other.kind} {other.ref!r} and {one.kind} {one.ref!r} are both called {one.name!r}."
+                raise BadComponent(problem, fix="leave one of them out, or register it under another name.")
+            self._known[one.name] = one
+
+    @classmethod
+    async def gather(
+        cls, ctx: Context, task: Task, *, tools: Sequence[str], agents: Sequence[str], environments: Sequence[str]
+    ) -> Resources:
+        """Look up what an agent declares and the task allows, and observe the environments.
+
+        Raises:
+            UnknownComponent: Something is not registered.
+            BadComponent: Two have the same name.
+        """
+        found: list[Capability] = []
+        for name in await _present(ctx.tcp, "tool", allowed(tools, task.tools)):
+            found.append(_tool(name, await ctx.tcp.info(name)))
+        for name in await _present(ctx.acp, "agent", agents):
+            found.append(_agent(name, await ctx.acp.info(name)))
+        places: list[Place] = []
+        for name in environments:
+            facts = await ctx.ecp.info(name)
+            state = await ctx.ecp.state(name)
+            found += _actions(name, facts)
+            places.append(_place(name, facts, state))
+        return cls(ctx, task, found, places)
+
+    def words(self) -> dict[str, Any]:
+        """Return the variables of a prompt: tools (with environments' actions), agents, environments."""
+        return {
+            "tools": [one.words() for one in self._known.values() if one.kind != "agent"],
+            "agents": [one.words() for one in self._known.values() if one.kind == "agent"],
+            "environments": [place.words() for place in self._places.values()],
+        }
+
+    def reads(self, name: str) -> bool:
+        """Tell whether a call by that name declares to change nothing."""
+        return name in self._known and self._known[name].reads
+
+    async def observe(self) -> dict[str, Any]:
+        """Return the state of each environment that is not as it was observed last."""
+        changed: dict[str, Any] = {}
+        for name, place in self._places.items():
+            state = _state(await self._ctx.ecp.state(name))
+            if state != place.state:
+                changed[name] = state
+                self._places[name] = Place(name=name, description=place.description, rules=place.rules, state=state)
+        return changed
+
+    async def call(self, name: str, arguments: JsonObject) -> Outcome:
+        """Make one call; whatever is wrong with it becomes an outcome that the agent can act on."""
+        one = self._known.get(name)
+        if one is None:
+            return Outcome.refused(name, arguments, self._unknown(name))
+        if one.kind == "agent":
+            return await self._delegate(one, arguments)
+        port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
+        return _outcome(name, arguments, await port.invoke(one.ref, arguments))
+
+    async def _delegate(self, one: Capability, arguments: JsonObject) -> Outcome:
+        try:
+            text, rest = arguments["task"], {key: arguments[key] for key in arguments if key != "task"}
+            if unknown := sorted(rest.keys() - {"files", "answer"}):
+                raise KeyError(unknown[0])
+            task = Task(text=text, tools=self._task.tools, **rest)
+        except KeyError as error:
+            problem = f"{one.name!r} needs task, and takes files and answer; {error} is wrong."
+            return Outcome.refused(one.name, arguments, BadArguments(problem, fix="follow its parameters."))
+        except ValidationError as error:
+            problem = f"{one.name!r} got bad arguments: {reasons(error)}."
+            return Outcome.refused(one.name, arguments, BadArguments(problem, fix="follow its parameters."))
+        response = await self._ctx.acp.invoke(one.ref, task)
+        outcome, result = _outcome(one.name, arguments, response), response.result
+        if outcome.ok and not result.ok:
+            error = CallFailed(
+                result.reason or f"{one.name} did not succeed.", fix="replan, or end with success false."
+            )
+            return Outcome(name=one.name, arguments=arguments, ok=False, value=outcome.value, error=error.record())
+        return outcome
+
+    def _unknown(self, name: str) -> UnknownComponent:
+        near = difflib.get_close_matches(name, self._known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        return UnknownComponent(
+            f"Nothing to call is named {name[:80]!r}.", fix=f"{hint}there is {', '.join(self._known)}."
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+    def delegated(self, outcome: Outcome) -> Result | None:
+        """Return the result of a call that went to an agent and gave one."""
+        one = self._known.get(outcome.name)
+        if one is None or one.kind != "agent" or outcome.value is None:
+            return None
+        return Result.model_validate(outcome.value)
+
+
+def allowed(tools: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the tools that an agent with `tools` may use where the task names `wanted`.
+
+    A task's own list replaces the agent's, except for what agents need to do their work at all.
+    """
+    chosen = tools if wanted is None else (*wanted, *(name for name in tools if name in BOOKKEEPING))
+    return tuple(dict.fromkeys((*chosen, DONE)))
+
+
+async def _present(port: Caller, kind: Kind, names: Sequence[str]) -> Sequence[str]:
+    if not names:
+        return names
+    known = [str(item["name"]) for item in await port.list()]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            fix = f"did you mean {near[0]!r}?" if near else f"`tea list {kind}` shows what there is."
+            raise UnknownComponent(f"There is no {kind} {name[:80]!r}.", fix=fix)
+    return names
+
+
+def _tool(name: str, facts: JsonObject) -> Capability:
+    (call,) = facts["operations"]
+    return _capability("tool", name, name, call)
+
+
+def _agent(name: str, facts: JsonObject) -> Capability:
+    metadata = cast("Mapping[str, Any]", facts.get("metadata", {}))
+    words = [str(facts.get("description", "")), "; ".join(metadata.get("competencies", ()))]
+    return Capability(
+        kind="agent", ref=name, name=name, description="\nIt can: ".join(filter(None, words)), parameters=DELEGATION
+    )
+
+
+def _actions(name: str, facts: JsonObject) -> list[Capability]:
+    operations = cast("list[dict[str, Any]]", facts["operations"])
+    return [
+        _capability("environment", f"{name}#{one['name']}", f"{name}_{one['name']}", one)
+        for one in operations
+        if one["name"] != "state"
+    ]
+
+
+def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capability:
+    return Capability(
+        kind=kind,
+        ref=ref,
+        name=name,
+        description=operation["description"],
+        parameters=operation["parameters"],
+        reads=operation["traits"]["effects"] == "reads",
+    )
+
+
+def _place(name: str, facts: JsonObject, state: Response) -> Place:
+    return Place(name=name, description=facts["description"], rules=facts["rules"], state=_state(state))
+
+
+def _state(response: Response) -> Any:
+    """Return an observation, bounded; that there is none is an observation too."""
+    return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
+
+
+def _outcome(name: str, arguments: JsonObject, response: Response) -> Outcome:
+    return Outcome(name=name, arguments=arguments, ok=response.ok, value=response.value, error=response.error)

@@ -1,0 +1,276 @@
+"""Run: one task executed once, with every call an effect or a scope of its gate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tea.component import Definition
+from tea.context import Context, Port
+from tea.errors import BadInput, Damaged, RegistryError
+from tea.managers.memory import MemoryManager
+from tea.managers.model import CallTool, ModelManager
+from tea.managers.prompt import PromptManager
+from tea.manifest import Manifest
+from tea.protocols.manager import ContextManager
+from tea.protocols.server import Server
+from tea.refs import Kind, Ref
+from tea.runtime.asking import Asking
+from tea.runtime.budget import Purse
+from tea.runtime.gate import Gate
+from tea.runtime.permission import Permission, operation_ref
+from tea.runtime.policy import CallRequest, Policy
+from tea.runtime.port import AgentPort, LeafPort
+from tea.runtime.recorder import Recorder
+from tea.runtime.services import RunServices
+from tea.types import JsonObject, JsonValue, Principal, Response, as_object, failure
+
+AnyServer = Server[Manifest, Response]
+Library = ContextManager[Manifest]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a run is given from outside, all of it recorded at its start.
+
+    Args:
+        run: Its id.
+        session: The session it belongs to.
+        task: Id of its task.
+        workspace: The folder it works in.
+        principal: Who it works for.
+        locale: Language tag of the person asking.
+        model: Name of the model configuration, None for the default.
+        use: Selectors of components by `kind:name`, before what is current.
+        call_seconds: Deadline of one call of a tool or action.
+    """
+
+    run: str
+    session: str
+    task: str
+    workspace: str
+    principal: Principal = Principal()
+    locale: str = "en"
+    model: str | None = None
+    use: Mapping[str, str] = field(default_factory=dict[str, str])
+    call_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """What every run of a platform shares, and none of them changes."""
+
+    servers: Mapping[Kind, AnyServer]
+    libraries: Mapping[Kind, Library]
+    models: ModelManager
+    prompts: PromptManager
+    memory: MemoryManager
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """One call on its way: the exact version, the operation, the arguments, and who asks."""
+
+    server: AnyServer
+    config: Manifest
+    operation: str
+    arguments: JsonObject
+    agent: str
+
+    @property
+    def target(self) -> str:
+        return operation_ref(self.config, self.operation)
+
+
+class Run:
+    """Carries an agent's wishes to the outside, and what comes back into the journal.
+
+    Args:
+        setting: What it is given from outside.
+        equipment: What it shares with other runs.
+        gate: Its boundary.
+        recorder: Writes what is not the gate's.
+        purse: Its budget.
+        answers: A person's answers to calls that wait, by key.
+        intents: Keys of calls that an earlier process may have carried out.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        equipment: Equipment,
+        gate: Gate,
+        recorder: Recorder,
+        purse: Purse,
+        answers: Mapping[str, str] | None = None,
+        intents: frozenset[str] = frozenset(),
+    ) -> None:
+        self.setting, self.gate, self.recorder, self.purse = setting, gate, recorder, purse
+        self.id, self.session, self.task_id = setting.run, setting.session, setting.task
+        self.servers = equipment.servers
+        self.services = RunServices(self, equipment.memory, purse)
+        self.asking = Asking(
+            gate, equipment.models, equipment.prompts, purse, self.resolve, self._tools, setting.model
+        )
+        self._libraries = equipment.libraries
+        self._permission = Permission(equipment.policy, recorder, answers or {}, intents)
+        self._pins: dict[str, Manifest] = {}
+        self._held: dict[str, Manifest] = {}
+        self._stored: dict[str, Manifest] = {}
+        self._definitions: dict[str, Definition] = {}
+        self._started = time.monotonic()
+
+    def seconds_left(self) -> float | None:
+        """Return what is left of the time budget."""
+        limit = self.purse.budget.seconds
+        return None if limit is None else max(0.0, limit - (time.monotonic() - self._started))
+
+    def context(self, port: Port, agent: str) -> Context:
+        """Return what a component of this run may reach."""
+        return Context(
+            port=port,
+            principal=self.setting.principal,
+            run=self.id,
+            session=self.session,
+            task=self.task_id,
+            agent=agent,
+            workspace=self.setting.workspace,
+            locale=self.setting.locale,
+        )
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str) -> Response:
+        """Call an operation for `agent`: an effect, or for a scope a part of this run."""
+        server = self.servers[kind]
+        try:
+            parsed = server.manager.ref(ref)
+            operation = server.operation(parsed)
+            config = await self.resolve(parsed)
+            traits = config.operation(operation).traits
+        except (RegistryError, BadInput) as error:
+            return failure(server.response, f"{kind}:{ref}"[:200], error)
+        call = _Call(server=server, config=config, operation=operation, arguments=arguments, agent=agent)
+        return await (self._scope(call) if traits.scope else self._leaf(call))
+
+    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str) -> Response:
+        """Call an operation from inside an effect; what happens is evidence, not an effect of its own."""
+        server = self.servers[kind]
+        parsed = server.manager.ref(ref)
+        config = await self._pin(parsed)
+        known = config.operation(server.operation(parsed)).parameters.get("properties", {})
+        given = {name: value for name, value in arguments.items() if name in known} if kind == "tool" else arguments
+        call = _Call(server=server, config=config, operation=server.operation(parsed), arguments=given, agent=agent)
+        response = await self._execute(call, key)
+        data = {"arguments": dict(given), "response": response.model_dump(mode="json"), "digest": config.digest}
+        self.recorder.write("evidence", key, {"kind": kind, "target": call.target, "data": data})
+        return response
+
+    async def resolve(self, ref: Ref) -> Manifest:
+        """Return the version this run has pinned; the first touch decides, and is recorded.
+
+        Raises:
+            UnknownComponent: There is none.
+        """
+        name = str(_component(ref))
+        if name in self._pins:
+            return self._pins[name]
+
+        async def perform(key: str) -> JsonValue:
+            config = await self._pin(ref)
+            return {"ref": str(config.ref), "digest": config.digest}
+
+        value = as_object(await self.gate.effect("resolve", name, {}, perform))
+        config = self._stored.get(value["digest"])
+        if config is None:
+            problem = f"{value['ref']} is not in the registry with the bytes this run pinned."
+            raise Damaged(problem, fix="bring its version file back.")
+        return self._pins.setdefault(name, config)
+
+    async def stock(self, pins: Mapping[str, str]) -> None:
+        """Have the versions that a journal pinned at hand, so that a replay waits for nothing.
+
+        Args:
+            pins: Digests by `kind:name`, as recorded; the setting's `use` stands in where it says so.
+        """
+        for text, digest in pins.items():
+            ref = Ref.parse(text)
+            chosen = self.setting.use.get(str(ref.at(None)))
+            library = self._libraries[ref.kind]
+            config = await (library.pin(ref.at(chosen)) if chosen else library.exact(ref.name, digest))
+            self._stored[digest] = self._stored[config.digest] = self._held[text] = config
+            await self._load(library, config)
+
+    async def _pin(self, ref: Ref) -> Manifest:
+        """Return the version that this run holds on to from its first look; only `resolve` tells the program."""
+        name = str(_component(ref))
+        if name in self._held:
+            return self._held[name]
+        library = self._libraries[ref.kind]
+        selector = ref.selector or self.setting.use.get(name)
+        config = await library.pin(_component(ref).at(selector))
+        await self._load(library, config)
+        self._stored[config.digest] = config
+        return self._held.setdefault(name, config)
+
+    async def _load(self, library: Library, config: Manifest) -> None:
+        if any(one.traits.scope for one in config.operations.values()):
+            self._definitions[config.digest] = await library.definition(config)
+
+    async def _leaf(self, call: _Call) -> Response:
+        async def perform(key: str) -> JsonValue:
+            stands_in = await self._permit(call, key)
+            return (stands_in or await self._execute(call, key)).model_dump(mode="json")
+
+        data = {"digest": call.config.digest, "arguments": dict(call.arguments)}
+        value = await self.gate.effect(call.config.kind, call.target, data, perform)
+        return call.server.response.model_validate(value)
+
+    async def _scope(self, call: _Call) -> Response:
+        async def perform(key: str) -> JsonValue:
+            stands_in = await self._permit(call, key)
+            return None if stands_in is None else stands_in.model_dump(mode="json")
+
+        stands_in = await self.gate.effect("policy", call.target, {"digest": call.config.digest}, perform)
+        if stands_in is not None:
+            return call.server.response.model_validate(stands_in)
+        with self.gate.scope() as key:
+            worker = call.config.name if call.config.kind == "agent" else call.agent
+            self.recorder.enter(key, worker)
+            entered = {"ref": call.target, "digest": call.config.digest, "arguments": dict(call.arguments)}
+            self.gate.note("enter", entered)
+            context = self.context(AgentPort(self, worker), worker)
+            definition = self._definitions[call.config.digest]
+            response = await call.server.carry_out(
+                call.config, definition, call.operation, call.arguments, context, None
+            )
+            self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
+            return response
+
+    async def _execute(self, call: _Call, key: str) -> Response:
+        context = self.context(LeafPort(self, key, call.agent), call.agent)
+        seconds = self.setting.call_seconds
+        return await call.server.execute(call.config, call.operation, call.arguments, context, seconds)
+
+    async def _permit(self, call: _Call, key: str) -> Response | None:
+        request = CallRequest(
+            ref=call.target,
+            arguments=call.arguments,
+            traits=call.config.operation(call.operation).traits,
+            principal=self.setting.principal,
+            run=self.id,
+            session=self.session,
+            agent=call.agent,
+            key=key,
+        )
+        return await self._permission.ask(request, call.server.response)
+
+    def _tools(self, key: str) -> CallTool:
+        async def call_tool(ref: str, arguments: JsonObject) -> Response:
+            return await self.within("tool", ref, arguments, key, "")
+
+        return call_tool
+
+
+def _component(ref: Ref) -> Ref:
+    return Ref(kind=ref.kind, name=ref.name, selector=ref.selector)

@@ -1,0 +1,110 @@
+"""What a run offers its agents beside components and models: listings, memory, clock, chance and budget."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from tea.errors import InternalError, UnknownComponent
+from tea.managers.memory import MemoryManager, Scope
+from tea.managers.version import timestamp
+from tea.manifest import Manifest
+from tea.refs import KINDS, Ref
+from tea.runtime.budget import Purse
+from tea.types import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from tea.runtime.run import Run
+
+Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
+
+
+class RunServices:
+    """Answers an agent's questions; each answer is an effect of the run, so a replay gives it again."""
+
+    def __init__(self, run: Run, memory: MemoryManager, purse: Purse) -> None:
+        self._run = run
+        self._memory = memory
+        self._purse = purse
+        self._answers: Mapping[str, Answer] = {
+            "registry": self._registry,
+            "memory": self._remember,
+            "clock": self._clock,
+            "random": self._chance,
+            "budget": self._budget,
+        }
+
+    async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
+        """Answer as an effect of the run."""
+        if (service, verb) == ("registry", "info"):
+            return await self._info(data)
+
+        async def perform(key: str) -> JsonValue:
+            return await self.answer(service, verb, data, agent, key)
+
+        return await self._run.gate.effect(service, verb, dict(data), perform)
+
+    async def answer(self, service: str, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        """Answer now, inside an effect."""
+        if service not in self._answers:
+            raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
+        return await self._answers[service](verb, data, agent, key)
+
+    async def _info(self, data: JsonObject) -> JsonValue:
+        config = await self._run.resolve(self._run.servers[data["kind"]].manager.ref(data["ref"]))
+        return facts(config)
+
+    async def _registry(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        if data.get("kind") not in KINDS or data["kind"] not in self._run.servers:
+            raise UnknownComponent(f"There is no protocol for {data.get('kind')!r}.", fix="ask for tool, environment or agent.")
+        server = self._run.servers[data["kind"]]
+        if verb == "info":
+            return facts(await server.info(str(Ref.parse(data["ref"], kind=data["kind"]))))
+        return [{"name": one.name, "version": one.version, "description": one.description} for one in await server.list()]
+
+    async def _remember(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        scope = Scope(session=self._run.session, agent=agent, task=self._run.task_id)
+        match verb:
+            case "record":
+                await self._memory.record(scope, data["kind"], data["data"], key=f"{self._run.id}/{key}")
+                return None
+            case "recall":
+                return [dict(event) for event in await self._memory.recall(scope, data["query"], data["limit"])]
+            case "summarise":
+                return await self._memory.summarise(scope)
+            case _:
+                return list(await self._memory.insights(scope))
+
+    async def _clock(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        return timestamp()
+
+    async def _chance(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        return secrets.token_hex(8) if verb == "id" else random.random()
+
+    async def _budget(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        return {**self._purse.remaining(), "seconds": self._run.seconds_left()}
+
+
+def facts(config: Manifest) -> dict[str, Any]:
+    """Return what an agent may know of a component."""
+    return {
+        "ref": str(config.ref),
+        "name": config.name,
+        "version": config.version,
+        "description": config.description,
+        "operations": [
+            {
+                "name": name,
+                "description": one.description,
+                "parameters": one.parameters,
+                "returns": one.returns,
+                "traits": {**asdict(one.traits), "secrets": list(one.traits.secrets)},
+            }
+            for name, one in sorted(config.operations.items())
+        ],
+        "rules": config.rules,
+        "metadata": dict(config.metadata),
+    }

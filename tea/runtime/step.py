@@ -1,0 +1,85 @@
+"""One question to a model inside an agent's loop, and the record that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tea.context import Context
+from tea.errors import BadOutput
+from tea.operation import reasons
+from tea.types import JsonObject, Message, ModelResponse, TextPart
+
+T = TypeVar("T")
+
+REPAIR = "Your last answer could not be used: {problem} Answer again, in exactly the form that was asked for."
+
+
+class Call(BaseModel):
+    """One call that a model wants made."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str = Field(min_length=1)
+    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class StepRecord(BaseModel):
+    """What a model thinks in one step, and what it wants done (paper, Appendix H)."""
+
+    model_config = ConfigDict(frozen=True)
+    thinking: str = ""
+    evaluation: str = ""
+    memory: str = ""
+    next_goal: str = ""
+    calls: tuple[Call, ...] = Field(min_length=1)
+
+
+async def consult(
+    ctx: Context,
+    prompt: str,
+    variables: JsonObject,
+    read: Callable[[ModelResponse], T],
+    history: tuple[Message, ...] = (),
+) -> T:
+    """Ask a model and read its answer; where it cannot be read, say why and ask once more.
+
+    Args:
+        ctx: What the agent may reach.
+        prompt: Name of the prompt.
+        variables: What its template is rendered with.
+        read: Makes the wanted value of the response, or raises BadOutput.
+        history: The conversation so far.
+
+    Raises:
+        BadOutput: The second answer cannot be read either.
+    """
+    try:
+        return read(await ctx.ask(prompt, variables, history))
+    except BadOutput as error:
+        told = said(REPAIR.format(problem=error.problem))
+    return read(await ctx.ask(prompt, variables, (*history, told)))
+
+
+def step_record(response: ModelResponse) -> StepRecord:
+    """Read a step record, whether the model wrote it or called functions.
+
+    Raises:
+        BadOutput: The response holds none.
+    """
+    output: Any = response.output
+    if response.calls:
+        calls = [{"name": call.name, "arguments": call.arguments} for call in response.calls]
+        known = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
+        output = {"thinking": response.text, **known, "calls": calls}
+    try:
+        return StepRecord.model_validate(output)
+    except ValidationError as error:
+        fix = "give a JSON object with thinking, evaluation, memory, next_goal and at least one call."
+        raise BadOutput(f"It is no step record ({reasons(error)}); {fix}", fix=fix) from error
+
+
+def said(text: str) -> Message:
+    """Return words to a model, as a message of the conversation."""
+    return Message(role="user", content=(TextPart(text=text),))

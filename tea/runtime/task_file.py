@@ -1,0 +1,164 @@
+"""The task file: one task as JSON, read strictly, with its files found (DESIGN of the task file in README)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, field_validator
+
+from tea.errors import BadRef, BadTask, TeaError
+from tea.managers.json_schema import schema_fault
+from tea.operation import reasons
+from tea.refs import Ref, check_name, check_selector
+from tea.store.files import parse_json_strict
+from tea.types import Budget, Record
+
+TASK_LIMIT = 1024 * 1024
+
+
+class TaskFile(Record):
+    """What a task file may say; only `task` is required.
+
+    Args:
+        task: What to do, in words.
+        files: Files it may use, relative to the folder of the task file.
+        agent: Which agent works on it.
+        model: Which model configuration answers, the home's default without one.
+        use: Exact versions of components, by `kind:name`.
+        budget: What it may use.
+        tools: The only tools the agent may use.
+        answer: JSON Schema of the wanted answer.
+        id: The task's own id.
+        session: The session it belongs to.
+    """
+
+    task: str = Field(min_length=1, max_length=200_000)
+    files: tuple[str, ...] = Field(default=(), max_length=1000)
+    agent: str = "planner"
+    model: str | None = None
+    use: dict[str, str] = Field(default_factory=dict[str, str])
+    budget: Budget = Budget()
+    tools: tuple[str, ...] | None = None
+    answer: dict[str, Any] | None = None
+    id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
+    session: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
+
+    @field_validator("task")
+    @classmethod
+    def _has_words(cls, value: str) -> str:
+        if not value.strip() or "\x00" in value:
+            raise ValueError("is empty, or holds a NUL character")
+        return value
+
+    @field_validator("agent")
+    @classmethod
+    def _is_agent(cls, value: str) -> str:
+        Ref.parse(value, kind="agent")
+        return value
+
+    @field_validator("tools")
+    @classmethod
+    def _are_names(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for name in value or ():
+            check_name(name, "a tool")
+        return value
+
+    @field_validator("use")
+    @classmethod
+    def _are_versions(cls, value: dict[str, str]) -> dict[str, str]:
+        for ref, selector in value.items():
+            if str(Ref.parse(ref).at(None)) != ref:
+                raise BadRef(f"{ref[:80]!r} is more than kind:name.", fix="write kind:name, and the version as value.")
+            check_selector(selector)
+        return value
+
+    @field_validator("answer")
+    @classmethod
+    def _is_schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        fault = schema_fault(value) if value is not None else None
+        if fault:
+            raise ValueError(fault)
+        return value
+
+
+def read_task(data: bytes) -> TaskFile:
+    """Read a task file's bytes.
+
+    Raises:
+        BadTask: They are no task; the error names what is wrong, in one line.
+    """
+    if len(data) > TASK_LIMIT:
+        raise BadTask(f"The task file is larger than {TASK_LIMIT} bytes.", fix="put large data into `files`.")
+    try:
+        value = parse_json_strict(data, "The task file")
+    except TeaError as error:
+        raise BadTask(error.problem, fix=error.fix) from error
+    if not isinstance(value, Mapping):
+        raise BadTask("The task file is no JSON object.", fix='write {"task": "..."}.')
+    return make_task({str(key): one for key, one in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def make_task(value: Mapping[str, Any]) -> TaskFile:
+    """Return a task from its JSON object.
+
+    Raises:
+        BadTask: It is no task.
+    """
+    unknown = [key for key in value if key not in TaskFile.model_fields]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], TaskFile.model_fields, n=1)
+        fix = f"did you mean {near[0]!r}?" if near else f"keys are {', '.join(TaskFile.model_fields)}."
+        raise BadTask(f"The task has an unknown key {unknown[0][:60]!r}.", fix=fix)
+    try:
+        return TaskFile.model_validate_json(_encoded(value), strict=True)
+    except ValidationError as error:
+        raise BadTask(f"The task is not usable: {reasons(error, 2)[:180]}.", fix="mend it; only `task` is required.") from error
+    except BadRef as error:
+        raise BadTask(f"The task is not usable: {error.problem}", fix=error.fix) from error
+
+
+def find_files(task: TaskFile, folder: Path) -> dict[str, Path]:
+    """Return the task's files by the name they get in the workspace.
+
+    Args:
+        task: The task.
+        folder: What its files are relative to, and must not leave.
+
+    Raises:
+        BadTask: One is missing, no regular file, escapes the folder, or two have one name.
+    """
+    found: dict[str, Path] = {}
+    root = folder.resolve()
+    for name in task.files:
+        path = _find(name, root)
+        if path.name in found:
+            raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
+        found[path.name] = path
+    return found
+
+
+def _find(name: str, root: Path) -> Path:
+    shown = name[:80]
+    try:
+        path = (root / name).resolve()
+        if not name or not path.is_relative_to(root):
+            raise BadTask(f"The file {shown!r} is outside of the task's folder.", fix="put it beside the task file.")
+        if not path.exists():
+            raise BadTask(f"There is no file {shown!r}.", fix=f"paths are relative to {str(root)[-80:]!r}.")
+        if not path.is_file():
+            raise BadTask(f"{shown!r} is not a regular file.", fix="name a file.")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BadTask(f"The file {shown!r} cannot be reached.", fix="check its path.") from error
+    return path
+
+
+def _encoded(value: Mapping[str, Any]) -> bytes:
+    import json
+
+    try:
+        return json.dumps(dict(value), allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadTask(f"The task is not JSON: {str(error)[:120]}.", fix="use JSON values only.") from error

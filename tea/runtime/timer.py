@@ -1,0 +1,62 @@
+"""Time inside a run: timers whose firing is an event, and the timeout built on them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from types import TracebackType
+
+from tea.errors import BadArguments
+from tea.runtime.entry import Entry
+from tea.runtime.pending import Launch, Pending
+from tea.runtime.pump import Pump
+
+
+def timer(pump: Pump, seconds: float) -> Launch:
+    """Return what starts a timer.
+
+    Raises:
+        BadArguments: `seconds` is not a finite number from 0.
+    """
+    if not isinstance(seconds, (int, float)) or not math.isfinite(seconds) or seconds < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadArguments(f"{seconds!r} is no time to wait.", fix="give seconds, a finite number from 0.")
+
+    def launch(pending: Pending) -> Callable[[], object]:
+        fired = Entry(event="fired", key=pending.key)
+        return asyncio.get_running_loop().call_later(seconds, pump.happen, fired).cancel
+
+    return launch
+
+
+class Timeout:
+    """Cancels its body after so many seconds and raises TimeoutError in its place; the rules of `asyncio.timeout`.
+
+    Args:
+        pump: That of the run.
+        seconds: How long the body may take.
+    """
+
+    def __init__(self, pump: Pump, seconds: float) -> None:
+        self._pump = pump
+        self._seconds = seconds
+        self._fired = False
+
+    async def __aenter__(self) -> None:
+        self._branch = self._pump.branches.here()
+        self._cancels = len(self._branch.cancels)
+        launch = timer(self._pump, self._seconds)
+        self._pending = self._pump.begin("timeout", "", self._seconds, ("fired",), launch, self._fire)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pump.finish(self._pending)
+        self._branch.forgive(self)
+        only_ours = self._fired and len(self._branch.cancels) <= self._cancels
+        if only_ours and isinstance(error, asyncio.CancelledError):
+            raise TimeoutError(f"{self._seconds} seconds passed.") from error
+
+    def _fire(self, event: Entry) -> None:
+        self._fired = True
+        self._pump.branches.cancel(self._branch, self)

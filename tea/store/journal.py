@@ -1,0 +1,183 @@
+"""Journals: the append-only record of each run, written by one holder at a time.
+
+On disk, `<root>/<run>/journal.jsonl` (see `lines`), `<root>/<run>/lease` and `<root>/<run>/blobs/`. A run appears
+with journal and lease in one rename. An append is one write, so it survives SIGKILL; it survives a loss of power
+after `sync`, which many callers share.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, Self
+
+from tea.errors import BadInput, Conflict
+from tea.store.blobs import Blobs, FileBlobs
+from tea.store.files import publish, reading, shown, writing
+from tea.store.lease import started
+from tea.store.lines import JournalReading
+from tea.store.scratch import Scratch
+from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
+from tea.types import JsonObject
+
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
+
+
+class JournalStore(Protocol):
+    """Where the journals of runs are kept."""
+
+    def create(self, run: str) -> "JournalWriter":
+        """Begin the journal of a new run, and hold it.
+
+        Raises:
+            Conflict: That run exists.
+            StorageError: It cannot be written; nothing of it is left.
+        """
+        ...
+
+    def resume(self, run: str) -> "JournalWriter":
+        """Hold the journal of a run again, after its last whole record; the writer's `torn` says what was cut off.
+
+        Raises:
+            BadInput: There is no such run.
+            Conflict: Another process holds it.
+            Damaged: A line is not what was written.
+        """
+        ...
+
+    def read(self, run: str, start: int = 0) -> Iterator[JsonObject]:
+        """Return the records of a run from number `start` on; also while it is written.
+
+        Raises:
+            BadInput: There is no such run.
+            Damaged: From the iteration, when a line is not what was written.
+        """
+        ...
+
+    def runs(self) -> list[str]:
+        """Return all runs, the one begun last first."""
+        ...
+
+    def blobs(self, run: str) -> Blobs:
+        """Return the blobs of a run.
+
+        Raises:
+            BadInput: There is no such run.
+        """
+        ...
+
+
+class JournalWriter(Protocol):
+    """The only writer of one run, as long as it is open; a context manager that closes it."""
+
+    @property
+    def run(self) -> str:
+        """The run."""
+        ...
+
+    @property
+    def epoch(self) -> int:
+        """How many writers have held the run, this one included."""
+        ...
+
+    @property
+    def position(self) -> int:
+        """Number that the next record will have."""
+        ...
+
+    @property
+    def torn(self) -> int:
+        """Bytes of an unfinished record that were cut off when the run was resumed."""
+        ...
+
+    def append(self, records: Sequence[JsonObject]) -> None:
+        """Add records in one write: all of them, or none. They survive the end of the process at any moment.
+
+        Raises:
+            BadInput: A record is not JSON, or too large; none was written.
+            Conflict: The lease was lost.
+            StorageError: They cannot be written, or the writer is closed or was given up after an earlier failure.
+        """
+        ...
+
+    async def sync(self) -> None:
+        """Make everything appended so far survive a loss of power; callers at the same time share one disk write.
+
+        Raises:
+            StorageError: The disk does not confirm; the writer is given up, because nobody knows what it kept.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give the run back; a second time does nothing. It does not sync."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        ...
+
+    def __exit__(self, *error: object) -> None:
+        """Close the writer."""
+        ...
+
+
+class FileJournals:
+    """Journals in a folder, shared by any number of processes; each run has one writer at a time.
+
+    Reading creates nothing; a missing folder holds no runs.
+
+    Args:
+        root: The folder, usually `<home>/traces`.
+        durability: What every append survives; see `FileJournalWriter`.
+    """
+
+    def __init__(self, root: Path, durability: Durability = "flush") -> None:
+        self._root = root.absolute()
+        self._durability: Durability = durability
+        self._scratch = Scratch(self._root)
+
+    def create(self, run: str) -> FileJournalWriter:
+        """See `JournalStore.create`."""
+        folder = self._folder(run)
+        with writing(folder), self._scratch.folder() as temporary:
+            writer = FileJournalWriter(run, temporary, self._durability)
+            try:
+                if not publish(temporary, folder):
+                    raise Conflict(f"The run {run!r} exists already.", fix="choose another id, or resume that run.")
+                writer.moved(folder)
+            except BaseException:
+                writer.close()
+                raise
+            return writer
+
+    def resume(self, run: str) -> FileJournalWriter:
+        """See `JournalStore.resume`."""
+        return FileJournalWriter(run, self._existing(run), self._durability)
+
+    def read(self, run: str, start: int = 0) -> JournalReading:
+        """See `JournalStore.read`; a torn end is left out, and `torn` of what is returned tells its size."""
+        return JournalReading(self._existing(run) / JOURNAL, start)
+
+    def runs(self) -> list[str]:
+        """See `JournalStore.runs`."""
+        with reading(self._root):
+            names = [name for name in os.listdir(self._root) if _RUN.fullmatch(name)] if self._root.is_dir() else []
+            found = [name for name in names if (self._root / name / JOURNAL).exists()]
+        return sorted(found, key=lambda name: (started(self._root / name / LEASE), name), reverse=True)
+
+    def blobs(self, run: str) -> FileBlobs:
+        """See `JournalStore.blobs`."""
+        return FileBlobs(self._existing(run) / "blobs", self._scratch)
+
+    def _folder(self, run: str) -> Path:
+        if not _RUN.fullmatch(run):
+            fix = "use letters, digits, - and _, at most 128, as `tea runs` shows them."
+            raise BadInput(f"{run[:80]!r} is not the id of a run.", fix=fix)
+        return self._root / run
+
+    def _existing(self, run: str) -> Path:
+        folder = self._folder(run)
+        with reading(folder):
+            if not (folder / JOURNAL).exists():
+                raise BadInput(f"There is no run {run!r} in {shown(self._root)}.", fix="list the runs with `tea runs`.")
+        return folder

@@ -1,0 +1,121 @@
+"""The lease of a run: who may append to its journal, and since when.
+
+The right is a lock (`flock`) on the file, which the system takes back the moment the holder dies. The file itself
+only grows, by one line for each holder: epoch, process, time. The epoch fences: a holder whose lock was lost in
+some way that no lock can prevent (a deleted file, a network file system) sees a newer epoch and stops.
+A process forked while a lease is held inherits the lock, so workers are started with exec, never by a bare fork.
+"""
+
+import fcntl
+import os
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from tea.errors import Conflict
+from tea.store.files import FILE_LIMIT, open_regular, read_regular, reading, shown, storage_error, write_all, writing
+from tea.store.strict import Refused
+
+_Identity: TypeAlias = tuple[int, int, int, int]
+
+_LINE = re.compile(rb"([0-9]{8,12}) ([0-9]+) ([0-9]+)")
+
+
+class Lease:
+    """The exclusive right to append to one run's journal, held until `release` or the end of the process.
+
+    Args:
+        path: The lease file; created when missing, inside a folder that exists.
+
+    Raises:
+        Conflict: Another process, or another writer in this one, holds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = self._lock()
+        try:
+            self.epoch, self._seen = self._enter()
+        except BaseException:
+            self.release()
+            raise
+
+    def moved(self, path: Path) -> None:
+        """Tell the lease that its folder was renamed."""
+        self._path = path
+
+    def check(self) -> None:
+        """Make sure that the lease is still ours; one call to the system when nothing changed.
+
+        Raises:
+            Conflict: The lease was removed, or taken by someone else.
+        """
+        try:
+            look = _identity(os.stat(self._path))
+        except FileNotFoundError:
+            look = (0, 0, 0, 0)
+        except OSError as problem:
+            raise storage_error("read", self._path, problem) from problem
+        if look == self._seen:
+            return
+        if look[:2] == self._seen[:2] and _epoch(self._content()) == self.epoch:
+            self._seen = look
+            return
+        raise Conflict(f"The lease {shown(self._path)} was taken away.", fix="resume the run when nobody holds it.")
+
+    def release(self) -> None:
+        """Give the lease back; a second time does nothing."""
+        if self._descriptor >= 0:
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _lock(self) -> int:
+        with reading(self._path):
+            descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                raise Conflict(f"The run is held by process {self._holder()}.", fix="wait for it, or end it.") from None
+            except BaseException:
+                os.close(descriptor)
+                raise
+            return descriptor
+
+    def _enter(self) -> tuple[int, _Identity]:
+        # Not synced: no holder outlives a loss of power, so there is nobody left to fence off after one.
+        with writing(self._path):
+            content = self._content()
+            epoch = _epoch(content) + 1
+            mend = b"" if content.endswith(b"\n") or not content else b"\n"
+            write_all(self._descriptor, mend + b"%08d %d %d\n" % (epoch, os.getpid(), time.time_ns()))
+            return epoch, _identity(os.fstat(self._descriptor))
+
+    def _content(self) -> bytes:
+        with reading(self._path):
+            return read_regular(self._path, FILE_LIMIT)
+
+    def _holder(self) -> str:
+        lines = _LINE.findall(self._content())
+        return lines[-1][1].decode() if lines else "(unknown)"
+
+
+def started(path: Path) -> int:
+    """Return when a lease was first taken, in nanoseconds since 1970; 0 when the file does not tell."""
+    with suppress(OSError, Refused):
+        line = _LINE.match(read_regular(path, FILE_LIMIT))
+        return int(line[3][:20]) if line else 0
+    return 0
+
+
+def _epoch(content: bytes) -> int:
+    """Return the newest epoch; lines count too, so that damage to one of them never brings an epoch back."""
+    return max([len(content.splitlines()), *(int(epoch) for epoch, _, _ in _LINE.findall(content))])
+
+
+def _identity(found: os.stat_result) -> _Identity:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,121 @@
+"""The lines of a journal: how a record becomes a line, and how lines are read back and verified.
+
+A line is one JSON object: the record, between its number `seq` (from 0) and its `check`, a hash of the check of the
+line before and of this line so far. So no line can be altered, lost, moved or repeated unnoticed, the last one
+included. Only the end can be torn, by a crash in the middle of a write: it has no newline and was never reported as
+written, so it is left out.
+"""
+
+import json
+import os
+from collections.abc import Generator, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from tea.errors import BadInput
+from tea.store.files import damaged, open_regular, reading
+from tea.store.strict import Refused, as_json_object, check_depth, loads
+from tea.types import JsonObject
+
+LINE_LIMIT = 16 * 2**20
+_CHECK = b',"check":"'
+_TAIL = len(_CHECK) + 16 + len(b'"}\n')
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+class End(NamedTuple):
+    """Where a journal ends: its size in bytes, its number of lines, the check of its last line."""
+
+    size: int = 0
+    lines: int = 0
+    check: bytes = b""
+
+
+def encode(record: JsonObject, end: End) -> tuple[bytes, End]:
+    """Return the line that adds `record` to a journal, and the journal's end after it.
+
+    Raises:
+        BadInput: The record is not JSON, uses a name of the journal's own, or is too large.
+    """
+    if "seq" in record or "check" in record:
+        raise BadInput("A record has a field 'seq' or 'check'.", fix="rename it; the journal writes these itself.")
+    try:
+        text = _ENCODER.encode(dict(record))
+        check_depth(text)
+        fields = text[1:-1]
+        body = (f'{{"seq":{end.lines},{fields}' if fields else f'{{"seq":{end.lines}').encode()
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise BadInput(f"A record is not JSON: {problem}.", fix="record plain JSON values.") from problem
+    check = _check(end.check, body)
+    line = body + _CHECK + check + b'"}\n'
+    if len(line) > LINE_LIMIT:
+        fix = "keep large values as blobs."
+        raise BadInput(f"A record has {len(line):,} bytes, and {LINE_LIMIT:,} are allowed.", fix=fix)
+    return line, End(end.size + len(line), end.lines + 1, check)
+
+
+class JournalReading(Iterator[JsonObject]):
+    """The records of one journal in order, each verified before it is given out.
+
+    A journal may be read while it is written. After the last record, `end` says where the journal ends and `torn`
+    how many bytes of an unfinished line follow.
+
+    Args:
+        path: The journal.
+        start: Number of the first record to give out; those before it are verified, not given.
+
+    Raises:
+        Damaged: From the iteration, at the first line that is not what was written.
+        StorageError: From the iteration, when the system cannot read the file.
+    """
+
+    def __init__(self, path: Path, start: int = 0) -> None:
+        self.end = End()
+        self.torn = 0
+        self._path = path
+        self._start = start
+        self._records = self._read()
+
+    def __next__(self) -> dict[str, Any]:
+        """Return the next record, with its `seq` and `check`."""
+        return next(self._records)
+
+    def _read(self) -> Generator[dict[str, Any]]:
+        with reading(self._path), os.fdopen(open_regular(self._path), "rb") as file:
+            while line := self._next_line(file):
+                number = self.end.lines
+                self.end = End(self.end.size + len(line), number + 1, line[-19:-3])
+                if number >= self._start:
+                    yield self._record(line, number)
+
+    def _next_line(self, file: BinaryIO) -> bytes:
+        for _ in range(2):
+            line = file.readline(LINE_LIMIT + 1)
+            if not line.endswith(b"\n") and len(line) <= LINE_LIMIT:
+                self.torn = len(line)
+                return b""
+            if _verified(line, self.end):
+                return line
+            # A writer may just have cut off a torn tail, of which the buffer still holds the beginning: look again.
+            file.seek(self.end.size)
+        raise damaged(self._path, f"line {self.end.lines + 1} is not what was written")
+
+    def _record(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            return as_json_object(loads(line))
+        except Refused as reason:
+            raise damaged(self._path, f"line {number + 1} cannot be used: {reason}") from reason
+
+
+def _verified(line: bytes, before: End) -> bool:
+    body = line[:-_TAIL]
+    seq = b'{"seq":%d' % before.lines
+    numbered = body == seq or body.startswith(seq + b",")
+    return numbered and line[-_TAIL:] == _CHECK + _check(before.check, body) + b'"}\n'
+
+
+def _check(before: bytes, body: bytes) -> bytes:
+    found = blake2b(before, digest_size=8)
+    found.update(body)
+    return found.hexdigest().encode()

@@ -1,0 +1,240 @@
+"""The registry: immutable versions, and numbered heads that say what is current.
+
+On disk, `<root>/<kind>s/<name>/versions/X.Y.Z.json` and `<root>/<kind>s/<name>/heads/NNNNNN.json`. Every file is
+created exclusively and never changed, so there is no lock to hold, nothing to repair after a crash, and a reader
+never waits for a writer. The first version of a name appears together with its folder in one rename: a name that
+is listed has a version. Each file carries a check of its document, so that damage is found and named.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from tea.errors import AlreadyRegistered, BadInput, BadRef, Conflict, UnknownComponent
+from tea.refs import KINDS, NAME, Version, check_name, is_version
+from tea.store.files import FILE_LIMIT, publish, read_regular, reading, write_all, write_new, writing
+from tea.store.scratch import Scratch, make_folders, sync_folder
+from tea.store.strict import Refused, as_json_object, dumps, loads
+from tea.types import JsonObject
+
+FORMAT = 1
+_HEAD = re.compile(r"([0-9]{6}|[1-9][0-9]{6,17})\.json", re.ASCII)
+
+
+class RegistryStore(Protocol):
+    """Where versions and heads are kept. All methods block; none needs a lock around it."""
+
+    def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
+        """Add one version, for ever.
+
+        Raises:
+            AlreadyRegistered: That version exists; also when another process was faster.
+            BadInput: The document is not JSON, or too large.
+            StorageError: It cannot be written; nothing of it is left.
+        """
+        ...
+
+    def advance(self, kind: str, name: str, head: JsonObject, expected: int) -> int:
+        """Make `head` the head after number `expected`, and return its number.
+
+        Raises:
+            Conflict: The newest head is not `expected`; also when another process was faster.
+            UnknownComponent: The name has no version.
+            StorageError: It cannot be written; nothing of it is left.
+        """
+        ...
+
+    def head(self, kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
+        """Return a head and its number, by default the newest; `(0, {})` when there is none.
+
+        Raises:
+            Damaged: The head is not what was written, or is gone.
+        """
+        ...
+
+    def read(self, kind: str, name: str, version: str) -> dict[str, Any]:
+        """Return the document of one version.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            Damaged: The file is not what was written.
+        """
+        ...
+
+    def versions(self, kind: str, name: str) -> list[str]:
+        """Return the versions of a name, lowest first; none when the name is unknown."""
+        ...
+
+    def names(self, kind: str) -> list[str]:
+        """Return the names of a kind that have a version, sorted."""
+        ...
+
+
+class FileRegistry:
+    """A registry in a folder, shared by any number of processes.
+
+    Reading creates nothing; a missing folder is an empty registry.
+
+    Args:
+        root: The folder, usually `<home>/registry`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.absolute()
+        self._scratch = Scratch(self._root)
+
+    def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
+        """See `RegistryStore.create`."""
+        path = self._version(kind, name, version)
+        data = _sealed(document)
+        if not (self._create_name(path, data) or self._create_file(path, data)):
+            fix = "take the next version; a version never changes once it exists."
+            raise AlreadyRegistered(f"{kind}:{name}@{version} exists already.", fix=fix)
+
+    def advance(self, kind: str, name: str, head: JsonObject, expected: int) -> int:
+        """See `RegistryStore.advance`."""
+        heads = self._component(kind, name) / "heads"
+        data = _sealed(head)
+        with reading(heads):
+            if not heads.parent.is_dir():
+                raise _unknown(kind, name)
+        path = heads / f"{expected + 1:06d}.json"
+        if _newest(heads) != expected or not self._create_file(path, data):
+            raise Conflict(f"{kind}:{name} was changed by someone else at the same time.", fix="try again.")
+        return expected + 1
+
+    def head(self, kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
+        """See `RegistryStore.head`."""
+        heads = self._component(kind, name) / "heads"
+        chosen = _newest(heads) if number is None else number
+        return (chosen, _unsealed(heads / f"{chosen:06d}.json")) if chosen else (0, {})
+
+    def read(self, kind: str, name: str, version: str) -> dict[str, Any]:
+        """See `RegistryStore.read`."""
+        path = self._version(kind, name, version)
+        with reading(path):
+            if not path.exists():
+                raise _unknown(kind, name, version, self.versions(kind, name))
+        return _unsealed(path)
+
+    def versions(self, kind: str, name: str) -> list[str]:
+        """See `RegistryStore.versions`."""
+        entries = _entries(self._component(kind, name) / "versions")
+        found = [entry.name[:-5] for entry in entries if entry.name.endswith(".json") and is_version(entry.name[:-5])]
+        return sorted(found, key=Version.parse)
+
+    def names(self, kind: str) -> list[str]:
+        """See `RegistryStore.names`."""
+        folder = self._kind(kind)
+        with reading(folder):
+            entries = [entry for entry in _entries(folder) if NAME.fullmatch(entry.name)]
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+
+    def _create_name(self, path: Path, data: bytes) -> bool:
+        """Create the folder of a new name with its first version in it, or return False if the name is there."""
+        component = path.parent.parent
+        with writing(path):
+            if component.is_dir():
+                return False
+            make_folders(component.parent)
+            with self._scratch.folder() as temporary:
+                _fill(temporary, path.name, data)
+                if not publish(temporary, component):
+                    return False
+                try:
+                    sync_folder(component.parent)
+                except BaseException:
+                    _withdraw(path)
+                    raise
+        return True
+
+    def _create_file(self, path: Path, data: bytes) -> bool:
+        with writing(path):
+            make_folders(path.parent)
+        return write_new(path, data, self._scratch)
+
+    def _kind(self, kind: str) -> Path:
+        if kind not in KINDS:
+            raise BadRef(f"{kind[:80]!r} is not a kind of component.", fix=f"kinds are {', '.join(KINDS)}.")
+        return self._root / f"{kind}s"
+
+    def _component(self, kind: str, name: str) -> Path:
+        return self._kind(kind) / check_name(name)
+
+    def _version(self, kind: str, name: str, version: str) -> Path:
+        return self._component(kind, name) / "versions" / f"{Version.parse(version)}.json"
+
+
+def _fill(folder: Path, file: str, data: bytes) -> None:
+    versions = folder / "versions"
+    for each in (versions, folder / "heads"):
+        os.mkdir(each)
+    descriptor = os.open(versions / file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    sync_folder(versions)
+    sync_folder(folder)
+
+
+def _withdraw(path: Path) -> None:
+    """Take back a first version; what another process may have added to its folder by now stays."""
+    with suppress(OSError):
+        os.unlink(path)
+        for folder in (path.parent, path.parent.parent / "heads", path.parent.parent):
+            os.rmdir(folder)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with reading(folder):
+        try:
+            with os.scandir(folder) as entries:
+                return list(entries)
+        except FileNotFoundError:
+            return []
+
+
+def _newest(heads: Path) -> int:
+    numbers = [int(match[1]) for entry in _entries(heads) if (match := _HEAD.fullmatch(entry.name))]
+    return max(numbers, default=0)
+
+
+def _sealed(document: JsonObject) -> bytes:
+    """Return the bytes of a file: the document, and a check that does not depend on white space."""
+    try:
+        plain = loads(dumps(dict(document)))
+        data = dumps({"format": FORMAT, "check": _check(plain), "document": plain}, indent=2) + b"\n"
+    except Refused as reason:
+        fix = "register plain JSON data: text, numbers, lists and objects."
+        raise BadInput(f"The document cannot be stored: {reason}.", fix=fix) from reason
+    if len(data) > FILE_LIMIT:
+        fix = "make it smaller; large data belongs in files of its own."
+        raise BadInput(f"The document needs {len(data):,} bytes, and {FILE_LIMIT:,} are allowed.", fix=fix)
+    return data
+
+
+def _unsealed(path: Path) -> dict[str, Any]:
+    with reading(path):
+        envelope = as_json_object(loads(read_regular(path, FILE_LIMIT)))
+        if envelope.get("format") != FORMAT:
+            raise Refused(f"it is not of format {FORMAT}")
+        document = as_json_object(envelope.get("document"))
+        if envelope.get("check") != _check(document):
+            raise Refused("its content does not match its check")
+        return document
+
+
+def _check(document: Mapping[str, Any]) -> str:
+    return "sha256:" + hashlib.sha256(dumps(document, sort_keys=True)).hexdigest()
+
+
+def _unknown(kind: str, name: str, version: str = "", known: list[str] | None = None) -> UnknownComponent:
+    if known:
+        return UnknownComponent(f"{kind}:{name} has no version {version}.", fix=f"use one of {', '.join(known[-5:])}.")
+    return UnknownComponent(f"There is no {kind} {name!r}.", fix=f"list what there is with `tea list {kind}s`.")

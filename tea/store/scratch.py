@@ -1,0 +1,135 @@
+"""The scratch folder of a store: what is being written lives there until it is whole.
+
+Each entry is locked (`flock`) by its writer for as long as the writer lives. An entry without a lock therefore
+belongs to a dead writer, and the next writer sweeps it away: nothing piles up, and no clock or process number is
+trusted. A lock ends with its process, also by SIGKILL.
+"""
+
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_ATTEMPTS = 100
+
+
+class Scratch:
+    """Half-written files and folders of one store, in `<root>/.tmp`.
+
+    Args:
+        root: The store's folder; entries can be linked or moved to anywhere inside it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._folder = root / ".tmp"
+
+    @contextmanager
+    def file(self) -> Generator[tuple[Path, int]]:
+        """Lend a new empty file and its descriptor; whatever is still there at the end is removed."""
+        with self._entry(_new_file) as entry:
+            yield entry
+
+    @contextmanager
+    def folder(self) -> Generator[Path]:
+        """Lend a new empty folder; whatever is still there at the end is removed."""
+        with self._entry(_new_folder) as (path, _):
+            yield path
+
+    @contextmanager
+    def _entry(self, make: Callable[[Path], int]) -> Generator[tuple[Path, int]]:
+        make_folders(self._folder)
+        self._sweep()
+        path, descriptor = self._claim(make)
+        try:
+            yield path, descriptor
+        finally:
+            _remove(path)
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def _claim(self, make: Callable[[Path], int]) -> tuple[Path, int]:
+        # Another writer may sweep an entry away in the moment before it is locked; then take another.
+        for _ in range(_ATTEMPTS):
+            path = self._folder / secrets.token_hex(8)
+            with suppress(FileNotFoundError):
+                descriptor = make(path)
+                if _kept(path, descriptor):
+                    return path, descriptor
+            make_folders(self._folder)
+        raise FileNotFoundError(errno.ENOENT, "it vanishes while it is written", str(self._folder))
+
+    def _sweep(self) -> None:
+        with suppress(OSError), os.scandir(self._folder) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    _sweep_entry(Path(entry.path))
+
+
+def make_folders(path: Path) -> None:
+    """Create a folder and those above it, durably, where they are missing."""
+    if path.is_dir():
+        return
+    make_folders(path.parent)
+    with suppress(FileExistsError):
+        os.mkdir(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the entries of a folder durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _new_file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+
+
+def _new_folder(path: Path) -> int:
+    os.mkdir(path)
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def _kept(path: Path, descriptor: int) -> bool:
+    try:
+        if _locked(descriptor) and path.exists():
+            return True
+    except OSError:
+        _remove(path)
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return False
+
+
+def _sweep_entry(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if _locked(descriptor):
+            _remove(path)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    # Never an error: what was written is whole by now, and what stays behind is swept away later.
+    with suppress(OSError):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)

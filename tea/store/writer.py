@@ -1,0 +1,165 @@
+"""The writer of one run's journal: one write for each append, one shared disk write for many syncs."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from tea.errors import StorageError
+from tea.store.files import open_regular, reading, shown, storage_error, write_all, writing
+from tea.store.lease import Lease
+from tea.store.lines import End, JournalReading, encode
+from tea.store.scratch import sync_folder
+from tea.types import JsonObject
+
+Durability = Literal["flush", "synced"]
+
+JOURNAL = "journal.jsonl"
+LEASE = "lease"
+
+
+class FileJournalWriter:
+    """The only writer of one journal, as long as it is open.
+
+    It takes the lease, verifies the journal, and cuts off a torn end.
+
+    Args:
+        run: The run.
+        folder: Where its journal and lease are.
+        durability: `flush` survives SIGKILL; `synced` also a loss of power, at the price of one disk write each.
+
+    Raises:
+        Conflict: Another writer holds the lease.
+        Damaged: A line is not what was written.
+        StorageError: The files cannot be read or written.
+    """
+
+    def __init__(self, run: str, folder: Path, durability: Durability) -> None:
+        self.run = run
+        self._path = folder / JOURNAL
+        self._durability = durability
+        self._synced_size = -1
+        self._unusable = ""
+        self._appending = threading.Lock()
+        self._syncing = asyncio.Lock()
+        self._lease = Lease(folder / LEASE)
+        try:
+            self._descriptor, self._end, self.torn = _open(self._path)
+        except BaseException:
+            self._lease.release()
+            raise
+
+    @property
+    def epoch(self) -> int:
+        """How many writers have held the run, this one included."""
+        return self._lease.epoch
+
+    @property
+    def position(self) -> int:
+        """Number that the next record will have."""
+        return self._end.lines
+
+    def append(self, records: Sequence[JsonObject]) -> None:
+        """See `JournalWriter.append`."""
+        with self._appending:
+            self._require_usable()
+            self._lease.check()
+            lines: list[bytes] = []
+            end = self._end
+            for record in records:
+                line, end = encode(record, end)
+                lines.append(line)
+            if lines:
+                self._write(b"".join(lines), end)
+
+    async def sync(self) -> None:
+        """See `JournalWriter.sync`."""
+        wanted = self._end.size
+        async with self._syncing:
+            if self._synced_size >= wanted:
+                return
+            self._require_usable()
+            with writing(self._path):
+                size, descriptor = self._end.size, os.dup(self._descriptor)
+            # Shielded, and on a descriptor of its own: cancelling the caller or closing the writer stops no disk.
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._commit, descriptor, size))
+
+    def moved(self, folder: Path) -> None:
+        """Tell the writer that the folder of its run was renamed."""
+        self._path = folder / JOURNAL
+        self._lease.moved(folder / LEASE)
+
+    def close(self) -> None:
+        """See `JournalWriter.close`."""
+        with self._appending:
+            if self._descriptor >= 0:
+                descriptor, self._descriptor = self._descriptor, -1
+                self._unusable = "it is closed"
+                self._lease.release()
+                os.close(descriptor)
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the writer."""
+        self.close()
+
+    def _require_usable(self) -> None:
+        if self._unusable:
+            fix = "resume the run."
+            raise StorageError(f"Cannot append to {shown(self._path)}: {self._unusable}.", fix=fix)
+
+    def _write(self, data: bytes, end: End) -> None:
+        before = self._end
+        try:
+            write_all(self._descriptor, data)
+            self._end = end
+            if self._durability == "synced":
+                self._commit(os.dup(self._descriptor), end.size)
+        except BaseException as problem:
+            self._end = before
+            self._cut_back(before.size)
+            if isinstance(problem, OSError):
+                raise storage_error("write", self._path, problem) from problem
+            raise
+
+    def _cut_back(self, size: int) -> None:
+        try:
+            os.ftruncate(self._descriptor, size)
+        except OSError as problem:
+            self._unusable = f"a half-written line could not be cut off ({problem.strerror})"
+
+    def _commit(self, descriptor: int, size: int) -> None:
+        try:
+            os.fdatasync(descriptor)
+            if self._synced_size < 0:
+                sync_folder(self._path.parent)
+                sync_folder(self._path.parent.parent)
+            self._synced_size = max(size, self._synced_size)
+        except OSError as problem:
+            self._unusable = f"the disk did not confirm an earlier write ({problem.strerror})"
+            raise storage_error("write", self._path, problem) from problem
+        finally:
+            os.close(descriptor)
+
+
+def _open(path: Path) -> tuple[int, End, int]:
+    """Open a journal behind its last whole line; return its descriptor, its end, and how many bytes were cut off."""
+    with reading(path):
+        descriptor = open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        records = JournalReading(path, start=sys.maxsize)
+        for _ in records:
+            pass
+        if records.torn:
+            with writing(path):
+                os.ftruncate(descriptor, records.end.size)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor, records.end, records.torn

@@ -1,0 +1,25 @@
+"""A platform in a temporary folder, with a list of trusted components of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tea.managers.model import Adapter
+from tea.runtime.platform import Platform
+from tea.runtime.policy import Policy
+
+
+@asynccontextmanager
+async def platform(*, model: Adapter | None = None, policy: Policy | None = None) -> AsyncIterator[Platform]:
+    """Give a platform that leaves nothing behind.
+
+    Args:
+        model: Answers in place of the offline model, for example a `ScriptedModel`.
+        policy: Decides about calls.
+    """
+    with TemporaryDirectory(prefix="tea-") as folder:
+        async with Platform(Path(folder) / "home", model=model, policy=policy, state=Path(folder) / "state") as made:
+            yield made

@@ -1,0 +1,232 @@
+"""The vocabulary: JSON, effects, tasks, results, responses and model messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, cast
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from tea.errors import ErrorRecord, TeaError, error_from
+
+JsonValue: TypeAlias = Any
+JsonObject: TypeAlias = Mapping[str, Any]
+JsonSchema: TypeAlias = dict[str, Any]
+
+Effects = Literal["reads", "writes", "external", "irreversible"]
+State = Literal["active", "deprecated", "archived"]
+
+
+class Record(BaseModel):
+    """Base of everything that crosses a boundary: frozen, and strict about its keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Principal(Record):
+    """Who a call is made for."""
+
+    name: str = "local"
+
+
+class Budget(Record):
+    """What a task may use; None means no limit of its own."""
+
+    steps: int | None = Field(default=None, ge=1, le=1_000_000)
+    seconds: float | None = Field(default=None, gt=0, le=31_536_000, allow_inf_nan=False)
+    tokens: int | None = Field(default=None, ge=1, le=10**12)
+    usd: float | None = Field(default=None, ge=0, le=10**9, allow_inf_nan=False)
+
+
+class Task(Record):
+    """What an agent is asked to do.
+
+    Args:
+        text: The task in words.
+        files: Names of files inside the run's workspace.
+        answer: JSON Schema of the wanted answer, or None for text.
+        tools: Names of the only tools it may use, or None for the agent's own set.
+    """
+
+    text: str = Field(min_length=1)
+    files: tuple[str, ...] = ()
+    answer: dict[str, Any] | None = None
+    tools: tuple[str, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        return {"text": value} if isinstance(value, str) else value
+
+
+class Evidence(Record):
+    """Where an answer comes from: a file or address, which part of it, and its words."""
+
+    source: str
+    detail: str = ""
+    quote: str = ""
+
+
+class Result(Record):
+    """What an agent gives back.
+
+    Args:
+        answer: The answer; empty when there is none.
+        ok: Whether the task succeeded.
+        reason: Why it did not, in one line.
+        evidence: Where the answer comes from.
+        report: Name of a Markdown report inside the workspace, if one was written.
+        exhausted: Whether a budget ended before the work did; `answer` is then the best so far.
+    """
+
+    answer: Any = ""
+    ok: bool = True
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    report: str | None = None
+    exhausted: bool = False
+
+
+class Response(Record):
+    """What a call gives back: a value, or a structured error that the caller can act on.
+
+    Args:
+        ref: What answered, `kind:name@version#operation`.
+        ok: Whether there is a value.
+        value: The JSON value.
+        error: The error when there is none.
+    """
+
+    ref: str
+    ok: bool
+    value: Any = None
+    error: ErrorRecord | None = None
+
+    def unwrap(self) -> Any:
+        """Return the value.
+
+        Raises:
+            TeaError: The call failed; the error is of the type it names.
+        """
+        if self.error is not None:
+            raise error_from(self.error)
+        return self.value
+
+
+class ToolResponse(Response):
+    """What a tool gives back (paper, Definition 4)."""
+
+
+class ActionResponse(Response):
+    """What an environment's action gives back (paper, Definition 7)."""
+
+
+class AgentResponse(Response):
+    """What an agent gives back (paper, Definition 10)."""
+
+    @property
+    def result(self) -> Result:
+        """The agent's result; a failed call is a result that is not ok."""
+        if self.error is not None:
+            return Result(ok=False, reason=self.error["problem"])
+        return Result.model_validate(self.value)
+
+
+class TextPart(Record):
+    """Words in a message."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class MediaPart(Record):
+    """An image, a sound or a file in a message, by its digest among the run's blobs."""
+
+    type: Literal["image", "audio", "file"]
+    digest: str
+    media_type: str
+
+
+class DataPart(Record):
+    """Structured data in a message: solvers and programs read `data`, models its JSON text."""
+
+    type: Literal["data"] = "data"
+    data: Any
+
+
+class ToolCall(Record):
+    """A model's wish to call a tool."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class Message(Record):
+    """One message of a conversation with a model."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: tuple[TextPart | MediaPart | DataPart, ...]
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None
+
+
+class ModelRequest(Record):
+    """One question to a model: the only request type, whatever the provider.
+
+    Args:
+        model: Name of a configuration, or None for the run's default.
+        prompt: The prompt's ref, with version.
+        variables: What the prompt was rendered with.
+        messages: The conversation so far, system message first.
+        output: JSON Schema that the answer must fit, or None for text.
+        tools: Function-calling schemas on offer, by name.
+        solver: Ref of the tool that stands in when no model is there, from the prompt.
+    """
+
+    model: str | None = None
+    prompt: str | None = None
+    variables: dict[str, Any] = Field(default_factory=dict[str, Any])
+    messages: tuple[Message, ...] = ()
+    output: dict[str, Any] | None = None
+    tools: tuple[dict[str, Any], ...] = ()
+    solver: str | None = None
+
+
+class Usage(Record):
+    """What a model call used; `usd` is None when the price is unknown."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+
+
+class ModelResponse(Record):
+    """One complete answer of a model.
+
+    Args:
+        text: The words of the answer.
+        output: The answer as data, validated against the request's schema.
+        calls: Tools the model wants called.
+        usage: What it used.
+        finish: Why it stopped.
+        answered_by: The model, or the solver tool where no model answered.
+    """
+
+    text: str = ""
+    output: Any = None
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Field(default_factory=Usage)
+    finish: Literal["stop", "length", "calls", "refusal"] = "stop"
+    answered_by: str = ""
+
+
+def failure(response: type[Response], ref: str, error: TeaError) -> Response:
+    """Return `error` as a response of that type."""
+    return response(ref=ref, ok=False, error=error.record())
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """Return `value` as a JSON object; for JSON whose shape was checked already."""
+    return cast("dict[str, Any]", value)

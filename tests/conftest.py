@@ -1,0 +1,94 @@
+"""What every test may rely on: no outside network, no keys, and in CI no silent skips."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)
+if "CI" not in os.environ:
+    settings.load_profile("tea")
+
+_REPORT = pytest.StashKey[list[str]]()
+
+
+class OutsideNetworkForbidden(AssertionError):
+    """A test tried to leave this machine; not an OSError, so that no code under test hides it."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_outside_network() -> Iterator[None]:
+    """Refuse every connection, datagram and name lookup beyond loopback."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, _guarded_socket_method(getattr(socket.socket, name)))
+        patch.setattr(socket.socket, "sendto", _guarded_socket_method(socket.socket.sendto))
+        for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
+            patch.setattr(socket, name, _guarded_lookup(getattr(socket, name)))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_operator_settings() -> Iterator[None]:
+    """Hide the operator's home, keys and proxies, so that tests see a fresh machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith("TEA_") or name.endswith("_API_KEY") or name.lower().endswith("_proxy"):
+                patch.delenv(name)
+        yield
+
+
+@pytest.fixture
+def report(pytestconfig: pytest.Config) -> Callable[[str], None]:
+    """Add a line to what is printed after the tests."""
+    return pytestconfig.stash.setdefault(_REPORT, []).append
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    for line in config.stash.get(_REPORT, []):
+        terminalreporter.write_line(line)
+    if _skips_that_count(config):
+        terminalreporter.write_line("Tests were skipped, and in CI a skipped test is a failure.", red=True)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skips_that_count(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _skips_that_count(config: pytest.Config) -> bool:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return os.environ.get("CI") == "true" and reporter is not None and bool(reporter.stats.get("skipped"))
+
+
+def _guarded_socket_method(method: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, *arguments: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            _check_host(arguments[-1][0])
+        return method(self, *arguments)
+
+    return guarded
+
+
+def _guarded_lookup(lookup: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(host: Any, *arguments: Any, **options: Any) -> Any:
+        _check_host(host)
+        return lookup(host, *arguments, **options)
+
+    return guarded
+
+
+def _check_host(host: Any) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in (None, "", "localhost"):
+        return
+    try:
+        if ip_address(name.split("%")[0]).is_loopback:
+            return
+    except ValueError:
+        pass
+    raise OutsideNetworkForbidden(f"a test asked for {name!r}; only loopback is allowed")

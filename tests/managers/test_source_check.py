@@ -1,0 +1,418 @@
+"""The static check: what is refused, what is written in, and that nothing runs."""
+
+import builtins
+import keyword
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tea
+from tea.errors import BadComponent, TeaError
+from tea.managers.bundled import bundled_files, read_source
+from tea.managers.dynamic import DynamicManager
+from tea.managers.source_imports import VOCABULARY
+from tea.managers.source_text import SourceText
+
+MANAGER = DynamicManager(lambda digest: False)
+
+TOOL = '''"""A tool."""
+
+from tea import tool
+
+
+@tool
+async def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+'''
+AGENT = '''from tea import Agent, Context, Result, Task
+
+
+class Worker(Agent):
+    """Work."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work on a task."""
+        BODY
+        return Result(answer=task.text)
+'''
+
+
+def check(source: str | bytes, files: dict[str, str] | None = None, **options: object) -> SourceText:
+    return MANAGER.check(source, files, **options)  # type: ignore[arg-type]
+
+
+def refusal_of(source: str | bytes, files: dict[str, str] | None = None, **options: object) -> str:
+    with pytest.raises(BadComponent) as caught:
+        check(source, files, **options)
+    assert len(str(caught.value)) <= 300
+    assert str(caught.value).isprintable()
+    return str(caught.value)
+
+
+def agent(body: str, head: str = "") -> str:
+    return head + AGENT.replace("BODY", body)
+
+
+def test_a_complete_source_comes_back_as_it_is() -> None:
+    found = check(TOOL)
+    assert (found.kind, found.name, found.source, found.changes) == ("tool", "double", TOOL, ())
+    assert found.description == "Double a number."
+
+
+def test_a_component_is_found_wherever_it_stands_and_by_any_alias() -> None:
+    source = (
+        "import tea as t\nfrom tea import Environment as Base\n\n\ndef helper() -> int:\n    return 1\n\n\n"
+        'class _Common(Base):\n    metadata = {"a": 1}\n\n\n'
+        'class BrowserTab(_Common):\n    """A tab."""\n\n    async def state(self) -> int:\n        """Look."""\n'
+        "        return helper()\n\n    @t.action\n    async def go(self) -> None:\n        "
+        '"""Go."""\n\n\nLAST = (1, 2)\n'
+    )
+    found = check(source)
+    assert (found.kind, found.name, found.metadata, found.evolvable) == ("environment", "browser_tab", {"a": 1}, True)
+
+
+def test_what_is_declared_as_a_literal_is_known_without_running() -> None:
+    source = TOOL.replace("@tool", '@tool(evolvable=False, metadata={"category": "sums"}, effects="reads")')
+    found = check(source)
+    assert (found.evolvable, found.metadata) == (False, {"category": "sums"})
+    named = AGENT.replace("    async", '    name = "the_worker"\n\n    async').replace("BODY", "pass")
+    assert check(named).name == "the_worker"
+
+
+def test_missing_imports_are_written_in_after_the_docstring_and_the_future() -> None:
+    source = (
+        '"""Doc."""\nfrom __future__ import annotations\n\nLIMIT: Final = 3\n\n\n@tool\n'
+        'async def look(when: datetime, path: "Path | None" = None) -> dict[str, Any]:\n    """Look."""\n'
+        '    return {"at": json.dumps(os.path.join("a", urllib.parse.quote("b"))), "n": math.pi, "c": Counter("ab")}\n'
+    )
+    found = check(source)
+    assert found.changes == (
+        "import json",
+        "import math",
+        "import os",
+        "import urllib.parse",
+        "from collections import Counter",
+        "from datetime import datetime",
+        "from pathlib import Path",
+        "from typing import Any, Final",
+        "from tea import tool",
+    )
+    head = found.source.split("\n")
+    assert head[:4] == ['"""Doc."""', "from __future__ import annotations", "", "import json"]
+    assert check(found.source).source == found.source
+    assert check(found.source).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("use", "line"),
+    [
+        ("datetime.now().isoformat()", "from datetime import datetime"),
+        ("datetime.datetime.now().isoformat()", "import datetime"),
+        ("str(datetime.timedelta(1))", "import datetime"),
+        ("str(copy([1]))", "from copy import copy"),
+        ("str(copy.deepcopy([1]))", "import copy"),
+        ("str(xml.etree.ElementTree)", "import xml.etree.ElementTree"),
+    ],
+)
+def test_an_ambiguous_name_is_imported_as_it_is_used(use: str, line: str) -> None:
+    source = TOOL.replace("2 * number", f"len({use})")
+    assert check(source).changes == (line,)
+
+
+@pytest.mark.parametrize("head", ["#!/usr/bin/env python\n# words\n", '"""Doc."""; ', "", '"""Doc."""\n# a comment\n'])
+def test_imports_find_their_place_after_any_beginning(head: str) -> None:
+    source = head + "LIMIT = 3\n@tool\nasync def a() -> str:\n    '''A.'''\n    return json.dumps(LIMIT)\n"
+    found = check(source)
+    assert found.changes == ("import json", "from tea import tool")
+    assert check(found.source).source == found.source
+
+
+def test_names_that_nobody_defines_are_listed_in_one_line() -> None:
+    said = refusal_of(TOOL.replace("2 * number", "fetch(number) + helper + json_"))
+    assert "line 9: names are used and never defined: fetch, helper, json_." in said
+
+
+def test_names_in_inner_scopes_are_not_taken_for_missing() -> None:
+    body = """[x for x in (y := [number])]
+    def inner(json: int) -> int:
+        nonlocal y
+        class Local:
+            math = json
+            def get(self) -> int:
+                return __class__ and self.math
+        return Local().get()
+    try:
+        match number:
+            case int() as found: return inner(found)
+    except ValueError as error:
+        del error
+    return lambda os: os"""
+    assert check(TOOL.replace("return 2 * number", body)).changes == ()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "print('hello')",
+        "X = open('x')",
+        "X = compute()",
+        "for x in (1, 2): pass",
+        "while True: pass",
+        "if 1: X = 1",
+        "with x: pass",
+        "try: X = 1\nexcept ValueError: pass",
+        "json.loads = 3",
+        "X = {}\nX['a'] = 1",
+        "X: int = int('3') if open('x') else 2",
+        "def f(x=print(1)): pass",
+        "def f(x: print(1)): pass",
+        "@print\ndef f(): pass",
+        "class A(print(1)): pass",
+        "class A(metaclass=Meta): pass",
+        "class A:\n    print(1)",
+        "class A:\n    x = open('x')",
+        "class A:\n    def __init_subclass__(cls): print(1)",
+        "X = (lambda: print(1))()",
+        "X = sorted([1], key=lambda x: print(x))",
+        "X = 10 ** 10 ** 10",
+        "X = 1 << 10 ** 9",
+        "X = 'a' * 10 ** 9",
+        "X = [1] * 10000000",
+        "X = sum(range(10 ** 12))",
+        "X = [1 for a in B for b in B for c in B]",
+        "from json import *",
+        "import shutil\nX = shutil.copy('a', 'b')",
+        "import os\nX = os.replace('a', 'b')",
+        "from os import replace\nX = replace('a', 'b')",
+        "class P:\n    def __init__(self): print(1)\nX = P()",
+        "from dataclasses import dataclass\n@dataclass\nclass P:\n    def __post_init__(self): print(1)\nX = P()",
+        "X = f'{open(1)}'",
+        "X = [open(y) for y in 'ab']",
+        "del X",
+        "assert X",
+        "raise ValueError",
+        "X = (Y := 1)",
+        "def frozenset(x): print(1)\nX = frozenset(1)",
+        "import sys\nX = sys.exit()",
+        "sys.exit()",
+    ],
+)
+def test_work_at_the_top_level_is_refused(statement: str) -> None:
+    refusal_of(f"{TOOL}\nB = ()\n{statement}\n")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "X: Final[int] = -3 ** 2",
+        "WORD = re.compile(r'\\w+', re.ASCII)",
+        "NAMES = frozenset('a b c'.split())",
+        "LETTERS = str.maketrans({'a': 'b'})",
+        "T = TypeVar('T', bound='Point')",
+        "Json = None | bool | Sequence['Json'] | Mapping[str, 'Json']",
+        "HANDLERS = {'a': lambda x: print(x), 'b': math.sqrt}",
+        "TABLE = {n: f'{n:>3}' for n in range(10)}",
+        "TEXT = '-' * 80 + 'x'.join(('a', 'b'))",
+        "@dataclass(frozen=True)\nclass P:\n    x: int = field(default_factory=lambda: 3)\nZERO = P(x=0)",
+        "class Color(Enum):\n    RED = auto()\n    BLUE = 'b'",
+        "class Row(TypedDict, total=False):\n    name: Literal['a', 'b c']",
+        "@functools.lru_cache(maxsize=10)\ndef f(x): return x",
+        "class C:\n    @property\n    def x(self): return 1\n    @x.setter\n    def x(self, value): pass",
+        "if typing.TYPE_CHECKING:\n    import decimal",
+        "A, (B, *C) = 1, (2, 3)",
+        "HERE = timedelta(seconds=3)",
+        "FIRST = TABLES[0]['x'] if DEBUG else None\nTABLES = ()\nDEBUG = __debug__",
+    ],
+)
+def test_constants_and_definitions_may_stand_at_the_top_level(statement: str) -> None:
+    found = check(f"{TOOL}\n{statement}\n")
+    assert check(found.source).source == found.source
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import asyncio", "agents do not use 'asyncio'. Fix: use ctx.group"),
+        ("import asyncio as quiet", "use ctx.group"),
+        ("from time import sleep", "use ctx.now, ctx.sleep"),
+        ("import random", "use ctx.random"),
+        ("from datetime import datetime as when", "use ctx.now"),
+        ("import uuid", "use ctx.new_id"),
+        ("from pathlib import Path", "through a tool or the workspace environment"),
+        ("import urllib.request", "reach the network through a tool"),
+        ("import threading", "use ctx.group"),
+        ("import numpy", "import tea and pure modules only"),
+        ("print(1)", "use ctx.note"),
+        ("say = print", "use ctx.note"),
+        ("open('x')", "through a tool"),
+        ("__import__('os')", "call a tool"),
+        ("eval('1')", "call a tool"),
+        ("key = id(task)", "use ctx.new_id"),
+        ("key = hash('a')", "compare the values"),
+        ("global seen; seen = 1", "agents keep no global state"),
+        ("for x in {'a', 'b'}: pass", "sort it first"),
+        ("x = list(set(task.files))", "sort it first"),
+        ("x = ', '.join(f for f in set(task.files))", "sort it first"),
+        ("import json as j; j.codecs.open('x')", "a module inside of another"),
+        ("from json import codecs", "a module inside of another"),
+        ("from collections import abc; abc.sys", ""),
+        ("().__class__.__base__.__subclasses__()", "call a tool"),
+        ("import tools.calculator", "reach it by name, through ctx"),
+        ("from agents import planner", "reach it by name, through ctx"),
+        ("from tea.runtime import gate", "write `from tea import ...`"),
+        ("import tea.context", "write `from tea import ...`"),
+        ("import tea; tea.context.Context", "no such public name"),
+        ("from tea import component", "no such public name"),
+        ("time.sleep(1)", "use ctx.now, ctx.sleep"),
+    ],
+)
+def test_agents_reach_outside_only_through_their_context(body: str, said: str) -> None:
+    if said:
+        assert said in refusal_of(agent(body))
+
+
+def test_the_lint_names_the_line() -> None:
+    assert refusal_of(agent("import asyncio")).startswith("line 9: agents do not use 'asyncio'.")
+
+
+def test_agents_may_use_pure_modules_and_names_that_only_look_forbidden() -> None:
+    body = "id = 3; x = sorted(set(task.files)); y = {n for n in set(x)}; z = len(set(x)) + sum(n for n in {1, 2}); v = id"
+    found = check(agent(body, "import json\nimport collections.abc\nfrom dataclasses import dataclass\n"))
+    assert found.kind == "agent"
+
+
+def test_an_agents_helper_files_are_held_to_the_same_rules() -> None:
+    source = agent("pass", "from ._worker.words import split\n")
+    assert "_worker/words.py line 1: agents do not use 'os'" in refusal_of(source, {"_worker/words.py": "import os\nsplit = 1\n"})
+
+
+def test_tools_import_the_standard_library_and_what_they_require() -> None:
+    source = TOOL.replace("from tea", "import sqlite3\nimport openpyxl\nfrom tea")
+    assert "line 4: imports 'openpyxl'" in refusal_of(source)
+    assert check(source, requires=("openpyxl>=3",)).requires == ("openpyxl>=3",)
+    block = '# /// script\n# dependencies = ["openpyxl>=3"]\n# ///\n'
+    assert check(block + source).requires == ("openpyxl>=3",)
+    yaml = TOOL.replace("from tea", "import yaml\nfrom tea")
+    assert check(yaml, requires=("PyYAML",)).requires == ("PyYAML",)
+    assert "no TOML" in refusal_of("# /// script\n# dependencies = [\n# ///\n" + TOOL)
+    assert "no requirement" in refusal_of(TOOL, requires=("!",))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("from .. import words", "leads out of the component"),
+        ("from ._missing import words", "_missing.py"),
+        ("from . import missing", "missing.py"),
+        ("from ._double.nothing import words", "nothing.py"),
+    ],
+)
+def test_relative_imports_stay_inside_the_files(line: str, said: str) -> None:
+    assert said in refusal_of(TOOL.replace("from tea", f"{line}\nfrom tea"), {"_double/words.py": "words = 1\n"})
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/x.py", "../x.py", "a/../b.py", "x.txt", "a b.py", "", ".py", "__init__.py", "a//b.py", "ä.py", "x" * 300 + ".py"],
+)
+def test_paths_of_files_stay_inside_the_component(path: str) -> None:
+    refusal_of(TOOL, {path: ""})
+
+
+def test_files_that_stand_for_one_module_are_refused() -> None:
+    assert "also a folder" in refusal_of(TOOL, {"a.py": "", "a/b.py": ""})
+    assert "already" in refusal_of(TOOL, {"a.py": "", "a/__init__.py": ""})
+
+
+def test_files_may_not_import_each_other_in_a_circle() -> None:
+    files = {"_a/x.py": "from .y import v\nw = v\n", "_a/y.py": "from .x import w\nv = w\n"}
+    assert "circle" in refusal_of(TOOL, files)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("", "defines no component"),
+        (TOOL + TOOL.partition("tool\n\n")[2].replace("double", "triple"), "defines 2 components: double, triple"),
+        (TOOL.replace("async def", "def"), "is not async"),
+        (TOOL.replace('    """Double a number."""\n', ""), "has no docstring"),
+        (TOOL.replace("double", "Double"), "not a name"),
+        (agent("pass").replace("    async", "    name = 3 + 4\n\n    async"), "name is no text"),
+        (TOOL.replace("(number", "(number,,"), "line 7: this is not Python"),
+        (TOOL + "return 3\n", "this is not Python"),
+        ("# coding: latin-1\n" + TOOL, "declares the encoding 'latin-1'"),
+        (TOOL + "#\0", "NUL"),
+        (TOOL + "#\ud800", "not UTF-8"),
+        (TOOL.encode() + b"#\xff", "not UTF-8"),
+        (TOOL + "#" * (1 << 20), "larger than 1 MiB"),
+        (TOOL + "# ü" * 400_000, "larger than 1 MiB"),
+        ("(" * 5_000, "this is not Python"),
+        ("x = " + "-" * 50_000 + "1", ""),
+        ("x = " + "+".join(["a"] * 100_000), ""),
+        ("x" * 100_000, ""),
+        ("9" * 5_000, "this is not Python"),
+    ],
+)
+def test_text_that_is_no_component_is_refused_in_one_line(source: str | bytes, said: str) -> None:
+    assert said in refusal_of(source)
+
+
+def test_the_kind_must_be_the_one_asked_for() -> None:
+    assert "is of kind tool, not agent" in refusal_of(TOOL, kind="agent")
+
+
+def test_line_ends_and_byte_order_marks_make_no_difference() -> None:
+    assert check("\ufeff" + TOOL.replace("\n", "\r\n")).source == TOOL
+    assert check(b"\xef\xbb\xbf" + TOOL.replace("\n", "\r").encode()).source == TOOL
+
+
+def test_the_words_written_in_are_public_names_of_tea() -> None:
+    assert set(tea.__all__) >= VOCABULARY
+
+
+CANARY = "setattr(__import__('builtins'), 'canary', 1)"
+PIECES = [
+    "@tool", "@tool(effects='reads')", "async def f(x: int) -> int:", "    '''Doc.'''", "    return json.dumps(x)",
+    CANARY, f"X = {CANARY}", f"class A(Agent, x={CANARY}):", f"    y = {CANARY}", "import os", "from tea import tool",
+    f"def g(x={CANARY}): pass", f"@{CANARY}", '"""', "X = 3", "\\", "(", ")", "    async def run(self): pass",
+    "from __future__ import annotations", "#", "\r", "\x0c", "\u2028", "'''Doc''';", "lambda: 0", "match x:",
+]  # fmt: skip
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.binary(),
+        st.text(alphabet=string.printable),
+        st.lists(st.sampled_from(PIECES + keyword.kwlist), max_size=14).map("\n".join),
+        st.lists(st.text(max_size=20), max_size=3).map(lambda parts: TOOL + "\n".join(parts)),
+    )
+)
+def test_no_text_raises_anything_else_or_runs(source: str | bytes) -> None:
+    try:
+        found = check(source)
+    except TeaError as error:
+        assert len(str(error)) <= 300
+        assert str(error).isprintable()
+    else:
+        assert check(found.source).source == found.source
+        assert check(found.source).changes == ()
+    assert not hasattr(builtins, "canary")
+
+
+@given(st.dictionaries(st.one_of(st.text(), st.sampled_from(["_a/x.py", "_a/y.py"])), st.text(), max_size=3))
+def test_no_files_raise_anything_else(files: dict[str, str]) -> None:
+    try:
+        check(TOOL, files)
+    except TeaError as error:
+        assert len(str(error)) <= 300
+
+
+@pytest.mark.parametrize("path", [*bundled_files("tool"), *bundled_files("environment"), *bundled_files("agent")], ids=lambda p: p.name)
+def test_bundled_components_pass_the_check_as_they_are(path: object) -> None:
+    source, files = read_source(path)  # type: ignore[arg-type]
+    found = check(source, files)
+    assert (found.name, found.changes) == (path.stem, ())  # type: ignore[attr-defined]

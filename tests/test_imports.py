@@ -1,0 +1,34 @@
+"""Nothing heavy is imported before it is used; asked of a fresh interpreter, not of this one."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "aiohttp", "anthropic", "browser_use", "duckdb", "faiss", "httpx", "litellm", "numpy", "openai", "openpyxl",
+    "pandas", "sentence_transformers", "textgrad", "torch", "transformers",
+}  # fmt: skip
+# zipfile stands for importlib.metadata, which pydantic loads when a first validator is built: not at import, please.
+LATER = {"click", "docstring_parser", "jinja2", "jsonschema", "rich", "sqlite3", "typer", "yaml", "zipfile"}
+
+
+def loaded_by(code: str) -> set[str]:
+    command = [sys.executable, "-c", f"{code}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    return set(finished.stdout.splitlines()[-1].split())
+
+
+def test_the_public_names_come_without_anything_heavy() -> None:
+    assert loaded_by("from tea import *") & (HEAVY | LATER) == set()
+
+
+def test_the_command_line_shows_its_help_without_anything_heavy() -> None:
+    code = "import sys, tea.cli\nsys.argv = ['tea', '--help']\ntry: tea.cli.main()\nexcept SystemExit: pass"
+    assert loaded_by(code) & HEAVY == set()
+
+
+@pytest.mark.parametrize("module", ["openpyxl", "typer"])
+def test_the_question_itself_can_tell(module: str) -> None:
+    assert module in loaded_by(f"import {module}")

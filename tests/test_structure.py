@@ -1,0 +1,148 @@
+"""The shape of the house: layers, sizes, public names, and what a wheel installs."""
+
+import ast
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tea
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "tea").rglob("*.py"))
+COMPONENTS = [path for kind in ("agents", "environments", "tools") for path in sorted((ROOT / kind).rglob("*.py"))]
+
+LAYERS = [
+    {"errors", "types", "refs", "extras"},
+    {"operation", "context", "component", "manifest"},
+    {"store"},
+    {"managers", "models"},
+    {"protocols"},
+    {"runtime", "testing", "__init__"},
+    {"evolve", "serve", "interop"},
+    {"cli", "__main__"},
+]
+RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
+
+FILE_LINES, FUNCTION_LINES = 300, 40
+FILE_LIMIT, FUNCTION_LIMIT = 400, 60
+
+
+def room(path: Path) -> str:
+    """The part of the house a file belongs to: `store` for tea/store/heads.py, `refs` for tea/refs.py."""
+    return path.relative_to(ROOT / "tea").parts[0].removesuffix(".py")
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Every module a file imports, at the top or inside a function; a relative one begins with a dot."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=0):
+                yield from (f"tea.{alias.name}" for alias in names) if module == "tea" else (str(module),)
+            case ast.ImportFrom(module=module, level=level):
+                yield "." * level + (module or "")
+            case _:
+                pass
+
+
+def imported_rooms(path: Path) -> Iterator[str]:
+    """The rooms of tea a file imports; a public name taken from `tea` itself counts as `__init__`."""
+    for module in imported_modules(path):
+        package, _, rest = module.partition(".")
+        if package == "tea":
+            name = rest.partition(".")[0]
+            yield name if name in RANK else "__init__"
+
+
+def test_every_file_has_a_layer_and_every_folder_is_a_package() -> None:
+    assert {room(path) for path in SOURCES} <= set(RANK)
+    assert {path.parent / "__init__.py" for path in SOURCES} <= set(SOURCES)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_downward_only(path: Path) -> None:
+    own = room(path)
+    assert not any(module.startswith(".") for module in imported_modules(path)), "imports inside tea are absolute"
+    upward = {name for name in imported_rooms(path) if RANK[name] > RANK[own]}
+    assert not upward, f"{own} is in layer {RANK[own]} and may not import {sorted(upward)}"
+
+
+def test_nothing_but_the_command_line_builds_on_the_testing_tools() -> None:
+    users = [path for path in SOURCES if room(path) != "testing" and "testing" in imported_rooms(path)]
+    assert [room(path) for path in users if room(path) != "cli"] == []
+
+
+@pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_components_know_nothing_of_ours_but_the_public_names(path: Path) -> None:
+    components = {"agents", "environments", "tools"} | {other.stem for other in COMPONENTS} - sys.stdlib_module_names
+    for module in imported_modules(path):
+        package, _, name = module.partition(".")
+        assert package not in components, f"reach {module!r} by name, through ctx"
+        assert package != "tea" or not name or name in tea.__all__, f"{module!r} is not public"
+
+
+def test_component_folders_are_not_packages() -> None:
+    assert [path for path in COMPONENTS if path.name == "__init__.py"] == []
+
+
+def test_public_names_are_sorted_and_exact() -> None:
+    assert tea.__all__ == sorted(set(tea.__all__))
+    code = "import tea; names = {n: getattr(tea, n) for n in tea.__all__}; print(*vars(tea))"
+    known = [name for name in output_of(sys.executable, "-c", code).split() if not name.startswith("_")]
+    public = {name for name in known if not isinstance(getattr(tea, name), ModuleType)}
+    assert public == set(tea.__all__)
+
+
+def test_files_and_functions_stay_small(report: Callable[[str], None]) -> None:
+    too_large: list[str] = []
+    for path in SOURCES + COMPONENTS:
+        for name, lines, aim, limit in measured(path):
+            line = f"{lines:5} lines (aim {aim}, limit {limit})  {name}"
+            if lines > aim:
+                report(line)
+            if lines > limit:
+                too_large.append(line)
+    assert not too_large, "\n".join(too_large)
+
+
+def measured(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """A file and each of its functions: name, lines, what we aim at, and the limit."""
+    text = path.read_text(encoding="utf-8")
+    name = str(path.relative_to(ROOT))
+    yield name, len(text.splitlines()), FILE_LINES, FILE_LIMIT
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            yield f"{name}:{node.lineno} {node.name}", lines, FUNCTION_LINES, FUNCTION_LIMIT
+
+
+@pytest.fixture(scope="module")
+def wheel_files(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    folder = tmp_path_factory.mktemp("wheel")
+    output_of(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    (wheel,) = folder.glob("*.whl")
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_a_wheel_installs_one_top_level_package(wheel_files: set[str]) -> None:
+    assert {name.partition("/")[0] for name in wheel_files if ".dist-info/" not in name} == {"tea"}
+
+
+def test_a_wheel_carries_every_component_its_prompts_and_the_constraints(wheel_files: set[str]) -> None:
+    folders = ("agents", "environments", "tools")
+    tracked = [path for kind in folders for path in (ROOT / kind).rglob("*") if path.is_file()]
+    expected = {path.relative_to(ROOT) for path in tracked if "__pycache__" not in path.parts}
+    assert {f"tea/_bundled/{path.as_posix()}" for path in expected} <= wheel_files
+    assert {"tea/py.typed", "tea/_bundled/constraints.txt"} <= wheel_files
+
+
+def output_of(*command: str) -> str:
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout

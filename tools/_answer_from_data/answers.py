@@ -1,0 +1,151 @@
+"""Rows of a result to the words of an answer, or the reason why there is none."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from .query import Query
+
+Row = Sequence[Any]
+MOST_LISTED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """An answer as values, or the reason why there is none."""
+
+    values: tuple[Any, ...] = ()
+    reason: str = ""
+    unsure: bool = False
+    lines: tuple[str, ...] = field(default=())
+
+
+def outcome(query: Query, rows: Sequence[Row], truncated: bool) -> Outcome:
+    """Return what the rows of a query's SQL answer."""
+    if truncated:
+        return Outcome(reason="the answer is too long to list", unsure=True)
+    readers = {
+        "scalar": _scalar, "share": _scalar, "values": _values, "top": _top, "groups": _groups, "exists": _exists,
+        "check": _check,
+    }  # fmt: skip
+    return readers[query.kind](query, rows) if query.kind in readers else _pair(query, rows)
+
+
+def _scalar(query: Query, rows: Sequence[Row]) -> Outcome:
+    row = rows[0] if rows else ()
+    if not row or row[0] is None or (len(row) > 1 and not row[1]):
+        return Outcome(reason="no row fits")
+    return Outcome(values=(row[0],))
+
+
+def _values(query: Query, rows: Sequence[Row]) -> Outcome:
+    shown = [tuple(row) for row in rows]
+    if not shown:
+        return Outcome(reason="no row fits")
+    if len(shown) > 1 and not query.plural:
+        return Outcome(reason=f"{len(shown)} different values fit", unsure=True)
+    if len(shown) > MOST_LISTED:
+        return Outcome(reason="the answer is too long to list", unsure=True)
+    if len(query.select) > 1 and len(shown) > 1:
+        return Outcome(values=tuple(", ".join(map(number_text, row)) for row in shown))
+    return Outcome(values=tuple(value for row in shown for value in row))
+
+
+def _top(query: Query, rows: Sequence[Row]) -> Outcome:
+    width = len(query.select)
+    wanted = [row for row in rows if row[-1] >= query.rank]
+    shown = [tuple(row[:width]) for row in wanted]
+    if query.count == 1:
+        exact = [tuple(row[:width]) for row in wanted if row[-1] == query.rank]
+        distinct = list(dict.fromkeys(exact))
+        if not distinct:
+            return Outcome(reason="no row holds that place", unsure=True)
+        if len(distinct) > 1 and not query.plural:
+            return Outcome(reason=f"{len(distinct)} share that place", unsure=True)
+        if len(distinct) > MOST_LISTED:
+            return Outcome(reason="too many share that place", unsure=True)
+        return Outcome(values=tuple(value for row in distinct for value in row))
+    if len(shown) != query.count or len(set(shown)) != len(shown):
+        return Outcome(reason="places are shared, or there are fewer rows", unsure=True)
+    return Outcome(values=tuple(value for row in shown for value in row))
+
+
+def _groups(query: Query, rows: Sequence[Row]) -> Outcome:
+    if not rows or len(rows) > MOST_LISTED:
+        return Outcome(reason="no group, or too many")
+    return Outcome(values=tuple(f"{number_text(row[0])}: {number_text(row[1])}" for row in rows))
+
+
+def _exists(query: Query, rows: Sequence[Row]) -> Outcome:
+    return Outcome(values=(bool(rows and rows[0][0]),))
+
+
+def _check(query: Query, rows: Sequence[Row]) -> Outcome:
+    asked, known = (rows[0][0], rows[0][1]) if rows else (0, 0)
+    if not known or 0 < asked < known:
+        return Outcome(reason="the rows do not tell")
+    return Outcome(values=(asked == known,))
+
+
+def _pair(query: Query, rows: Sequence[Row]) -> Outcome:
+    one, one_used, two, two_used = rows[0]
+    if one is None or two is None or one_used != 1 or two_used != 1:
+        return Outcome(reason="the two sides have no single value each", unsure=True)
+    if query.kind == "compare":
+        return Outcome(values=(one > two if query.operator in (">", ">=") else one < two,))
+    if query.kind == "which":
+        return _which(query, one, two)
+    if isinstance(one, str) or isinstance(two, str):
+        return Outcome(reason="the values are not numbers")
+    if query.kind == "ratio":
+        return Outcome(values=(one / two,)) if two else Outcome(reason="the second is zero")
+    difference = one - two if query.operator in ("", ">", ">=") else two - one
+    if query.operator and difference < 0:
+        return Outcome(reason="it is the other way round")
+    return Outcome(values=(abs(difference),))
+
+
+def _which(query: Query, one: Any, two: Any) -> Outcome:
+    if one == two:
+        return Outcome(reason="both are equal")
+    first = (one > two) == (query.operator in (">", ">="))
+    side = (query.where if first else query.part)[0]
+    values: tuple[Any, ...] = getattr(side, "values", ())
+    return Outcome(values=values[:1])
+
+
+def number_text(value: Any) -> str:
+    """Return a value as words: a number without digits that computing only made up."""
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        rounded = round(value, 6) if abs(value) >= 0.01 else float(f"{value:.6g}")
+        return format(rounded, ".15g") if abs(rounded) >= 1e-4 else repr(rounded)
+    return "" if value is None else str(value)
+
+
+def answer_text(found: Outcome, schema: Mapping[str, Any] | None, places: int | None) -> str | None:
+    """Return an outcome as an answer of the wanted type, or None when it is not of that type."""
+    values = [_rounded(value, places) for value in found.values]
+    kind = (schema or {}).get("type", "string")
+    kinds = cast("list[Any]", kind) if isinstance(kind, list) else [kind]
+    if "array" in kinds:
+        return json.dumps(values, ensure_ascii=False)
+    single = values[0] if len(values) == 1 else None
+    if "string" in kinds:
+        return ", ".join(map(number_text, values))
+    if "boolean" in kinds and isinstance(single, bool):
+        return "true" if single else "false"
+    numeric = isinstance(single, int | float) and not isinstance(single, bool)
+    if numeric and ("number" in kinds or ("integer" in kinds and float(cast(float, single)).is_integer())):
+        return number_text(single)
+    return None
+
+
+def _rounded(value: Any, places: int | None) -> Any:
+    if places is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return round(value, places)

@@ -1,0 +1,88 @@
+"""Which stretches of a question may be cells, so that the tables are searched for them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .lexicon import DEMOGRAPHIC, FILLERS, KEYWORDS
+from .tokens import Token, stem
+
+LONGEST = 7
+MOST = 300
+_FEW = 8
+_PLACES = 400
+_SHORT_FORMS = {"us": "united states", "usa": "united states", "u.s": "united states", "u.s.a": "united states",
+                "uk": "united kingdom", "u.k": "united kingdom", "uae": "united arab emirates"}  # fmt: skip
+_DEMONYMS = {"french": "france", "german": "germany", "british": "united kingdom", "english": "england", "dutch": "netherlands",
+             "spanish": "spain", "italian": "italy", "greek": "greece", "swiss": "switzerland", "danish": "denmark",
+             "swedish": "sweden", "finnish": "finland", "polish": "poland", "turkish": "turkey", "irish": "ireland",
+             "scottish": "scotland", "welsh": "wales", "thai": "thailand", "norwegian": "norway", "belgian": "belgium",
+             "brazilian": "brazil", "canadian": "canada", "mexican": "mexico", "european": "europe", "russian": "russia",
+             "american": "america", "asian": "asia", "african": "africa", "indian": "india", "egyptian": "egypt",
+             "hungarian": "hungary", "austrian": "austria", "argentine": "argentina", "ukrainian": "ukraine"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A phrase to search for, on behalf of some tokens.
+
+    Args:
+        phrase: What to search for.
+        start: First token.
+        end: Token after the last.
+        cost: How doubtful it is that a cell is meant.
+        variant: For a phrase that is not what was said: the most distinct values that its column may have.
+    """
+
+    phrase: str
+    start: int
+    end: int
+    cost: float = 0.0
+    variant: int = 0
+
+
+def candidates(words: Sequence[Token]) -> list[Candidate]:
+    """Return the phrases to search for, bounded."""
+    result: list[Candidate] = []
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + LONGEST) + 1):
+            inner = words[start:end]
+            if any(word.kind == "quoted" for word in inner) and len(inner) > 1:
+                break
+            result += _candidate(inner, start, end, KEYWORDS)
+        result += _variants(words, start)
+    return result[:MOST]
+
+
+def _candidate(inner: Sequence[Token], start: int, end: int, table: Mapping[str, object]) -> list[Candidate]:
+    if inner[0].kind in ("sign", "possessive") or inner[-1].kind in ("sign", "possessive"):
+        return []
+    phrase = "".join(
+        word.text if word.kind == "possessive" or word.text == "," or not index else f" {word.text}"
+        for index, word in enumerate(inner)
+    )
+    cost = 0.0
+    light = [word.norm in FILLERS or word.norm in table for word in inner]
+    if light[0] or light[-1]:
+        if not any(word.capital for word in (inner[0], inner[-1])) and inner[0].kind != "quoted":
+            if all(light) and inner[0].norm not in ("yes", "no", "true", "false", "male", "other", "none", "unknown"):
+                return []
+            cost = 0.3
+        elif len(inner) == 1 and not (inner[0].text.isupper() or inner[0].kind == "quoted"):
+            if start == 0:
+                return []
+            cost = 0.1
+    return [Candidate(phrase=phrase, start=start, end=end, cost=cost)]
+
+
+def _variants(words: Sequence[Token], index: int) -> list[Candidate]:
+    """Return other words for what a token says: women for female, US for United States, French for France."""
+    word = words[index]
+    if word.kind not in ("word", "quoted"):
+        return []
+    others = [(other, _FEW) for other in DEMOGRAPHIC.get(stem(word.norm), ()) if other != word.norm]
+    bare = word.text.lower().rstrip(".")
+    if word.text[:1].isupper() and bare in _SHORT_FORMS:
+        others.append((_SHORT_FORMS[bare], _PLACES))
+    if word.text[:1].isupper() and bare in _DEMONYMS:
+        others.append((_DEMONYMS[bare], _PLACES))
+    return [Candidate(phrase=other, start=index, end=index + 1, cost=0.1, variant=most) for other, most in others]

@@ -1,0 +1,109 @@
+"""What a question asks for, before it is written as SQL."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .schema import Column, Table
+
+Operator = Literal[
+    "=", "!=", ">", ">=", "<", "<=", "between", "missing", "present", "starts", "ends", "contains", "true", "false"
+]
+Function = Literal[
+    "count", "distinct", "sum", "avg", "median", "min", "max", "range", "stddev", "variance", "value"
+]  # fmt: skip
+Kind = Literal[
+    "scalar", "values", "top", "groups", "share", "exists", "check", "truth", "difference", "ratio", "which", "compare"
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One test of a row.
+
+    Args:
+        column: What is tested.
+        operator: How.
+        values: Against what: one value, two for between, several for any of them; texts or numbers.
+        other: Another column to compare with, or the column whose average (`mean`) to compare with.
+        mean: Whether the comparison is with the average of `other`.
+        negated: Whether the test must fail.
+        predicate: Whether the question asserts it ("were delayed") rather than restricts by it ("from Oslo").
+    """
+
+    column: Column
+    operator: Operator
+    values: tuple[str | int | float, ...] = ()
+    other: Column | None = None
+    mean: bool = False
+    negated: bool = False
+    predicate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyOf:
+    """Conditions of which one is enough."""
+
+    conditions: tuple[Condition, ...]
+
+
+Where = tuple[Condition | AnyOf, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A number of a set of rows: a function of a column, or their count."""
+
+    function: Function
+    column: Column | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a question asks for.
+
+    Args:
+        kind: What shape of answer.
+        table: Whose rows are counted, where no column tells.
+        select: Columns to show.
+        measure: What is computed, or ranked by.
+        group: What is measured for each value of.
+        where: Which rows.
+        part: For shares and checks, the condition asked about; for pairs, the rows of the second side.
+        descending: Whether the largest come first.
+        rank: Which place is wanted.
+        count: How many places.
+        plural: Whether several answers are welcome.
+        operator: For truths, how the measure compares.
+        number: For truths, with what.
+        per: For an average of group measures, the outer function.
+    """
+
+    kind: Kind
+    table: Table | None = None
+    select: tuple[Column, ...] = ()
+    measure: Measure | None = None
+    group: Column | None = None
+    where: Where = ()
+    part: Where = ()
+    descending: bool = True
+    rank: int = 1
+    count: int = 1
+    plural: bool = False
+    operator: str = ""
+    number: float = 0
+    per: Function | None = None
+    scale: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A query with how doubtful it is; less is better."""
+
+    query: Query
+    cost: float
+
+
+def columns_of(where: Where) -> list[Column]:
+    """Return the columns that conditions test."""
+    flat = [one for item in where for one in (item.conditions if isinstance(item, AnyOf) else (item,))]
+    return [column for one in flat for column in (one.column, one.other) if column]

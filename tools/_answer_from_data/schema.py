@@ -1,0 +1,186 @@
+"""The tables as their description tells them: columns, the noun for a row, the column that names a row, links."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+from .tokens import name_words, norm, stem
+
+_NAMES = ("name", "title", "label", "full name", "common name", "model", "country name", "city name")
+_TRUE = {"1", "true", "yes", "y", "t"}
+_FALSE = {"0", "false", "no", "n", "f"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a table."""
+
+    table: str
+    name: str
+    kind: str
+    form: str
+    distinct: int
+    nulls: int
+    rows: int
+    low: str | int | float | None
+    high: str | int | float | None
+    examples: tuple[str | int | float, ...]
+
+    @property
+    def words(self) -> list[str]:
+        """The stems of its name's words."""
+        return name_words(self.name)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its cells are numbers."""
+        return self.kind in ("integer", "real")
+
+    @property
+    def unique(self) -> bool:
+        """Whether no two rows share a value."""
+        return self.distinct == self.rows - self.nulls and self.nulls <= 0.05 * self.rows
+
+    @property
+    def identifies(self) -> bool:
+        """Whether it is a number that names rows instead of measuring something."""
+        return self.kind == "integer" and self.unique and self.words[-1:] in (["id"], ["number"], ["index"], ["rank"])
+
+    @property
+    def year(self) -> bool:
+        """Whether its numbers are years."""
+        low, high = self.low, self.high
+        if self.kind != "integer" or not isinstance(low, int) or not isinstance(high, int):
+            return False
+        named = any(word in ("year", "yr", "birth", "born", "found", "releas", "establish") for word in self.words)
+        return -3000 < low and 1000 < high < 2200 and (named or (low > 1000 and "date" in self.words))
+
+    @property
+    def dated(self) -> bool:
+        """Whether it tells when."""
+        return self.kind == "date" or self.year
+
+    @property
+    def truths(self) -> tuple[str | int | float, str | int | float] | None:
+        """Its values for no and yes, when those are all it has."""
+        values = {norm(str(value)): value for value in self.examples}
+        false = [value for key, value in values.items() if key in _FALSE]
+        true = [value for key, value in values.items() if key in _TRUE]
+        if self.distinct > 2 or len(values) != self.distinct or len(false) + len(true) != self.distinct or not values:
+            return None
+        if self.numeric:
+            return (0, 1)
+        return (false or ["No"])[0], (true or ["Yes"])[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One table."""
+
+    name: str
+    file: str
+    rows: int
+    columns: tuple[Column, ...]
+
+    @property
+    def nouns(self) -> list[str]:
+        """Stems that stand for a row, from the names of the table and its file."""
+        words = [*name_words(self.name), *name_words(PurePosixPath(self.file).stem)]
+        return [word for word in dict.fromkeys(words) if not re.fullmatch(r"\d+|csv|data|dataset|table|list|t|the|of", word)]
+
+    @property
+    def label(self) -> Column | None:
+        """The column whose value names a row in words, when there is a clear one."""
+        texts = [column for column in self.columns if column.kind == "text" and column.distinct > 0]
+        unique = [column for column in texts if column.unique]
+        nouns = set(self.nouns)
+        for column in unique or texts:
+            near = column.distinct >= 0.8 * self.rows
+            if near and (norm(column.name) in _NAMES or set(column.words) & nouns):
+                return column
+        named = [column for column in unique if "name" in column.words or "titl" in column.words or "title" in column.words]
+        if named:
+            return named[0]
+        return unique[0] if unique else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A column whose values name rows of another table."""
+
+    table: str
+    column: str
+    other_table: str
+    other_column: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """All tables of a question."""
+
+    tables: tuple[Table, ...]
+    links: tuple[Link, ...]
+
+    @property
+    def columns(self) -> list[Column]:
+        """Every column of every table."""
+        return [column for table in self.tables for column in table.columns]
+
+    def table(self, name: str) -> Table:
+        """Return the table of that name."""
+        return next(table for table in self.tables if table.name == name)
+
+    def column(self, table: str, name: str) -> Column | None:
+        """Return a column by its table and name, or None."""
+        return next((column for column in self.columns if (column.table, column.name) == (table, name)), None)
+
+    def path(self, many: str, one: str) -> Link | None:
+        """Return the link that leads from rows of one table to single rows of another, or None."""
+        found = [link for link in self.links if (link.table, link.other_table) == (many, one)]
+        return found[0] if found else None
+
+
+def schema_from(value: Mapping[str, Any]) -> Schema:
+    """Return the schema that a description by `table_query` tells."""
+    tables = tuple(_table(item) for item in cast("Sequence[Mapping[str, Any]]", value["tables"]))
+    links = tuple(
+        Link(
+            table=item["table"],
+            column=item["column"],
+            other_table=item["other_table"],
+            other_column=item["other_column"],
+        )
+        for item in cast("Sequence[Mapping[str, Any]]", value.get("links", []))
+    )
+    return Schema(tables=tables, links=links)
+
+
+def _table(item: Mapping[str, Any]) -> Table:
+    name, rows = str(item["name"]), int(item["rows"])
+    columns = tuple(_column(column, name, rows) for column in item["columns"])
+    return Table(name=name, file=str(item["file"]), rows=rows, columns=columns)
+
+
+def _column(item: Mapping[str, Any], table: str, rows: int) -> Column:
+    return Column(
+        table=table,
+        name=str(item["name"]),
+        kind=str(item["type"]),
+        form=str(item["form"]),
+        distinct=int(item["distinct"]),
+        nulls=int(item["nulls"]),
+        rows=rows,
+        low=item["min"],
+        high=item["max"],
+        examples=tuple(item["examples"]),
+    )
+
+
+def is_row_noun(table: Table, word: str) -> bool:
+    """Tell whether a stem stands for a row of the table: cars, in mtcars."""
+    word = stem(word)
+    if word in table.nouns:
+        return True
+    return len(word) >= 3 and any(noun.endswith(word) and len(noun) <= len(word) + 4 for noun in table.nouns)

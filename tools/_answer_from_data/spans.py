@@ -1,0 +1,270 @@
+"""What each stretch of a question may stand for: a column, a cell, a number, a row, or a word of the grammar."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from .lexicon import (
+    FILLERS, IMPLIED, KEYWORDS, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNITS, VERBS, Sense,
+)  # fmt: skip
+from .matching import ENOUGH, attribute_score, column_score
+from .phrases import candidates
+from .schema import Column, Schema, Table, is_row_noun
+from .tokens import Token, norm, stem
+
+LONGEST = 8
+_NOT_AT_THE_EDGE = frozenset("the a an of in for and or with is are to by all any does do did was were has have that".split())
+_MONTHS = "january february march april may june july august september october november december".split()
+_MATCH_COST = {"exact": 0.1, "normalised": 0.12, "fuzzy": 0.5, "contained": 0.4}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A reading of the tokens from `start` to `end`.
+
+    Args:
+        tag: COL, VAL, NUM, ORD, DATE, TEXT, ROW, UNIT, UNK, POSS, FILE, SKIP, or a tag of the lexicon.
+        cost: How doubtful the reading is; 0.1 is certain.
+        sense: What the word means, for words of the lexicon.
+        column: The column, for COL and VAL.
+        values: The cells, for VAL.
+        contained: Whether the cells only contain the phrase.
+        number: The number, for NUM and ORD.
+        table: The table whose rows are meant, for ROW and FILE.
+    """
+
+    start: int
+    end: int
+    tag: str
+    text: str
+    cost: float = 0.1
+    sense: Sense = Sense(tag="")
+    column: Column | None = None
+    values: tuple[str, ...] = ()
+    contained: bool = False
+    number: int | float | None = None
+    year: bool = False
+    table: Table | None = None
+
+    @property
+    def plural(self) -> bool:
+        """Whether the last word is written as a plural."""
+        word = self.text.split()[-1].lower()
+        return word.endswith("s") and not word.endswith(("ss", "us", "is")) or word in ("people", "men", "women", "children")
+
+
+def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[Span]:
+    """Return every reading of every stretch of the question."""
+    result = [
+        *_columns(words, schema),
+        *_cells(words, schema, found),
+        *_rows(words, schema),
+        *_literals(words),
+    ]
+    named = {i for span in result if span.tag in ("COL", "VAL", "ROW") and span.cost < 0.3 for i in range(span.start, span.end)}
+    result += _keywords(words)
+    result += _fillers(words, named)
+    known = {index for span in result for index in range(span.start, span.end)}
+    for index, word in enumerate(words):
+        if index not in known and word.kind == "word":
+            result.append(Span(start=index, end=index + 1, tag="UNK", text=word.text, cost=0.7))
+    return result
+
+
+def _text(words: Sequence[Token], start: int, end: int) -> str:
+    return " ".join(word.text for word in words[start:end])
+
+
+def _columns(words: Sequence[Token], schema: Schema) -> list[Span]:
+    result: list[Span] = []
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + LONGEST) + 1):
+            inner = words[start:end]
+            if any(word.kind == "sign" and word.text not in ("/", "-", ",", "(", ")") for word in inner):
+                break
+            if inner[0].kind == "sign" or inner[-1].kind == "sign" or inner[0].kind in ("number", "percent", "possessive"):
+                continue
+            result += _named(words, start, end, schema)
+    return result + [span for index in range(len(words)) for span in _implied(words, index, schema)]
+
+
+def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list[Span]:
+    text = _text(words, start, end)
+    edge = words[start].norm in _NOT_AT_THE_EDGE or words[end - 1].norm in _NOT_AT_THE_EDGE
+    scored = [(column_score(text, column), column) for column in schema.columns]
+    best = max((score for score, _ in scored), default=0.0)
+    if best < (0.98 if edge else ENOUGH):
+        return []
+    return [
+        Span(start=start, end=end, tag="COL", text=text, column=column, cost=0.1 + (1 - score) * 0.8)
+        for score, column in scored
+        if score >= best - 0.04
+    ]
+
+
+def _implied(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
+    """Return columns that a verb implies: born, weighs, costs."""
+    root = stem(words[index].norm)
+    wanted = TIME_VERBS.get(root, ()) + IMPLIED.get(root, ())
+    if not wanted or words[index].kind != "word":
+        return []
+    scored = [(max(attribute_score(name, column) for name in wanted), column) for column in schema.columns]
+    if root in TIME_VERBS:
+        scored = [(score, column) for score, column in scored if column.dated]
+    best = max((score for score, _ in scored), default=0.0)
+    return [
+        Span(start=index, end=index + 1, tag="COL", text=words[index].text, column=column, cost=0.15 + (1 - score) * 0.8)
+        for score, column in scored
+        if score >= 0.85 and score == best
+    ]
+
+
+def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[Span]:
+    by_phrase: dict[str, dict[tuple[str, str], list[Mapping[str, Any]]]] = {}
+    for item in found:
+        places = by_phrase.setdefault(str(item["phrase"]), {})
+        places.setdefault((str(item["table"]), str(item["column"])), []).append(item)
+    result: list[Span] = []
+    for candidate in candidates(words):
+        for (table, name), items in by_phrase.get(candidate.phrase, {}).items():
+            column = schema.column(table, name)
+            match = str(items[0]["match"])
+            if column is None or (candidate.variant and (match == "contained" or column.distinct > candidate.variant)):
+                continue
+            if match == "contained" and len(items) < int(items[0]["values"]):
+                continue
+            result.append(
+                Span(
+                    start=candidate.start,
+                    end=candidate.end,
+                    tag="VAL",
+                    text=candidate.phrase,
+                    column=column,
+                    values=tuple(str(item["value"]) for item in items),
+                    contained=match == "contained",
+                    cost=_MATCH_COST[match] + candidate.cost + (0.25 if match == "contained" and len(items) > 1 else 0),
+                )
+            )
+    return result
+
+
+def _rows(words: Sequence[Token], schema: Schema) -> list[Span]:
+    result: list[Span] = []
+    for index, word in enumerate(words):
+        for table in schema.tables:
+            if norm(word.text) == norm(table.file) or (norm(word.text) == norm(table.name) and "." in word.text):
+                result.append(Span(start=index, end=index + 1, tag="FILE", text=word.text, table=table, cost=0.05))
+            if word.kind != "word":
+                continue
+            span = Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table)
+            if is_row_noun(table, word.norm):
+                result.append(span)
+            elif len(schema.tables) == 1 and stem(word.norm) in ROW_WORDS:
+                result.append(span)
+            elif len(schema.tables) == 1 and stem(word.norm) in PERSON_WORDS and _about_people(table):
+                result.append(Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table, cost=0.2))
+        result += _compound(words, index, schema)
+    return result
+
+
+def _compound(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
+    """Return readings of two words as the noun of a table: time zones, in time_zones.csv."""
+    pair = [stem(word.norm) for word in words[index : index + 2] if word.kind == "word"]
+    if len(pair) < 2:
+        return []
+    tables = [table for table in schema.tables if pair == table.nouns[:2] or "".join(pair) in table.nouns]
+    text = _text(words, index, index + 2)
+    return [Span(start=index, end=index + 2, tag="ROW", text=text, table=table) for table in tables]
+
+
+def _about_people(table: Table) -> bool:
+    return any(set(column.words) & {"age", "sex", "gender", "salary", "surnam", "birth"} for column in table.columns)
+
+
+def _literals(words: Sequence[Token]) -> list[Span]:
+    result = _dates(words)
+    for index, word in enumerate(words):
+        span = {"start": index, "end": index + 1, "text": word.text}
+        if word.kind == "possessive":
+            result.append(Span(**span, tag="POSS"))
+        elif word.kind == "date":
+            result.append(Span(**span, tag="DATE"))
+        elif word.number is not None and word.kind != "ordinal":
+            cost = 0.2 if word.norm == "one" else 0.1
+            result.append(Span(**span, tag="NUM", number=word.number, year=word.year, cost=cost))
+            if word.kind == "percent":
+                result.append(Span(**span, tag="NUM", number=word.number))
+        elif word.kind == "ordinal":
+            result.append(Span(**span, tag="ORD", number=word.number))
+        if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
+            result.append(Span(**span, tag="TEXT", cost=0.15))
+        if index and words[index - 1].number is not None and stem(word.norm) in UNITS:
+            sense = Sense(tag="UNIT", attributes=UNITS[stem(word.norm)])
+            result.append(Span(**span, tag="UNIT", sense=sense, cost=0.05))
+    return result
+
+
+def _dates(words: Sequence[Token]) -> list[Span]:
+    """Return readings of month names with a year: March 2020, March 5, 2020, 5 March 2020."""
+    result: list[Span] = []
+    for index, word in enumerate(words):
+        month = next((n for n, name in enumerate(_MONTHS, 1) if word.norm in (name, name[:3])), None)
+        if month is None or word.kind != "word":
+            continue
+        after = [token for token in words[index + 1 : index + 4] if token.text != ","]
+        before = words[index - 1] if index else None
+        numbers = [token.number for token in after if token.kind in ("number", "ordinal")]
+        if before and before.kind in ("number", "ordinal") and not before.year and numbers[:1] and after[0].year:
+            result += _date(index - 1, words.index(after[0], index) + 1, numbers[0], month, before.number)
+        elif len(numbers) > 1 and after[1].year:
+            result += _date(index, words.index(after[1], index) + 1, numbers[1], month, numbers[0])
+        elif numbers and after[0].year:
+            text = f"{numbers[0]}-{month:02d}"
+            result.append(Span(start=index, end=words.index(after[0], index) + 1, tag="DATE", text=text))
+    return result
+
+
+def _date(start: int, end: int, year: Any, month: int, day: Any) -> list[Span]:
+    try:
+        return [Span(start=start, end=end, tag="DATE", text=date(int(year), month, int(day)).isoformat())]
+    except ValueError:
+        return []
+
+
+def _keywords(words: Sequence[Token]) -> list[Span]:
+    result: list[Span] = []
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + 6) + 1):
+            if any(word.kind in ("quoted", "possessive") for word in words[start:end]):
+                break
+            text = " ".join(word.text.lower() for word in words[start:end])
+            for sense in KEYWORDS.get(text, ()):
+                result.append(Span(start=start, end=end, tag=sense.tag, text=text, sense=sense, cost=sense.cost))
+    return result
+
+
+def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:
+    result: list[Span] = []
+    for index, word in enumerate(words):
+        light = word.norm in FILLERS or word.text in FILLERS
+        if word.kind in ("word", "sign", "possessive") and (light or stem(word.norm) in VERBS):
+            cost = 0.6 if index in named and word.norm not in ("the", "a", "an") else 0.05 if light else 0.15
+            result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=cost))
+    return result
+
+
+def paths(readings: Sequence[Span], size: int, most: int = 80) -> list[tuple[float, list[Span]]]:
+    """Return the cheapest ways to read the whole question, cheapest first, without what is skipped."""
+    ending: dict[int, list[tuple[float, tuple[Span, ...]]]] = {0: [(0.0, ())]}
+    starts: dict[int, list[Span]] = {}
+    for span in readings:
+        starts.setdefault(span.start, []).append(span)
+    for position in range(size):
+        kept = sorted(ending.get(position, ()), key=lambda path: path[0])[: most * 2]
+        for cost, path in kept:
+            for span in starts.get(position, ()):
+                longer = path if span.tag == "SKIP" else (*path, span)
+                ending.setdefault(span.end, []).append((cost + span.cost, longer))
+    best = sorted(ending.get(size, ()), key=lambda path: path[0])[:most]
+    return [(cost, list(path)) for cost, path in best]

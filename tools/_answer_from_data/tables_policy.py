@@ -1,0 +1,116 @@
+"""The steps that answer a question from tables: describe, search the cells, query, compare the readings, answer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .answers import Outcome, answer_text, number_text, outcome
+from .cleaning import Asked
+from .phrases import candidates
+from .query import Query, Reading
+from .questions import readings
+from .schema import Schema, schema_from
+from .spans import paths, spans
+from .sql import Unreachable, Writer
+from .steps import Call, History, Step, call, given_up, result_of, step
+from .tokens import Token, tokens
+
+MARGIN = 0.17
+MOST_QUERIES = 4
+MOST_DOUBT = 2.5
+LIMIT = 500
+
+
+def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[str, Any] | None) -> Step:
+    """Return the next step of the work on a question about table files."""
+    describe = call("table_query", files=files)
+    described = result_of(history, describe)
+    if described is None:
+        goal = "Learn which tables and columns there are."
+        return step(f"The question is: {asked.question}", "Nothing was done yet.", "", goal, describe)
+    if not described.get("ok"):
+        return given_up(f"the tables cannot be read: {_problem(described)}")
+    schema = schema_from(described["value"])
+    words = tokens(asked.question)
+    phrases = list(dict.fromkeys(candidate.phrase for candidate in candidates(words)))
+    search = call("table_query", files=files, find=phrases)
+    searched = result_of(history, search) if phrases else {"ok": True, "value": {"found": []}}
+    if searched is None:
+        goal = "Find which words of the question stand in cells."
+        return step("I know the columns.", "The tables were described.", _summary(schema), goal, search)
+    if not searched.get("ok"):
+        return given_up(f"the cells cannot be searched: {_problem(searched)}", _summary(schema))
+    chosen = interpret(words, schema, searched["value"]["found"])
+    return _query_step(asked, files, history, answer, schema, chosen)
+
+
+def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[tuple[str, Query]]:
+    """Return the SQL of the likeliest readings of a question, likeliest first; none when there is no sound reading."""
+    best: dict[str, Reading] = {}
+    for cost, path in paths(spans(words, schema, found), len(words)):
+        for reading in readings(path, cost, schema):
+            try:
+                sql = Writer(reading.query, schema).write()
+            except Unreachable:
+                continue
+            known = best.get(sql)
+            if known is None or reading.cost < known.cost:
+                best[sql] = reading
+    ranked = sorted(best.items(), key=lambda item: item[1].cost)
+    if not ranked or ranked[0][1].cost > MOST_DOUBT:
+        return []
+    limit = ranked[0][1].cost + MARGIN
+    near = [(sql, reading.query) for sql, reading in ranked if reading.cost <= limit]
+    return near if len(near) <= MOST_QUERIES else []
+
+
+def _query_step(
+    asked: Asked, files: list[str], history: History, answer: Mapping[str, Any] | None, schema: Schema, chosen: list[tuple[str, Query]]
+) -> Step:
+    if not chosen:
+        return given_up("the words of the question do not fit the columns and cells with certainty", _summary(schema))
+    asking = [call("table_query", files=files, sql=sql, limit=LIMIT) for sql, _ in chosen]
+    results = [result_of(history, one) for one in asking]
+    waiting = [one for one, result in zip(asking, results, strict=True) if result is None]
+    if waiting:
+        thinking = f"The question reads as {len(chosen)} {'query' if len(chosen) == 1 else 'queries, which must agree'}."
+        return step(thinking, "The words were found.", _summary(schema), "Run the SQL.", *waiting)
+    outcomes = [_outcome(query, result) for (_, query), result in zip(chosen, results, strict=True)]
+    first = outcomes[0]
+    if not first.values:
+        return given_up(first.reason, _summary(schema))
+    if any(other.values and not _same(first, other) for other in outcomes[1:]):
+        return given_up("the question can be read in ways that give different answers", _summary(schema))
+    text = answer_text(first, answer, asked.places)
+    if not text:
+        return given_up("the answer is not of the wanted type", _summary(schema))
+    evidence = _evidence(schema, chosen[0][1], asking[0], results[0])
+    done = call("done", answer=text, success=True, evidence=evidence, reason="")
+    return step(f"The answer is {text[:200]}.", "The query gave an answer.", _summary(schema), "Report the answer.", done)
+
+
+def _outcome(query: Query, result: Mapping[str, Any] | None) -> Outcome:
+    if result is None or not result.get("ok"):
+        return Outcome(reason="the query failed")
+    value = result["value"]
+    return outcome(query, value["rows"], bool(value["truncated"]))
+
+
+def _same(one: Outcome, two: Outcome) -> bool:
+    return sorted(map(number_text, one.values)) == sorted(map(number_text, two.values))
+
+
+def _evidence(schema: Schema, query: Query, asked: Call, result: Mapping[str, Any] | None) -> list[dict[str, str]]:
+    sql = str(asked["arguments"]["sql"])
+    rows = result["value"]["rows"][:3] if result else []
+    used = [table for table in schema.tables if f'"{table.name}"' in sql]
+    quote = "; ".join(", ".join(map(number_text, row)) for row in rows)
+    return [{"file": table.file, "detail": f"SQL {sql}", "quote": quote[:300]} for table in used]
+
+
+def _summary(schema: Schema) -> str:
+    return "; ".join(f"{table.name} ({table.rows} rows): {', '.join(c.name for c in table.columns)}" for table in schema.tables)[:1000]
+
+
+def _problem(result: Mapping[str, Any]) -> str:
+    error = result.get("error")
+    return str(error.get("problem", error) if isinstance(error, Mapping) else error)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]

@@ -1,0 +1,85 @@
+"""What a planner's conversation says was done already."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, TypedDict, cast
+
+
+class Made(TypedDict):
+    """One call that was made, and what came of it."""
+
+    name: str
+    arguments: dict[str, Any]
+    ok: bool
+    value: Any
+    error: dict[str, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call to make."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What to do next, and why."""
+
+    thinking: str
+    evaluation: str
+    memory: str
+    next_goal: str
+    calls: list[Call]
+
+
+_SENTENCE = re.compile(r"[^.?!]+[.?!]+(?=\s|$)")
+_LEANING = re.compile(
+    r"\b(it|its|they|them|their|those|these|that|this|he|she|his|her|there|the same|the other|which of|second|next)\b",
+    re.IGNORECASE,
+)
+MOST_QUESTIONS = 4
+
+
+class Past:
+    """The calls of a conversation, in order.
+
+    Args:
+        history: The observations, each with the calls of one step.
+    """
+
+    def __init__(self, history: list[dict[str, Any]]) -> None:
+        self._calls = [cast(Made, call) for step in history for call in step.get("calls", [])]
+
+    def of(self, name: str) -> list[Made]:
+        """Return the calls of that name, oldest first."""
+        return [call for call in self._calls if call["name"] == name]
+
+    def usable(self, name: str) -> bool:
+        """Tell whether no call of that name was refused."""
+        return all(call["ok"] for call in self.of(name))
+
+
+def reason_of(call: Made) -> str:
+    """Return why a call did not succeed, in one line."""
+    value = call["value"]
+    told = cast("dict[str, Any]", value).get("reason", "") if isinstance(value, dict) else ""
+    return str(told or (call["error"] or {}).get("problem") or "no reason was given")
+
+
+def broke_off(call: Made) -> bool:
+    """Tell whether a call ended without a finding, so that repeating it makes sense."""
+    return (
+        not call["ok"] and (call["error"] or {}).get("code") in ("CallTimeout", "CallFailed") and call["value"] is None
+    )
+
+
+def questions_of(task: str) -> list[str]:
+    """Return the independent questions of a task; the whole task where they cannot be told apart."""
+    text = " ".join(task.split())
+    sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
+    whole = " ".join(sentences) == text and all(sentence.endswith("?") for sentence in sentences)
+    if not whole or not 2 <= len(sentences) <= MOST_QUESTIONS or any(_LEANING.search(one) for one in sentences[1:]):
+        return [task]
+    return sentences

@@ -1,0 +1,144 @@
+"""Typed tables in an in-memory SQLite database that only answers questions."""
+
+import math
+import sqlite3
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from tea import ToolError
+
+from .numbers import iso_date
+from .tables import Cell, Table
+from .words import norm
+
+SECONDS = 20.0
+MOST_CELL_CHARACTERS = 4_000
+_SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
+_FUNCTIONS = frozenset(
+    """abs avg ceil ceiling char coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor
+    format glob group_concat ifnull iif instr iso julianday lag last_value lead length like ln log log10 log2 lower
+    ltrim max median min mod norm nth_value ntile nullif percent_rank pi pow power printf quote rank replace round
+    row_number rtrim sign sqrt stddev strftime string_agg substr substring sum time total trim trunc typeof unicode
+    unixepoch upper variance""".split()
+)
+_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+
+
+class Database:
+    """The tables of one call; a context manager."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        for table in tables:
+            self._load(table)
+        self._add_functions()
+        self._connection.set_authorizer(_authorize)
+
+    def __enter__(self) -> "Database":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._connection.close()
+
+    def select(self, sql: str, limit: int) -> tuple[list[str], list[list[Cell]], bool]:
+        """Run one read-only statement; return column names, at most `limit` rows, and whether there were more.
+
+        Raises:
+            ToolError: The statement is wrong, is not a query, or takes too long.
+        """
+        deadline = time.monotonic() + SECONDS
+        self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+        try:
+            cursor = self._connection.execute(sql)
+            if cursor.description is None:
+                raise ToolError("The SQL is not a query.", fix="write one SELECT or WITH statement.")
+            rows = cursor.fetchmany(limit + 1)
+        except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+            raise _refusal(error) from None
+        names = [str(column[0]) for column in cursor.description]
+        return names, [[_bounded(value) for value in row] for row in rows[:limit]], len(rows) > limit
+
+    def _load(self, table: Table) -> None:
+        columns = ", ".join(f"{quoted(column.name)} {_SQL_TYPES[column.kind]}" for column in table.columns)
+        holes = ", ".join("?" * len(table.columns))
+        try:
+            self._connection.execute(f"CREATE TABLE {quoted(table.name)} ({columns})")
+            self._connection.executemany(f"INSERT INTO {quoted(table.name)} VALUES ({holes})", table.rows)
+        except (sqlite3.Error, OverflowError, ValueError) as error:
+            raise ToolError(f"{table.file!r} does not fit a database: {error}.", fix="use a simpler file.") from None
+
+    def _add_functions(self) -> None:
+        self._connection.create_function("norm", 1, _norm, deterministic=True)
+        self._connection.create_function("iso", 2, _iso, deterministic=True)
+        for name, aggregate in (("median", _Median), ("stddev", _Deviation), ("variance", _Variance)):
+            self._connection.create_aggregate(name, 1, aggregate)
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL quotes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
+    if action in _ACTIONS or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FUNCTIONS):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+def _refusal(error: Exception) -> ToolError:
+    text = str(error)
+    if "interrupted" in text:
+        return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
+    if "not authorized" in text or "prohibited" in text:
+        return ToolError(f"The SQL may only read: {text}.", fix="write one SELECT with ordinary functions.")
+    return ToolError(f"The SQL fails: {text}.", fix="check names and syntax; call with neither sql nor find to see them.")
+
+
+def _bounded(value: object) -> Cell:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, str) and len(value) > MOST_CELL_CHARACTERS:
+        return value[:MOST_CELL_CHARACTERS] + "…"
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return str(value)
+
+
+def _norm(value: object) -> str | None:
+    return None if value is None else norm(str(value))
+
+
+def _iso(value: object, form: object) -> str | None:
+    return None if value is None else iso_date(str(value), str(form))
+
+
+class _Numbers:
+    """Base of the aggregates over numbers; missing values and texts do not count."""
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+
+    def step(self, value: Any) -> None:
+        if isinstance(value, int | float):
+            self.values.append(value)
+
+
+class _Median(_Numbers):
+    def finalize(self) -> float | None:
+        return statistics.median(self.values) if self.values else None
+
+
+class _Deviation(_Numbers):
+    """Sample standard deviation."""
+
+    def finalize(self) -> float | None:
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+
+class _Variance(_Numbers):
+    """Sample variance."""
+
+    def finalize(self) -> float | None:
+        return statistics.variance(self.values) if len(self.values) > 1 else None

@@ -1,0 +1,44 @@
+"""Bytes of a file to text, with the encoding that fits."""
+
+from pathlib import Path
+
+from tea import ToolError
+
+MOST_BYTES = 200_000_000
+
+
+def read_text(path: Path, name: str) -> str:
+    """Return a text file's text: UTF-8, UTF-16 with a mark, else Windows Latin.
+
+    Args:
+        path: The file.
+        name: What its user calls it, for messages.
+
+    Raises:
+        ToolError: There is no such file, it is too large, or it is not text.
+    """
+    data = read_bytes(path, name)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace")
+    if b"\x00" in data[:100_000]:
+        raise ToolError(f"{name!r} is a binary file.", fix="name a CSV, TSV, JSON or XLSX file.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """Return a regular file's bytes, within the size limit.
+
+    Raises:
+        ToolError: There is no such file, it cannot be read, or it is too large.
+    """
+    try:
+        if not path.is_file():
+            raise ToolError(f"There is no file {name!r}.", fix="name a file of the workspace.")
+        if path.stat().st_size > MOST_BYTES:
+            raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
+        return path.read_bytes()
+    except OSError as error:
+        raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error

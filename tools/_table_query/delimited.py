@@ -1,0 +1,119 @@
+"""Delimited text: which delimiter, which comments, which header."""
+
+import csv
+import re
+from collections import Counter
+
+from .numbers import number
+from .tables import Cell, RawTable
+
+_DELIMITERS = (",", "\t", ";", "|")
+_SAMPLE = 200
+
+
+def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> RawTable | None:
+    """Return the table in a text, or None when it holds none.
+
+    Args:
+        text: The file's text.
+        name: A name for the table.
+        file: The file it comes from.
+        loose: Take lines without any delimiter for a table of one column.
+    """
+    csv.field_size_limit(10_000_000)
+    lines = text.splitlines(keepends=True)
+    comments, body = _split_comments(lines)
+    delimiter = _delimiter(body)
+    if delimiter is None:
+        if not loose or not body:
+            return None
+        delimiter = ","
+    rows = [row for row in csv.reader(body, delimiter=delimiter, skipinitialspace=True) if any(map(str.strip, row))]
+    if not rows:
+        return None
+    rows = _without_titles(rows)
+    width = Counter(len(row) for row in rows).most_common(1)[0][0]
+    header = _from_comments(comments, delimiter, max(len(row) for row in rows))
+    if header is None and _is_header(rows):
+        header, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    if header is None:
+        header = [""] * width
+    cells: list[list[Cell]] = [list(row) for row in rows]
+    return RawTable(
+        name=name, file=file, header=header, rows=cells, decimal_comma=delimiter == ";", untyped=True
+    )
+
+
+def _split_comments(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Split off comment lines; a first line `#,Name,...` that fits the next line is a header, not a comment."""
+    marked = [line for line in lines[:_SAMPLE] if line.startswith("#")]
+    if not marked:
+        return [], lines
+    first, second = lines[0], next((line for line in lines[1:] if line.strip()), "")
+    delimiter = _delimiter(lines[1:])
+    if lines[0] == marked[0] and not second.startswith("#") and delimiter:
+        fields = next(csv.reader([first], delimiter=delimiter))
+        if len(fields) == len(next(csv.reader([second], delimiter=delimiter))):
+            rest = first if first.startswith("#" + delimiter) else first[1:].lstrip()
+            return [], [rest, *lines[1:]]
+    leading = 0
+    while leading < len(lines) and (lines[leading].startswith("#") or not lines[leading].strip()):
+        leading += 1
+    body = [line for line in lines[leading:] if not line.startswith("#")] if leading else lines
+    return [line.rstrip("\r\n") for line in lines[:leading]], body
+
+
+def _delimiter(lines: list[str]) -> str | None:
+    """Return the delimiter that gives most lines the same number of fields, more than one."""
+    sample = [line for line in lines[:_SAMPLE] if line.strip()]
+    best: tuple[float, int, str] | None = None
+    for delimiter in _DELIMITERS:
+        try:
+            widths = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter) if row)
+        except csv.Error:
+            continue
+        wide = {width: count for width, count in widths.items() if width > 1}
+        if not wide:
+            continue
+        width = max(wide, key=lambda key: wide[key])
+        spread = sum(wide.values()) / sum(widths.values())
+        agreement = wide[width] / sum(widths.values())
+        if spread >= 0.8 and (agreement >= 0.5 or delimiter == "\t"):
+            best = max(best or (0.0, 0, ""), (agreement + spread, width, delimiter))
+    return best[2] if best else None
+
+
+def _without_titles(rows: list[list[str]]) -> list[list[str]]:
+    """Drop leading rows with one filled cell where the rows after them have several: titles."""
+    usual = Counter(len(row) for row in rows).most_common(1)[0][0]
+    start = 0
+    while start < min(5, len(rows) - 1) and usual > 1 and sum(bool(cell.strip()) for cell in rows[start]) <= 1:
+        start += 1
+    return rows[start:] if start < min(5, len(rows) - 1) else rows
+
+
+def _from_comments(comments: list[str], delimiter: str, width: int) -> list[str] | None:
+    """Return column names from the last comment line when it fits the rows."""
+    if not comments or width < 2:
+        return None
+    names = [part.strip() for part in comments[-1].lstrip("#").split(delimiter) if part.strip()]
+    if not 2 <= len(names) <= width or len(names) < width - 1:
+        return None
+    before = comments[-2].lstrip("#").strip() if len(comments) > 1 else ""
+    if re.fullmatch(r"[\w ]+-", before):
+        names[0] = before + names[0]
+    return names
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    first = [cell.strip() for cell in rows[0]]
+    filled = [cell for cell in first if cell]
+    if len(rows) < 2 or not filled or len(filled) < len(first) - 1 or len(set(filled)) < len(filled) * 0.8:
+        return False
+    numeric = [cell for cell in filled if number(cell) is not None]
+    if numeric:
+        years = [int(cell) for cell in numeric if re.fullmatch(r"1[5-9]\d\d|20\d\d", cell)]
+        steps = {after - before for before, after in zip(years, years[1:], strict=False)}
+        return len(years) >= 3 and len(years) == len(numeric) and number(first[0]) is None and len(steps) <= 2
+    seen = [{row[index].strip() for row in rows[1:_SAMPLE] if index < len(row)} for index in range(len(first))]
+    return not any(cell and cell in seen[index] for index, cell in enumerate(first))

@@ -1,0 +1,129 @@
+"""What tables hold: columns with their types and values, and which columns link two tables."""
+
+from collections import Counter
+from itertools import combinations
+from typing import TypedDict
+
+from .tables import Cell, Column, Table
+from .words import norm
+
+MOST_LISTED = 20
+FEW_EXAMPLES = 5
+_MOST_CHARACTERS = 80
+
+
+class ColumnDescription(TypedDict):
+    """One column; `examples` holds all values when there are at most 20, else 5."""
+
+    name: str
+    type: str
+    form: str
+    distinct: int
+    nulls: int
+    min: str | int | float | None
+    max: str | int | float | None
+    examples: list[str | int | float | None]
+
+
+class TableDescription(TypedDict):
+    """One table."""
+
+    name: str
+    file: str
+    rows: int
+    columns: list[ColumnDescription]
+
+
+class Link(TypedDict):
+    """Two columns with the same values: `coverage` is the share of the left one's values found in the right one."""
+
+    table: str
+    column: str
+    other_table: str
+    other_column: str
+    coverage: float
+    unique: bool
+
+
+def describe(table: Table) -> TableDescription:
+    """Return what a table holds."""
+    columns = [_describe(column, table.values(index)) for index, column in enumerate(table.columns)]
+    return TableDescription(name=table.name, file=table.file, rows=len(table.rows), columns=columns)
+
+
+def _describe(column: Column, cells: list[Cell]) -> ColumnDescription:
+    present = [cell for cell in cells if cell is not None]
+    counts = Counter(present)
+    listed = [value for value, _ in counts.most_common(MOST_LISTED if len(counts) <= MOST_LISTED else FEW_EXAMPLES)]
+    numeric = [cell for cell in present if isinstance(cell, int | float)]
+    texts = [cell for cell in present if isinstance(cell, str)]
+    lowest, highest = (min(numeric), max(numeric)) if numeric else (min(texts, default=None), max(texts, default=None))
+    return ColumnDescription(
+        name=column.name,
+        type=column.kind,
+        form=column.form,
+        distinct=len(counts),
+        nulls=len(cells) - len(present),
+        min=_short(lowest),
+        max=_short(highest),
+        examples=[_short(value) for value in listed],
+    )
+
+
+def _short(value: Cell) -> Cell:
+    return value[:_MOST_CHARACTERS] if isinstance(value, str) else value
+
+
+def links(tables: list[Table]) -> list[Link]:
+    """Return pairs of columns of different tables whose values are largely the same, strongest first."""
+    found: list[Link] = []
+    sets = {
+        (table.name, column.name): _keys(column, table.values(index))
+        for table in tables
+        for index, column in enumerate(table.columns)
+    }
+    for left, right in combinations(tables, 2):
+        for one in left.columns:
+            for two in right.columns:
+                first, second = sets[left.name, one.name], sets[right.name, two.name]
+                if first is None or second is None or not _comparable(one, two):
+                    continue
+                found += _link(left, one, first[0], right, two, *second)
+                found += _link(right, two, second[0], left, one, *first)
+    return sorted(found, key=lambda link: -link["coverage"])
+
+
+def _keys(column: Column, cells: list[Cell]) -> tuple[set[str], bool] | None:
+    """Return a column's distinct values and whether none repeats, or None when it cannot be a key."""
+    present = [norm(str(cell)) for cell in cells if cell is not None]
+    distinct = set(present)
+    if column.kind in ("real", "date") or len(distinct) < 3:
+        return None
+    return distinct, len(distinct) == len(present)
+
+
+def _comparable(one: Column, two: Column) -> bool:
+    """Texts compare freely; whole numbers are keys only where the names share a word."""
+    if one.kind != two.kind:
+        return False
+    shared = set(norm(one.name).split()) & set(norm(two.name).split())
+    return one.kind == "text" or bool(shared)
+
+
+def _link(
+    left: Table, one: Column, first: set[str], right: Table, two: Column, second: set[str], unique: bool
+) -> list[Link]:
+    shared = len(first & second)
+    coverage = shared / len(first)
+    if not unique or coverage < 0.6 or shared < 3:
+        return []
+    return [
+        Link(
+            table=left.name,
+            column=one.name,
+            other_table=right.name,
+            other_column=two.name,
+            coverage=round(coverage, 3),
+            unique=unique,
+        )
+    ]

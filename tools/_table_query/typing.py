@@ -1,0 +1,105 @@
+"""Raw cells to typed columns, with names that SQL can use."""
+
+import math
+import re
+
+from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, is_code, number
+from .tables import Cell, Column, RawTable, Table
+
+
+_CODE = re.compile(r"[A-Z0-9]{1,3}([,;/ ]+[A-Z0-9]{1,3})*")
+_MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
+
+
+def typed(raw: RawTable, name: str) -> Table:
+    """Return the table with typed columns, under the given name."""
+    names = _names(raw)
+    width = len(names)
+    grid = [row[:width] + [None] * (width - len(row)) for row in raw.rows]
+    columns: list[Column] = []
+    values: list[list[Cell]] = []
+    for index, label in enumerate(names):
+        column, cells = _column(label, [row[index] for row in grid], raw)
+        columns.append(column)
+        values.append(cells)
+    rows = [list(row) for row in zip(*values, strict=True)]
+    return Table(name=name, file=raw.file, columns=columns, rows=rows)
+
+
+def sql_name(text: str) -> str:
+    """Return a table name that needs no quotes in SQL."""
+    bare = re.sub(r"\W+", "_", text).strip("_") or "data"
+    return f"t_{bare}" if bare[0].isdigit() else bare
+
+
+def _names(raw: RawTable) -> list[str]:
+    """Return distinct column names, letter case aside; columns without a header become col_1 and so on."""
+    width = max([len(raw.header), *(_filled(row) for row in raw.rows)])
+    header = [re.sub(r"\s+", " ", name).strip() for name in raw.header] + [""] * (width - len(raw.header))
+    names: list[str] = []
+    taken: set[str] = set()
+    for position, label in enumerate(header, start=1):
+        base = label or f"col_{position}"
+        candidate, repeat = base, 2
+        while candidate.lower() in taken:
+            candidate, repeat = f"{base}_{repeat}", repeat + 1
+        taken.add(candidate.lower())
+        names.append(candidate)
+    return names
+
+
+def _filled(row: list[Cell]) -> int:
+    return max((index + 1 for index, cell in enumerate(row) if cell not in (None, "")), default=0)
+
+
+def _column(name: str, cells: list[Cell], raw: RawTable) -> tuple[Column, list[Cell]]:
+    texts = [cell.strip() for cell in cells if isinstance(cell, str)]
+    present = [text for text in texts if text.lower() not in MISSING]
+    if (numbers := _numbers(cells, present, raw.decimal_comma)) is not None:
+        real = any(isinstance(value, float) for value in numbers)
+        return Column(name=name, kind="real" if real else "integer"), numbers
+    missing = _missing(present) if raw.untyped else {""}
+    values = [_text(cell, missing) for cell in cells]
+    form = _date_form(present) if len(present) == sum(value is not None for value in values) else ""
+    return Column(name=name, kind="date" if form else "text", form=form), values
+
+
+def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list[Cell] | None:
+    """Return all cells as numbers, or None when some cell that counts is not one."""
+    if any(is_code(text) for text in present):
+        return None
+    numeric: list[Cell] = []
+    for cell in cells:
+        value = number(cell, decimal_comma=decimal_comma) if isinstance(cell, str) else cell
+        if isinstance(value, float) and not math.isfinite(value):
+            value = None
+        if value is None and isinstance(cell, str) and cell.strip().lower() not in _MISSING_NUMBERS:
+            return None
+        numeric.append(value)
+    whole = [value for value in numeric if not isinstance(value, str) and value is not None]
+    if not whole:
+        return None
+    if all(float(value).is_integer() and abs(value) < 2**53 for value in whole):
+        return [None if value is None else int(value) for value in numeric]
+    return numeric
+
+
+def _missing(present: list[str]) -> set[str]:
+    """Return what stands for a missing text: NA does not among codes such as MA and ZA."""
+    codes = sum(bool(_CODE.fullmatch(text)) for text in present)
+    return MISSING - {"na"} if present and codes >= 0.9 * len(present) else MISSING
+
+
+def _text(cell: Cell, missing: set[str]) -> Cell:
+    text = "" if cell is None else str(cell).strip()
+    return None if text.lower() in missing else text
+
+
+def _date_form(present: list[str]) -> str:
+    """Return the one way in which every cell of a column reads as a date, or nothing."""
+    forms = date_forms(present[0]) if present else set[str]()
+    for text in present[1:]:
+        forms &= date_forms(text)
+        if not forms:
+            break
+    return forms.pop() if len(forms) == 1 else ""

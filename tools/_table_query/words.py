@@ -1,0 +1,28 @@
+"""Words in the form in which they are compared."""
+
+import re
+import unicodedata
+
+_LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+
+
+def norm(text: str) -> str:
+    """Return words without case, accents and punctuation, one space between them."""
+    folded = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    bare = "".join(letter for letter in folded if not unicodedata.combining(letter))
+    return re.sub(r"[\W_]+", " ", bare.replace("'", "").replace("\u2019", "")).strip()
+
+
+def singular(text: str) -> str:
+    """Return normalised words, each without its plural ending."""
+    return " ".join(map(_singular, text.split()))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zzes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

@@ -1,0 +1,125 @@
+"""Exact arithmetic, without evaluating code."""
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+
+from tea import ToolError, tool
+
+Number = int | float
+
+MOST_CHARACTERS = 1_000
+MOST_DIGITS = 1_000
+
+_BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "tau": math.tau}
+_FUNCTIONS: dict[str, Callable[..., Number]] = {
+    "abs": abs,
+    "acos": math.acos,
+    "asin": math.asin,
+    "atan": math.atan,
+    "ceil": math.ceil,
+    "cos": math.cos,
+    "degrees": math.degrees,
+    "exp": math.exp,
+    "floor": math.floor,
+    "gcd": math.gcd,
+    "log": math.log,
+    "log10": math.log10,
+    "log2": math.log2,
+    "max": max,
+    "min": min,
+    "radians": math.radians,
+    "round": round,
+    "sin": math.sin,
+    "sqrt": math.sqrt,
+    "tan": math.tan,
+}
+_FIX = "write numbers, + - * / // % **, parentheses, and functions such as sqrt, abs, round, min, max, log."
+
+
+@tool(effects="reads", idempotent=True)
+async def calculator(expression: str) -> int | float:
+    """Evaluate one arithmetic expression; whole numbers stay exact.
+
+    Args:
+        expression: Numbers with + - * / // % ** and parentheses, the functions abs acos asin atan ceil cos degrees
+            exp floor gcd log log10 log2 max min radians round sin sqrt tan, and the constants pi, e and tau.
+
+    Examples:
+        >>> await calculator("2 * (3 + 4)")
+        14
+        >>> await calculator("sqrt(2) ** 2 > 2")
+        Traceback (most recent call last):
+        tea.errors.ToolError: 'sqrt(2) ** 2 > 2' is not arithmetic. ...
+        >>> await calculator("round(10 / 3, 2)")
+        3.33
+    """
+    if len(expression) > MOST_CHARACTERS:
+        raise ToolError(f"The expression is longer than {MOST_CHARACTERS} characters.", fix="split it into parts.")
+    try:
+        value = _value(ast.parse(expression.strip(), mode="eval").body, expression)
+    except (SyntaxError, RecursionError, MemoryError):
+        raise _refusal(expression) from None
+    except ZeroDivisionError:
+        raise ToolError(f"{_shown(expression)} divides by zero.", fix="change the divisor.") from None
+    except (ValueError, OverflowError, TypeError) as error:
+        raise ToolError(f"{_shown(expression)} has no value: {error}.", fix=_FIX) from None
+    return _finite(value, expression)
+
+
+def _value(node: ast.expr, source: str) -> Number:
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return _finite(number, source)
+        case ast.Name(id=name) if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, source)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand, source)
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            return _power(_value(left, source), _value(right, source), source)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            return _finite(_BINARY[type(op)](_value(left, source), _value(right, source)), source)
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](*(_value(argument, source) for argument in arguments))
+        case _:
+            raise _refusal(source)
+
+
+def _power(base: Number, exponent: Number, source: str) -> Number:
+    """Raise to a power whose size is known to be bounded before it is computed."""
+    digits = abs(exponent) * math.log10(abs(base)) if base else 0
+    if digits > MOST_DIGITS:
+        raise ToolError(f"{_shown(source)} has more than {MOST_DIGITS} digits.", fix="use smaller numbers.")
+    value = base**exponent
+    if isinstance(value, complex):
+        raise ToolError(f"{_shown(source)} is not a real number.", fix="avoid roots of negative numbers.")
+    return _finite(value, source)
+
+
+def _finite(value: Number, source: str) -> Number:
+    if isinstance(value, int):
+        small = value.bit_length() <= MOST_DIGITS * 3.33
+    else:
+        small = math.isfinite(value)
+    if not small:
+        raise ToolError(f"{_shown(source)} is too large.", fix="use smaller numbers.")
+    return value
+
+
+def _refusal(expression: str) -> ToolError:
+    return ToolError(f"{_shown(expression)} is not arithmetic.", fix=_FIX)
+
+
+def _shown(expression: str) -> str:
+    return repr(expression if len(expression) <= 80 else expression[:77] + "...")

@@ -1,0 +1,273 @@
+"""How the planner goes on where no model is there: by rules over what it has seen so far."""
+
+import json
+from typing import Any
+
+from tea import tool
+
+from ._plan_offline.arithmetic import expression_of
+from ._plan_offline.past import Call, Made, Past, Step, broke_off, questions_of, reason_of
+
+MOST_FILES_ALONE = 5
+_PLAN = "todo"
+_ANALYST = "analyzer"
+_WRITER = "reporter"
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def plan_offline(
+    task: str,
+    files: list[str] | None = None,
+    answer: dict[str, Any] | None = None,
+    history: list[dict[str, Any]] | None = None,
+) -> Step:
+    """Decide a planner's next step: a pure function of the task and of what was seen so far.
+
+    Arithmetic goes to the calculator; every other question is planned, given to the analyzer, tried in one other way
+    where that fails, and reported; what cannot be found out is given up with the reason.
+
+    Args:
+        task: The task in words.
+        files: Names of the files it is about.
+        answer: JSON Schema of the wanted answer.
+        history: What was seen: for each step, its calls with their results.
+
+    Examples:
+        >>> (await plan_offline("What is 12% of 250?")).calls[0].arguments
+        {'expression': '12 / 100 * 250'}
+    """
+    past = Past(history or [])
+    refused = [call for call in past.of("done") if not call["ok"]]
+    if refused:
+        return _end_again(refused)
+    expression = expression_of(task)
+    if expression is not None:
+        return _calculate(expression, answer, past)
+    return _Plan(task, files or [], answer, past).next_step()
+
+
+def _calculate(expression: str, answer: dict[str, Any] | None, past: Past) -> Step:
+    made = past.of("calculator")
+    if not made:
+        return _step(
+            thinking="The task is arithmetic alone: one call answers it, and a plan would say nothing more.",
+            memory=f"The expression is {expression}.",
+            next_goal="Calculate it.",
+            calls=[_call("calculator", expression=expression)],
+        )
+    if not made[-1]["ok"]:
+        return _give_up([], reason_of(made[-1]))
+    value = _formed(made[-1]["value"], answer)
+    evidence = [{"source": "calculator", "detail": expression, "quote": str(made[-1]["value"])}]
+    return _step(
+        thinking="The calculator gave the value, and nothing else was asked.",
+        evaluation="Success: the expression has a value.",
+        memory=f"{expression} is {value}.",
+        next_goal="Give the answer.",
+        calls=[_call("done", answer=value, success=True, evidence=evidence)],
+    )
+
+
+class _Plan:
+    """A question about data or texts: analyse, report, answer."""
+
+    def __init__(self, task: str, files: list[str], answer: dict[str, Any] | None, past: Past) -> None:
+        self.task = task
+        self.files = files
+        self.answer = answer
+        self.past = past
+        self.questions = [task] if answer is not None else questions_of(task)
+        self.tries = past.of(_ANALYST)
+        self.report_item = len(self.questions) + 1
+
+    def next_step(self) -> Step:
+        first, second = self.tries[: len(self.questions)], self.tries[len(self.questions) :]
+        if not first:
+            return self._begin()
+        if all(one["ok"] for one in first):
+            return self._conclude(first)
+        other = self._other_way(first)
+        if not second:
+            return self._replan(first, other) if other else self._fail(first)
+        agreed = self._agreed(first, second)
+        return self._conclude(agreed) if agreed else self._fail(first)
+
+    def _begin(self) -> Step:
+        where = ", ".join(self.files) or "the task itself"
+        items = [f"Find out from {where}: {question}" for question in self.questions]
+        calls = [
+            _call(_PLAN, action="replace", items=[*items, "Write the report", "Give the answer"], state="in_progress")
+        ]
+        return _step(
+            thinking=f"The task asks {_count(len(self.questions), 'question')} about {where}. The analyzer reads data "
+            "and texts; the reporter then writes down what it found.",
+            memory=f"Nothing is known yet; {_count(len(items), 'part')} to find out.",
+            next_goal=f"Have the analyzer answer from {where}.",
+            calls=[*calls, *(self._analysis(question, self.files) for question in self.questions)],
+        )
+
+    def _other_way(self, first: list[Made]) -> list[Call]:
+        """Return the calls of another way to the answer; none where there is no other."""
+        if len(self.questions) > 1:
+            return [self._analysis(self.task, self.files)]
+        if broke_off(first[0]):
+            return [self._analysis(self.task, self.files)]
+        if 1 < len(self.files) <= MOST_FILES_ALONE:
+            return [self._analysis(self.task, [name]) for name in self.files]
+        return []
+
+    def _replan(self, first: list[Made], other: list[Call]) -> Step:
+        failed = [number for number, one in enumerate(first, 1) if not one["ok"]]
+        items = [f"Try another way: {', '.join(call.arguments['files']) or 'the whole task'}" for call in other]
+        why = reason_of(first[failed[0] - 1])
+        return _step(
+            thinking=f"The first way failed: {why} There is one other way, and it has not been tried.",
+            evaluation=f"Failure: {why}",
+            memory=f"The first way failed: {why}",
+            next_goal="Try the other way once.",
+            calls=[
+                *self._mark(dict.fromkeys(failed, "failed")),
+                *self._todo(action="create", items=items, state="in_progress"),
+                *other,
+            ],
+        )
+
+    def _agreed(self, first: list[Made], second: list[Made]) -> list[Made]:
+        """Return the findings of the second way, if they leave no doubt."""
+        found = [one for one in second if one["ok"]]
+        answers = {json.dumps(one["value"]["answer"], sort_keys=True) for one in found}
+        return found[:1] if len(answers) == 1 else []
+
+    def _conclude(self, found: list[Made]) -> Step:
+        written = self.past.of(_WRITER)
+        if not written:
+            return self._report(found)
+        states = {self.report_item: "done" if written[-1]["ok"] else "failed", self.report_item + 1: "done"}
+        value, report = _answer(found), _report_name(written[-1])
+        arguments = {"answer": value, "success": True, "evidence": _evidence(found), "report": report}
+        return _step(
+            thinking="The analyzer's answer stands, and its sources are known.",
+            evaluation=f"Success: the report is {report}." if report else f"No report: {reason_of(written[-1])}",
+            memory=f"The answer is {_short(value)}.",
+            next_goal="Give the answer.",
+            calls=[*self._mark(states), _call("done", **arguments)],
+        )
+
+    def _report(self, found: list[Made]) -> Step:
+        states = {number: "done" for number in range(1, self.report_item) if self.tries[number - 1]["ok"]}
+        value = _answer(found)
+        return _step(
+            thinking="The analyzer gave an answer with its sources; the reporter writes it down, to be checked.",
+            evaluation=f"Success: the analyzer answered {_short(value)}.",
+            memory=f"The answer is {_short(value)}.",
+            next_goal="Have the report written.",
+            calls=[
+                *self._mark({**states, self.report_item: "in_progress"}),
+                _call(_WRITER, task=_assignment(self.task, value, found)),
+            ],
+        )
+
+    def _fail(self, first: list[Made]) -> Step:
+        failed = [one for one in first if not one["ok"]]
+        states = {number: "failed" for number, one in enumerate(first, 1) if not one["ok"]}
+        return _give_up(self._mark(states), "; ".join(dict.fromkeys(reason_of(one) for one in failed)))
+
+    def _analysis(self, question: str, files: list[str]) -> Call:
+        arguments: dict[str, Any] = {"task": question, "files": files}
+        return _call(_ANALYST, **arguments, **({"answer": self.answer} if self.answer is not None else {}))
+
+    def _mark(self, states: dict[int, str]) -> list[Call]:
+        return [
+            call for number in sorted(states) for call in self._todo(action="update", id=number, state=states[number])
+        ]
+
+    def _todo(self, **arguments: Any) -> list[Call]:
+        return [_call(_PLAN, **arguments)] if self.past.usable(_PLAN) else []
+
+
+def _end_again(refused: list[Made]) -> Step:
+    last = refused[-1]
+    if len(refused) > 1:
+        return _give_up([], f"The answer was refused: {reason_of(last)}")
+    return _step(
+        thinking="The end was refused; without the other calls of that step it may hold.",
+        evaluation=f"Failure: {reason_of(last)}",
+        memory="The answer is known, and was refused once.",
+        next_goal="Give the answer alone.",
+        calls=[_call("done", **last["arguments"])],
+    )
+
+
+def _give_up(before: list[Call], reason: str) -> Step:
+    return _step(
+        thinking="No other way is left that has not been tried. An honest end is better than a guess.",
+        evaluation=f"Failure: {reason}",
+        memory=f"It could not be found out: {reason}",
+        next_goal="Say that it could not be done, and why.",
+        calls=[*before, _call("done", success=False, reason=" ".join(reason.split()))],
+    )
+
+
+def _assignment(task: str, answer: Any, found: list[Made]) -> str:
+    """Return what the reporter is asked: words, and the findings as JSON."""
+    findings = [
+        {
+            "content": f"{one['arguments']['task']} {_text(one['value']['answer'])}",
+            "references": one["value"]["evidence"],
+        }
+        for one in found
+    ]
+    read = [name for one in found for name in one["arguments"].get("files", [])]
+    where = ", ".join(dict.fromkeys(read)) or "the task alone"
+    method = f"The planner gave the question to the analyzer, which worked on {where}."
+    facts = {"question": task, "answer": _text(answer), "method": method, "findings": findings}
+    return f"Write the report of this work.\n\n```json\n{json.dumps(facts, ensure_ascii=False, indent=1)}\n```"
+
+
+def _answer(found: list[Made]) -> Any:
+    if len(found) == 1:
+        return found[0]["value"]["answer"]
+    return "\n".join(f"{number}. {_text(one['value']['answer'])}" for number, one in enumerate(found, 1))
+
+
+def _evidence(found: list[Made]) -> list[dict[str, str]]:
+    return [source for one in found for source in one["value"]["evidence"]]
+
+
+def _report_name(written: Made) -> str:
+    return str(written["value"]["report"] or "") if written["ok"] else ""
+
+
+def _formed(value: Any, answer: dict[str, Any] | None) -> Any:
+    """Return a number in the form that the schema names."""
+    wanted = (answer or {}).get("type")
+    if wanted == "string":
+        return str(value)
+    return int(value) if wanted == "integer" and value == int(value) else value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(_text(value).split())
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _call(name: str, **arguments: Any) -> Call:
+    return Call(name=name, arguments=arguments)
+
+
+def _step(*, thinking: str, memory: str, next_goal: str, calls: list[Call], evaluation: str = "") -> Step:
+    return Step(
+        thinking=thinking,
+        evaluation=evaluation or "There was no goal before the first step.",
+        memory=memory,
+        next_goal=next_goal,
+        calls=calls,
+    )
