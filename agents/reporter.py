@@ -1,4 +1,7 @@
-"""The reporter: findings become a Markdown report whose sources are numbered and linked."""
+"""The reporter: findings become a Markdown report whose sources are numbered and linked.
+
+Source: the paper, Appendix D.7: one number for each source, URLs count before descriptions, files become links.
+"""
 
 from typing import Any
 

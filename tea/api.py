@@ -59,7 +59,9 @@ async def stream(
     """
     from tea.runtime.platform import Platform
 
-    async with Platform(home, model=model) as platform:
-        async with aclosing(platform.stream(task, files=files, **options)) as events:
-            async for event in events:
-                yield event
+    async with (
+        Platform(home, model=model) as platform,
+        aclosing(platform.stream(task, files=files, **options)) as events,
+    ):
+        async for event in events:
+            yield event

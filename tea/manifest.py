@@ -174,9 +174,7 @@ def canonical(value: JsonValue) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def source_digest(
-    kind: Kind, name: str, source: str, files: Mapping[str, str], requires: tuple[str, ...]
-) -> str:
+def source_digest(kind: Kind, name: str, source: str, files: Mapping[str, str], requires: tuple[str, ...]) -> str:
     """Return the digest of a component's content."""
     content = {"kind": kind, "name": name, "source": source, "files": dict(files), "requires": list(requires)}
     return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Protocol, cast, get_type_hints
+from typing import Annotated, Any, Protocol, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
@@ -16,6 +16,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from tea.context import Context
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError
+from tea.hints import read_hints
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 
 AsyncFunction = Callable[..., Awaitable[Any]]
@@ -80,13 +81,16 @@ class Signature:
         traits: dict[str, Any] = dict(data["traits"])
         traits["secrets"] = tuple(traits["secrets"])
         examples = tuple(Example(**example) for example in data["examples"])
-        return cls(**{**data, "examples": examples, "traits": Traits(**traits)})
+        fields: dict[str, Any] = {**data, "examples": examples, "traits": Traits(**traits)}
+        return cls(**fields)
 
 
 class Executor(Protocol):
     """Carries a validated call out: in process, in a sandbox, by a recipe or from a record."""
 
-    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue: ...
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Validate the arguments, do the work for `receiver`, and return the result as JSON."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +147,12 @@ class InProcess:
     @classmethod
     def of(cls, function: AsyncFunction, words: Mapping[str, str | None], *, method: bool) -> InProcess:
         """Build the validators from the function's real signature."""
-        hints = _hints(function)
+        hints = read_hints(function)
         parameters = list(inspect.signature(function).parameters.values())[1 if method else 0 :]
         shown = [p for p in parameters if hints.get(p.name) is not Context]
         for parameter in shown:
             _check(parameter, hints, function.__name__)
-        described = [p.replace(annotation=Annotated[hints[p.name], Field(description=words.get(p.name))]) for p in shown]
+        described = [_described(parameter, hints, words) for parameter in shown]
         try:
             arguments, result = _arguments(described), TypeAdapter[Any](hints.get("return", Any))
         except (PydanticUserError, TypeError) as error:
@@ -189,7 +193,8 @@ class InProcess:
         except (TeaError, TimeoutError):
             raise
         except Exception as error:
-            raise CallFailed(f"{name!r} raised {_first_line(error)}.", fix="check the arguments, or its source.") from error
+            problem = f"{name!r} raised {_first_line(error)}."
+            raise CallFailed(problem, fix="check the arguments, or its source.") from error
         try:
             return self.result.dump_python(self.result.validate_python(value), mode="json")
         except (ValidationError, ValueError) as error:
@@ -206,14 +211,6 @@ def reasons(error: ValidationError | PydanticSerializationError, limit: int = 3)
     return "; ".join(found[:limit]) + more
 
 
-def _hints(function: AsyncFunction) -> dict[str, Any]:
-    try:
-        return get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, SyntaxError) as error:
-        problem = f"{function.__name__!r} has a type hint that cannot be read ({error})."
-        raise BadComponent(problem, fix="import every name that the hints use.") from error
-
-
 def _check(parameter: inspect.Parameter, hints: Mapping[str, Any], name: str) -> None:
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
         problem = f"Parameter {parameter.name!r} of {name!r} cannot be given by name."
@@ -221,6 +218,13 @@ def _check(parameter: inspect.Parameter, hints: Mapping[str, Any], name: str) ->
     if parameter.name not in hints:
         problem = f"Parameter {parameter.name!r} of {name!r} has no type hint."
         raise BadComponent(problem, fix=f"annotate it, for example `{parameter.name}: str`.")
+
+
+def _described(
+    parameter: inspect.Parameter, hints: Mapping[str, Any], words: Mapping[str, str | None]
+) -> inspect.Parameter:
+    field = Field(description=words.get(parameter.name))
+    return parameter.replace(annotation=Annotated[hints[parameter.name], field])
 
 
 def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any]]:

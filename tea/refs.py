@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import total_ordering
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from tea.errors import BadRef
 
@@ -97,7 +97,7 @@ class Ref:
         if hash_sign:
             check_name(operation, "an operation")
         return cls(
-            kind=cast(Kind, chosen),
+            kind=chosen,
             name=name,
             selector=selector if at_sign else None,
             operation=operation if hash_sign else None,

@@ -18,11 +18,11 @@ COMPONENTS = [path for kind in ("agents", "environments", "tools") for path in s
 
 LAYERS = [
     {"errors", "types", "refs", "extras"},
-    {"operation", "context", "component", "manifest"},
+    {"hints", "operation", "context", "component", "manifest"},
     {"store"},
     {"managers", "models"},
     {"protocols"},
-    {"runtime", "testing", "__init__"},
+    {"runtime", "testing", "api", "__init__"},
     {"evolve", "serve", "interop"},
     {"cli", "__main__"},
 ]

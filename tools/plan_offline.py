@@ -76,7 +76,7 @@ class _Plan:
         self.files = files
         self.answer = answer
         self.past = past
-        self.questions = [task] if answer is not None else questions_of(task)
+        self.questions = [task] if answer else questions_of(task)
         self.tries = past.of(_ANALYST)
         self.report_item = len(self.questions) + 1
 
@@ -174,7 +174,7 @@ class _Plan:
 
     def _analysis(self, question: str, files: list[str]) -> Call:
         arguments: dict[str, Any] = {"task": question, "files": files}
-        return _call(_ANALYST, **arguments, **({"answer": self.answer} if self.answer is not None else {}))
+        return _call(_ANALYST, **arguments, **({"answer": self.answer} if self.answer else {}))
 
     def _mark(self, states: dict[int, str]) -> list[Call]:
         return [
@@ -238,12 +238,10 @@ def _report_name(written: Made) -> str:
     return str(written["value"]["report"] or "") if written["ok"] else ""
 
 
-def _formed(value: Any, answer: dict[str, Any] | None) -> Any:
-    """Return a number in the form that the schema names."""
-    wanted = (answer or {}).get("type")
-    if wanted == "string":
-        return str(value)
-    return int(value) if wanted == "integer" and value == int(value) else value
+def _formed(value: int | float, answer: dict[str, Any] | None) -> Any:
+    """Return a number without an empty fraction, as words where the schema wants words."""
+    number = int(value) if value == int(value) else value
+    return str(number) if (answer or {}).get("type") == "string" else number
 
 
 def _text(value: Any) -> str:

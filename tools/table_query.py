@@ -1,3 +1,6 @@
+# /// script
+# dependencies = ["openpyxl>=3.1"]
+# ///
 """Questions to table files: what they hold, where a phrase stands, and SQL over them."""
 
 import asyncio

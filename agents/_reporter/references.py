@@ -13,7 +13,8 @@ _CITATION = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _LIST = re.compile(
-    r"^#{1,6}[ \t]*(?:\d+\.?[ \t]*)?(?:references|sources|bibliography)[ \t]*:?[ \t]*\n(?P<body>.*?)(?=^#{1,6}[ \t]|\Z)",
+    r"^#{1,6}[ \t]*(?:\d+\.?[ \t]*)?(?:references|sources|bibliography)[ \t]*:?[ \t]*\n"
+    r"(?P<body>.*?)(?=^#{1,6}[ \t]|\Z)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _LISTED = re.compile(r"^[ \t]*(?:[-*][ \t]+)?(?:\[(\d{1,4})\]:?|(\d{1,4})[.)])[ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -24,6 +25,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _UNSAFE = re.compile(r"[\x00-\x20<>()\[\]\"%`\\?#^{|}]")
 _PORTS = {"http": ":80", "https": ":443"}
+_UNSAFE_IN_URL = re.compile(r"[\x00-\x20<>()\[\]\"`\\^{|}]")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -120,9 +122,6 @@ class References:
             f"{one.number}. [{one.description}]({one.link})" if one.link else f"{one.number}. {one.description}"
             for one in self._found.values()
         )
-
-
-_UNSAFE_IN_URL = re.compile(r"[\x00-\x20<>()\[\]\"`\\^{|}]")
 
 
 def _folded(path: str) -> str:

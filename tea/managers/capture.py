@@ -63,7 +63,9 @@ def _live(found: object) -> FunctionType | type:
         return found
     if isinstance(found, FunctionType) and inspect.iscoroutinefunction(found):
         return found
-    raise refusal(f"{what!r} is no component.", "give a @tool or async function, or a class derived from Environment or Agent.")
+    raise refusal(
+        f"{what!r} is no component.", "give a @tool or async function, or a class derived from Environment or Agent."
+    )
 
 
 def _lost(name: str, names: list[str]) -> BadComponent:

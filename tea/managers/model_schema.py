@@ -15,7 +15,7 @@ from types import new_class
 from typing import Annotated, Any, ForwardRef, Literal, Union, cast
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, WrapSerializer, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WrapSerializer, create_model
 from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError, to_jsonable_python
 
@@ -198,10 +198,22 @@ class _Models:
         said = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
         facts |= {fact: said[fact] for fact in ("title", "description", "examples", "deprecated") if fact in said}
         if "default" in said:
-            return kind, _default(kind, said["default"], facts)
+            return kind, self._default(kind, said["default"], facts)
         if required:
             return kind, Field(**facts)
-        return Annotated[kind, WrapSerializer(_or_none)], Field(default=None, json_schema_extra=_drop_default, **facts)
+        return Annotated[kind, WrapSerializer(_or_none)], Field(default_factory=_nothing, **facts)
+
+    def _default(self, kind: Any, value: Any, facts: Mapping[str, Any]) -> Any:
+        """Return the field's default: as it is where JSON and Python agree, else read from JSON each time."""
+        if (value is None or isinstance(value, str | int | float)) and kind not in _FORMATS.values():
+            return Field(default=value, **facts)
+
+        def make() -> Any:
+            holder: Any = create_model("_Default", __config__=_CONFIG, value=(kind, ...))
+            holder.model_rebuild(_types_namespace=self.models)
+            return holder.model_validate_json(json.dumps({"value": value})).value
+
+        return Field(default_factory=make, json_schema_extra={"default": value}, **facts)
 
     def _referred(self, reference: str, name: str) -> Any:
         found = self.references.get(reference)
@@ -262,18 +274,6 @@ def _bounded(kind: Any, schema: Mapping[str, Any]) -> Any:
     return Annotated[kind, Field(**bounds)] if bounds else kind
 
 
-def _default(kind: Any, value: Any, facts: Mapping[str, Any]) -> Any:
-    """Return the field's default: as it is where JSON and Python agree, else read from JSON each time."""
-    if (value is None or isinstance(value, str | int | float)) and kind not in _FORMATS.values():
-        return Field(default=value, **facts)
-
-    def make() -> Any:
-        adapter: TypeAdapter[Any] = TypeAdapter(kind)
-        return adapter.validate_json(json.dumps(value))
-
-    return Field(default_factory=make, json_schema_extra={"default": value}, **facts)
-
-
 def _field_names(properties: Mapping[str, Any]) -> list[str]:
     """Return an attribute name for each property: its own, unless Python or pydantic needs it."""
     names: list[str] = []
@@ -302,5 +302,5 @@ def _or_none(value: Any, dump: Callable[[Any], Any]) -> Any:
     return None if value is None else dump(value)
 
 
-def _drop_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)
+def _nothing() -> None:
+    """Stand in for a property that may be left out; a plain None would show in the schema as its default."""

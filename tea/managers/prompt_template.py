@@ -33,6 +33,10 @@ _FILTERS = (
     "default", "dictsort", "first", "indent", "items", "join", "last", "length", "list", "lower", "map", "rejectattr",
     "selectattr", "sort", "title", "trim", "truncate", "unique", "upper",
 )  # fmt: skip
+_TESTS = (
+    "boolean", "defined", "even", "float", "integer", "mapping", "none", "number", "odd", "sequence",
+    "string", "undefined",
+)  # fmt: skip
 _LOOP = ("depth", "first", "index", "index0", "last", "length", "nextitem", "previtem", "revindex", "revindex0")
 
 
@@ -62,13 +66,11 @@ class Templates:
         Raises:
             BadArguments: A template uses what the variables do not hold, or there would be too much text.
         """
-        from jinja2 import TemplateError
-
         values: dict[str, Any] = {**variables, _STEPS: [LOOP_LIMIT]}
         for name in self._order:
             try:
                 values[name] = _bounded_text(self._templates[name].generate(values))
-            except (TemplateError, TypeError, ValueError, LookupError, RecursionError) as error:
+            except Exception as error:  # a filter of Jinja2 may raise anything, AssertionError too
                 problem = f"The part {name!r} of the prompt cannot be written: {_first_line(error)}."
                 raise BadArguments(problem, fix="give variables that its template can show.") from error
         return tuple(values[name] for name in self._shown)
@@ -89,6 +91,7 @@ def _environment() -> Any:
     from jinja2.filters import FILTERS
     from jinja2.runtime import LoopContext
     from jinja2.sandbox import SandboxedEnvironment
+    from jinja2.tests import TESTS
 
     class DataEnvironment(SandboxedEnvironment):
         """Reaches keys, items and loop facts only: no attribute or method of any Python object."""
@@ -106,6 +109,7 @@ def _environment() -> Any:
     )
     environment.globals.clear()
     environment.filters = {name: _guarded(FILTERS[name]) for name in _FILTERS}
+    environment.tests = {name: TESTS[name] for name in _TESTS}
     environment.filters |= {"tojson": _guarded(_json), "counted": _counted()}
     return environment
 
@@ -154,6 +158,8 @@ def _check(node: Any, depth: int) -> None:
         raise _NotAllowed(f"nesting deeper than {DEPTH_LIMIT}", fix="make it simpler.")
     if kind == "Filter":
         _check_filter(node)
+    if kind == "Test" and node.name not in _TESTS:
+        raise _NotAllowed(f"the test {node.name[:40]!r}", fix=f"tests are {', '.join(_TESTS)}.")
     word: str = node.name if kind == "Name" else node.attr if kind == "Getattr" else ""
     if word.startswith("_") or (kind == "Name" and word == "self"):
         raise _NotAllowed(f"the name {word[:40]!r}")

@@ -8,9 +8,10 @@ from collections import defaultdict
 from tea.managers.source_names import annotated_names, dotted, free_names
 from tea.managers.source_text import ParsedFile, words
 
+# What components may take from tea: its public names but for those that start runs of their own.
 VOCABULARY = words(
     "Agent Context Environment Evidence Result Task TeaError ToolError action consult require_extra tool work"
-)  # what components import from tea
+)
 
 _MODULES = words(
     """
@@ -113,9 +114,10 @@ def _uses(tree: ast.Module) -> dict[str, set[tuple[str, ...]]]:
     for node in ast.walk(tree):
         if id(node) in inner or not isinstance(node, ast.Name | ast.Attribute):
             continue
-        name, *rest = dotted(node) or ("",)
-        uses[name].add(tuple(rest))
-        inner.update(id(part) for part in ast.walk(node))
+        chain = dotted(node)
+        if chain:
+            uses[chain[0]].add(chain[1:])
+            inner.update(id(part) for part in ast.walk(node))
     for node in annotated_names(tree):
         if id(node) not in inner:
             uses[node.id].add(())

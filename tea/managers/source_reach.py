@@ -6,9 +6,9 @@ import ast
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import packages_distributions
 
+from tea.managers.source_imports import VOCABULARY
 from tea.managers.source_names import Names
 from tea.managers.source_requires import distribution_name
 from tea.managers.source_text import ParsedFile, refusal, words
@@ -141,11 +141,10 @@ def _is_folder(parts: list[str], files: Collection[str]) -> bool:
 
 
 def _check_vocabulary(file: ParsedFile, members: Collection[str], node: ast.AST) -> None:
-    public = frozenset(import_module("tea").__all__)  # asked when used: that module stands above this one
-    unknown = sorted(set(members) - public - {"*"})
+    unknown = sorted(set(members) - VOCABULARY - {"*"})
     if unknown:
-        fix = "use its public names: Agent, Context, Environment, Result, Task, ToolError, action, tool and others."
-        raise file.refuse(f"takes {unknown[0][:40]!r} from tea, which has no such public name.", fix, node)
+        fix = f"use {', '.join(sorted(VOCABULARY))}."
+        raise file.refuse(f"takes {unknown[0][:40]!r} from tea, which is not for components.", fix, node)
 
 
 def _instead(root: str) -> str:

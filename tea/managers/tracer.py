@@ -121,7 +121,7 @@ class Trace:
         return {name: self._spilled(value) if name in ("data", "result") else value for name, value in fields.items()}
 
     def _spilled(self, value: JsonValue) -> JsonValue:
-        if not isinstance(value, str | list | dict):
+        if value is None or isinstance(value, bool | int | float):
             return value
         text = json.dumps(value, ensure_ascii=False)
         return {"$blob": self._spill(text.encode())} if len(text) > _SPILL else value
@@ -243,8 +243,5 @@ def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:
 
 
 def _unspilled(value: JsonValue, blob: Callable[[str], bytes]) -> JsonValue:
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, JsonValue]", value)
-        if set(fields) == {"$blob"}:
-            return json.loads(blob(fields["$blob"]))
-    return value
+    fields = as_mapping(value)
+    return json.loads(blob(fields["$blob"])) if set(fields) == {"$blob"} else value

@@ -59,10 +59,12 @@ class Head:
         Raises:
             Damaged: It is no such document.
         """
+        fields: dict[str, Any] = {**data, "number": number, "removed": tuple(data.get("removed", ()))}
         try:
-            return cls(**{**data, "number": number, "removed": tuple(data.get("removed", ()))})
+            return cls(**fields)
         except TypeError as error:
-            raise Damaged(f"Change {number} of a component is unreadable ({error}).", fix="run `tea doctor`.") from error
+            problem = f"Change {number} of a component is unreadable ({error})."
+            raise Damaged(problem, fix="run `tea doctor`.") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,9 +275,7 @@ class VersionManager:
 
         return self._advance(kind, name, change, author, reason)
 
-    def _advance(
-        self, kind: Kind, name: str, change: Callable[[Head], Head], author: str | None, reason: str
-    ) -> Head:
+    def _advance(self, kind: Kind, name: str, change: Callable[[Head], Head], author: str | None, reason: str) -> Head:
         for _ in range(_ATTEMPTS):
             head = self.head(kind, name)
             made = replace(change(head), author=author or operator(), reason=reason, time=timestamp())

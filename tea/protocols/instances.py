@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import cast
@@ -33,7 +33,7 @@ class Instances:
     @asynccontextmanager
     async def use(
         self, config: Manifest, definition: Definition, operation: str, context: Context
-    ) -> AsyncIterator[Environment]:
+    ) -> AsyncGenerator[Environment]:
         """Give the session's instance; actions wait for each other unless declared concurrent."""
         instance = self._instance(config, definition, context.session)
         traits = config.operation(operation).traits

@@ -7,18 +7,19 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import ClassVar, Generic, Literal, TypeVar, cast
 
 from tea.component import Definition
 from tea.errors import BadComponent, TeaError, UnknownComponent
 from tea.managers.bundled import bundled_files, read_source
 from tea.managers.dynamic import DynamicManager
-from tea.managers.source_text import SourceText
 from tea.managers.prompt import PromptManager
+from tea.managers.source_requires import requirements
+from tea.managers.source_text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import Diff, Head, VersionManager, diff, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
-from tea.refs import FIRST, Kind, Ref, check_name, is_digest
+from tea.refs import FIRST, NAME, Kind, Ref, check_name, is_digest
 from tea.types import State
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
@@ -27,12 +28,13 @@ Origin = Literal["bundled", "registry"]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The basic managers that every protocol uses."""
+    """The basic managers that every protocol uses, and the folders of shipped components."""
 
     versions: VersionManager
     dynamic: DynamicManager
     prompts: PromptManager
     trust: Trust
+    roots: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +69,7 @@ class ContextManager(Generic[ConfigT]):
 
     async def init(self) -> list[str]:
         """Read what is shipped, without executing it; return what is wrong with which file."""
-        problems: list[str] = []
-        for path in await asyncio.to_thread(bundled_files, self.kind):
-            try:
-                text = await asyncio.to_thread(lambda path=path: self.draft(*read_source(path)))
-                self._shipped[text.name] = text
-            except TeaError as error:
-                problems.append(f"{path.name}: {error}")
-        self.services.trust.ship(_digest(text) for text in self._shipped.values())
-        return problems
+        return await asyncio.to_thread(self._init)
 
     async def register(
         self,
@@ -220,13 +214,40 @@ class ContextManager(Generic[ConfigT]):
     def read(self, what: object) -> SourceText:
         """Return checked source from text, a path, or a live object."""
         if isinstance(what, Path):
-            return self.draft(*read_source(what))
+            return self._read_file(what)
         if isinstance(what, str):
             return self.draft(what, {})
         text = self.services.dynamic.capture(what)
         if text.kind != self.kind:
             raise BadComponent(f"{text.name!r} is a {text.kind}, not a {self.kind}.", fix=f"give a {self.kind}.")
         return text
+
+    def _init(self) -> list[str]:
+        problems: list[str] = []
+        for path in (path for root in self.services.roots for path in bundled_files(self.kind, root)):
+            try:
+                text = self._shipped_text(path)
+                self._shipped[text.name] = text
+            except TeaError as error:
+                problems.append(f"{path.name}: {error}")
+        self.services.trust.ship(_digest(text) for text in self._shipped.values())
+        return problems
+
+    def _shipped_text(self, path: Path) -> SourceText:
+        """Return a shipped file's source; bytes that the registry holds were checked when they came in."""
+        source, files = read_source(path)
+        plain = SourceText(
+            kind=self.kind, name=path.stem, source=source, files=files, requires=self.requirements(source)
+        )
+        known = NAME.fullmatch(path.stem) and self.services.versions.holds(self.kind, path.stem, _digest(plain))
+        return plain if known else self.draft(source, files)
+
+    def requirements(self, source: str) -> tuple[str, ...]:
+        """Return the distributions that source names as its requirements."""
+        return requirements(source, ())
+
+    def _read_file(self, path: Path) -> SourceText:
+        return self.draft(*read_source(path))
 
     def _register(
         self,
@@ -263,9 +284,9 @@ class ContextManager(Generic[ConfigT]):
         versions = self.services.versions
         shipped = self._unstored(ref.name)
         head = versions.head(ref.kind, ref.name)
-        if shipped is not None and (head.number == 0 or self._follows(ref.name, head)):
-            if ref.selector in (None, shipped.version, shipped.digest):
-                return cast(ConfigT, shipped)
+        leads = head.number == 0 or self._follows(ref.name, head)
+        if shipped is not None and leads and ref.selector in (None, shipped.version, shipped.digest):
+            return cast(ConfigT, shipped)
         found = versions.resolve(ref)
         if found is None:
             raise self._unknown(ref)
@@ -308,13 +329,14 @@ class ContextManager(Generic[ConfigT]):
         near = difflib.get_close_matches(ref.name, names, n=1)
         fix = f"did you mean {near[0]!r}?" if near else f"`tea list {self.kind}` shows what there is."
         if ref.selector is not None and is_digest(ref.selector) and ref.name in names:
-            return UnknownComponent(f"{ref.at(None)} has no version of that digest.", fix=f"`tea history {ref.at(None)}`.")
+            problem = f"{ref.at(None)} has no version of that digest."
+            return UnknownComponent(problem, fix=f"`tea history {ref.at(None)}` shows its versions.")
         return UnknownComponent(f"No {self.kind} is named {ref.name!r}.", fix=fix)
 
     def _names(self) -> list[str]:
         versions = self.services.versions
         stored = [name for name in versions.names(self.kind) if versions.head(self.kind, name).current]
-        hidden = {name for name in versions.names(self.kind)} - set(stored)
+        hidden = set(versions.names(self.kind)) - set(stored)
         return sorted({*stored, *(name for name in self._shipped if name not in hidden)})
 
     def _listings(self) -> list[Listing]:

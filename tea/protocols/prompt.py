@@ -29,6 +29,10 @@ class PromptLibrary(ContextManager[Manifest]):
             evolvable=prompt.evolvable,
         )
 
+    def requirements(self, source: str) -> tuple[str, ...]:
+        """Return none: a prompt needs no distribution."""
+        return ()
+
     def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
         """Return the manifest of checked text."""
         return self.services.prompts.manifest(

@@ -32,7 +32,9 @@ _RAISED = (ApprovalNeeded, Diverged, InternalError, StorageError)
 class Host(Protocol):
     """Carries a call that comes from outside of any run: authorises, journals, and limits it."""
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response: ...
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+        """Carry out one call in a session, a fresh one by default."""
+        ...
 
 
 class Server(Generic[ConfigT, ResponseT]):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from tea.errors import BadInput, BudgetExceeded, Diverged
+from tea.errors import BadInput, BudgetExceeded, Damaged, Diverged, TeaError
 from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord, as_mapping
 from tea.runtime.budget import Purse
 from tea.runtime.entry import Entry
@@ -69,7 +70,7 @@ class Executions:
         trace = await asyncio.to_thread(self._tracer.create, task.session or "", task.id or "")
         try:
             folder = self._traces / trace.run
-            inputs = await asyncio.to_thread(prepare, folder / FOLDER, files)
+            inputs = await _prepared(folder, files)
             setting = Setting(
                 run=trace.run,
                 session=task.session or trace.run,
@@ -119,14 +120,14 @@ class Executions:
         Raises:
             Diverged: The code does not do what the journal holds.
         """
-        past = await asyncio.to_thread(self._past, run)
+        past = await self._recorded(run)
         if not past.end:
             raise BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
-        setting = _using(past.setting, use or {})
+        setting = replace(past.setting, use={**past.setting.use, **(use or {})})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient)
         one = self._run(setting, gate, recorder, past.task)
-        await one.stock(past.pins)
+        await _stocked(one, past)
         outcome = await self._outcome(one, past.task, self._traces / run)
         if not lenient and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
@@ -139,6 +140,12 @@ class Executions:
         gate = Gate(write=recorder.entry)
         one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
+
+    async def _recorded(self, run: str) -> Past:
+        try:
+            return await asyncio.to_thread(self._past, run)
+        except Damaged as error:
+            raise Diverged(error.problem, fix=error.fix) from error
 
     def _run(
         self,
@@ -179,17 +186,34 @@ class Executions:
         if not records or records[0].kind != "run":
             raise BadInput(f"The run {run} was never begun.", fix="start it again.")
         header = as_mapping(records[0].data)
-        setting = Setting(**{**header["setting"], "workspace": str(self._traces / run / FOLDER)})
+        given: dict[str, Any] = {**header["setting"], "workspace": str(self._traces / run / FOLDER)}
         gate = [record for record in records if record.kind in GATE_KINDS]
         done = {record.key for record in gate if record.kind in ("done", "failed")}
         return Past(
             task=TaskFile.model_validate(header["task"]),
-            setting=setting,
+            setting=Setting(**given),
             entries=[_entry(record) for record in gate],
             pins=_pins(records),
-            intents=frozenset(r.key for r in records if r.kind == "intent") - done,
-            end=next((as_mapping(r.data) for r in records if r.kind == "end"), {}),
+            intents=frozenset(record.key for record in records if record.kind == "intent") - done,
+            end=as_mapping(next((record.data for record in records if record.kind == "end"), None)),
         )
+
+
+async def _prepared(folder: Path, files: Mapping[str, Path]) -> list[dict[str, Any]]:
+    """Fill the workspace; a run that cannot even begin leaves nothing behind."""
+    try:
+        return await asyncio.to_thread(prepare, folder / FOLDER, files)
+    except TeaError:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        raise
+
+
+async def _stocked(run: Run, past: Past) -> None:
+    """Have what a replay runs at hand; source that is not what was pinned is its first divergence."""
+    try:
+        await run.stock(past.pins)
+    except Damaged as error:
+        raise Diverged(error.problem, fix=error.fix) from error
 
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
@@ -201,7 +225,8 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
         async with run.gate.timeout(task.budget.seconds):
             return cast(AgentResponse, await run.invoke("agent", task.agent, arguments, ""))
     except TimeoutError:
-        error = BudgetExceeded(f"The budget of {task.budget.seconds:g} seconds is used up.", fix="raise budget.seconds.")
+        problem = f"The budget of {task.budget.seconds:g} seconds is used up."
+        error = BudgetExceeded(problem, fix="raise budget.seconds.")
         return cast(AgentResponse, failure(AgentResponse, f"agent:{task.agent}", error))
 
 
@@ -249,12 +274,6 @@ def _pins(records: list[TraceRecord]) -> dict[str, str]:
     return pins
 
 
-def _using(setting: Setting, use: Mapping[str, str]) -> Setting:
-    return replace(setting, use={**setting.use, **use})
-
-
 def _short(data: JsonObject) -> str:
     text = f"{data.get('status')}: {data.get('answer') or data.get('reason')!r}"
     return text if len(text) <= 90 else text[:87] + "..."
-
-

@@ -62,7 +62,9 @@ class Group:
         return Handle(branch)
 
     def cancel(self) -> None:
-        """Cancel what was spawned, in that order; the body goes on."""
+        """Cancel what was spawned, in that order; the body goes on. Doing it again leaves cleanup undisturbed."""
+        if self._aborting:
+            return
         self._aborting = True
         for branch in list(self._running):
             self._branches.cancel(branch, self)
@@ -106,10 +108,10 @@ class Group:
         del self._running[branch]
         if branch.error is not None:
             self._errors.append(branch.error)
-            if not self._aborting:
-                self.cancel()
-                if not self._ending:
-                    self._branches.cancel(self._parent, self)
+            interrupt = not self._aborting and not self._ending
+            self.cancel()
+            if interrupt:
+                self._branches.cancel(self._parent, self)
         if not self._running and self._wait is not None:
             self._branches.resolve(self._wait, None)
 

@@ -92,6 +92,7 @@ class _Loop:
     max_calls: int
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
     history: tuple[Message, ...] = ()
+    seen: dict[str, Any] = field(default_factory=dict[str, Any])
     recent: list[str] = field(default_factory=list[str])
     warned: bool = False
     answer: Any = ""
@@ -105,7 +106,7 @@ class _Loop:
         self.variables = {
             "task": self.task.text,
             "files": list(self.task.files),
-            "answer": self.task.answer,
+            "answer": self.task.answer or {},
             "memories": [text for text in remembered if text],
             "todo": await self._todo(),
             "max_steps": self.max_steps,
@@ -114,6 +115,8 @@ class _Loop:
             **self.resources.words(),
             **variables,
         }
+        states = {place["name"]: place["state"] for place in self.variables["environments"]}
+        self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
 
     async def run(self) -> Result:
         """Go step by step to the result."""
@@ -228,9 +231,10 @@ class _Loop:
             Message(role="user", content=(DataPart(data=observation),)),
         )
         calls, step = observation["calls"], observation["step"]
-        seen = {"state": observation.get("state", {}), "task": self.task.text if step == 1 else ""}
-        note = {**spoken, "agent": self.ctx.agent, "step": step, "observation": seen, "results": calls}
-        self.ctx.note("step", note)
+        self.ctx.note(
+            "step", {**spoken, "agent": self.ctx.agent, "step": step, "observation": self.seen, "results": calls}
+        )
+        self.seen = {"state": observation["state"]} if "state" in observation else {}
         words = {key: spoken[key] for key in ("evaluation", "memory", "next_goal")}
         made = [{"name": call["name"], "ok": call["ok"]} for call in calls]
         await self.ctx.memory.record("step", {**words, "agent": self.ctx.agent, "step": step, "calls": made})
@@ -269,6 +273,7 @@ class _Loop:
 
     def _tell(self, text: str) -> None:
         self.history = (*self.history, said(text))
+        self.seen = {**self.seen, "told": text}
 
 
 async def _together(ctx: Context, work: Sequence[Coroutine[Any, Any, Outcome]]) -> list[Outcome]:

@@ -51,7 +51,7 @@ class Performs:
     def __init__(self, settled: Callable[[Entry | None], None], failed: Callable[[str, BaseException], None]) -> None:
         self._settled = settled
         self._failed = failed
-        self._tasks: set[asyncio.Task[Entry]] = set()
+        self._tasks: dict[asyncio.Task[Entry], None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._tasks)
@@ -59,7 +59,7 @@ class Performs:
     def start(self, key: str, what: str, perform: Perform, context: contextvars.Context) -> Callable[[], object]:
         """Perform a call in a task of its own and return what calls it off."""
         task = asyncio.get_running_loop().create_task(_outcome(key, what, perform), context=context)
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(partial(self._done, key))
         return task.cancel
 
@@ -71,7 +71,7 @@ class Performs:
             await asyncio.wait(self._tasks, timeout=grace)
 
     def _done(self, key: str, task: asyncio.Task[Entry]) -> None:
-        self._tasks.discard(task)
+        del self._tasks[task]
         error = None if task.cancelled() else task.exception()
         if error is not None:
             self._failed(key, error)

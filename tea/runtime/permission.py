@@ -22,9 +22,7 @@ class Permission:
         intents: Keys of calls that an earlier process may have carried out.
     """
 
-    def __init__(
-        self, policy: Policy, recorder: Recorder, answers: Mapping[str, str], intents: frozenset[str]
-    ) -> None:
+    def __init__(self, policy: Policy, recorder: Recorder, answers: Mapping[str, str], intents: frozenset[str]) -> None:
         self._policy, self._recorder = policy, recorder
         self._answers, self._intents = answers, intents
 

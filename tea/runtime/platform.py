@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from tea.errors import BadTask
+from tea.managers.bundled import bundled_root, entry_point_roots
 from tea.managers.dynamic import DynamicManager
 from tea.managers.memory import MemoryManager
 from tea.managers.model import Adapter, ModelConfig, ModelManager
@@ -72,9 +73,11 @@ class Platform:
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
         self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
         self.models = _models(model, self.settings)
-        self.problems: list[str] = []
+        installed = entry_point_roots()
+        self.problems: list[str] = list(installed.problems)
         self._instances = Instances()
-        self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust))
+        roots = (bundled_root(), *installed.roots.values())
+        self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots))
         self._executions = Executions(self._equipment(policy or AllowTrusted()), self.tracer, self.home / "traces")
 
     async def __aenter__(self) -> Self:
@@ -157,9 +160,7 @@ class Platform:
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         """Carry out a call from outside of any run."""
         id = new_run_id()
-        setting = Setting(
-            run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.settings.model
-        )
+        setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.settings.model)
 
         async def call(run: Run) -> Response:
             return await run.invoke(kind, ref, arguments, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -92,7 +92,7 @@ class LeafPort:
         self._run.recorder.write("evidence", self._key, {"kind": kind, "data": data})
 
     @asynccontextmanager
-    async def group(self) -> AsyncIterator[Group]:
+    async def group(self) -> AsyncGenerator[Group]:
         """Run work side by side."""
         async with asyncio.TaskGroup() as tasks:
             yield _Tasks(tasks)
@@ -133,6 +133,6 @@ class _Tasks:
 
 
 @asynccontextmanager
-async def _timeout(seconds: float) -> AsyncIterator[None]:
+async def _timeout(seconds: float) -> AsyncGenerator[None]:
     async with asyncio.timeout(seconds):
         yield

@@ -50,7 +50,7 @@ class Setting:
     session: str
     task: str
     workspace: str
-    principal: Principal = Principal()
+    principal: Principal = field(default_factory=Principal)
     locale: str = "en"
     model: str | None = None
     use: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -111,9 +111,7 @@ class Run:
         self.id, self.session, self.task_id = setting.run, setting.session, setting.task
         self.servers = equipment.servers
         self.services = RunServices(self, equipment.memory, purse)
-        self.asking = Asking(
-            gate, equipment.models, equipment.prompts, purse, self.resolve, self._tools, setting.model
-        )
+        self.asking = Asking(gate, equipment.models, equipment.prompts, purse, self.resolve, self._tools, setting.model)
         self._libraries = equipment.libraries
         self._permission = Permission(equipment.policy, recorder, answers or {}, intents)
         self._pins: dict[str, Manifest] = {}

@@ -59,11 +59,13 @@ class RunServices:
 
     async def _registry(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         if data.get("kind") not in KINDS or data["kind"] not in self._run.servers:
-            raise UnknownComponent(f"There is no protocol for {data.get('kind')!r}.", fix="ask for tool, environment or agent.")
+            problem = f"There is no protocol for {data.get('kind')!r}."
+            raise UnknownComponent(problem, fix="ask for tool, environment or agent.")
         server = self._run.servers[data["kind"]]
         if verb == "info":
             return facts(await server.info(str(Ref.parse(data["ref"], kind=data["kind"]))))
-        return [{"name": one.name, "version": one.version, "description": one.description} for one in await server.list()]
+        found = await server.list()
+        return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
     async def _remember(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         scope = Scope(session=self._run.session, agent=agent, task=self._run.task_id)

@@ -115,7 +115,8 @@ def make_task(value: Mapping[str, Any]) -> TaskFile:
     try:
         return TaskFile.model_validate_json(_encoded(value), strict=True)
     except ValidationError as error:
-        raise BadTask(f"The task is not usable: {reasons(error, 2)[:180]}.", fix="mend it; only `task` is required.") from error
+        problem = f"The task is not usable: {reasons(error, 2)[:180]}."
+        raise BadTask(problem, fix="mend it; only `task` is required.") from error
     except BadRef as error:
         raise BadTask(f"The task is not usable: {error.problem}", fix=error.fix) from error
 

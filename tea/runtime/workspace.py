@@ -40,7 +40,8 @@ def _copy(name: str, source: Path, target: Path) -> dict[str, Any]:
         with source.open("rb") as reading:
             digest = hashlib.file_digest(reading, "sha256").hexdigest()
     except OSError as error:
-        raise BadTask(f"The file {name[:80]!r} cannot be read: {error.strerror}.", fix="check its permissions.") from error
+        problem = f"The file {name[:80]!r} cannot be read: {error.strerror}."
+        raise BadTask(problem, fix="check its permissions.") from error
     try:
         shutil.copyfile(source, target)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ from tea.runtime.policy import Policy
 
 
 @asynccontextmanager
-async def platform(*, model: Adapter | None = None, policy: Policy | None = None) -> AsyncIterator[Platform]:
+async def platform(*, model: Adapter | None = None, policy: Policy | None = None) -> AsyncGenerator[Platform]:
     """Give a platform that leaves nothing behind.
 
     Args:

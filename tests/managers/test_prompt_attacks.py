@@ -64,6 +64,7 @@ def rendered(template: str, x: Any) -> str:
         "{% if x %}" * 1_000 + "{% endif %}" * 1_000,
         "{% for a in x %}" * 22 + "{% endfor %}" * 22,
         "{{ x }}" * 10_000,
+        "{{ x is unheard_of }}",
         "{{ x" + "|tojson" * 100 + " }}",
     ],
 )
@@ -88,7 +89,9 @@ def test_a_template_beyond_the_language_is_refused_when_it_is_read(template: str
         ("{% for a in x %}{% for b in x %}{{ x }}{% endfor %}{% endfor %}", ["word"] * 300),
         ("{{ x" + "|tojson" * 22 + " }}", '"'),
         ("{{ x|join('" + "a" * 32 + "')|join('" + "a" * 32 + "') }}", "a" * 10_000),
+        ("{{ x" + "|tojson" * 21 + "|length }}", '"' * 10),
         ("{{ x.a.b }}", {"a": {}}),
+        ("{{ x|truncate(1) }}", "a long text"),
         ("{% for a in x %}{% endfor %}", 3),
         ("{{ x|sort }}", [1, "a"]),
     ],
@@ -103,6 +106,11 @@ def test_a_rendering_that_reaches_or_grows_too_far_is_refused(template: str, x: 
 @pytest.mark.parametrize("key", ["items", "keys", "get", "__class__"])
 def test_a_key_is_a_key_whatever_methods_python_has(key: str) -> None:
     assert rendered(f"{{{{ x['{key}'] }}}}", {key: "mine"}) == "mine"
+
+
+@pytest.mark.parametrize("key", ["items", "keys", "get", "copy"])
+def test_a_key_after_a_dot_is_a_key_too(key: str) -> None:
+    assert rendered(f"{{{{ x.{key} }}}}", {key: "mine"}) == "mine"
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,13 @@ def test_writing_back_what_was_read_changes_no_byte(texts: dict[str, str], gap: 
     assert manager.with_vars(before, values) == before
 
 
+def test_line_ends_of_another_system_stay_where_nothing_changes() -> None:
+    before = source({"system": "a\nb", "message": "m", "first": "c\nd", "second": "e"}).replace("\n", "\r\n")
+    assert manager.parse(before).modules["first"] == "c\nd"
+    assert manager.with_vars(before, {"system": "a\nb", "first": "c\nd"}) == before
+    assert manager.with_vars(before, {"second": "f"}) == before.replace("\r\ne\r\n", "\r\nf\r\n")
+
+
 @pytest.mark.parametrize("end", ["", "\n", "\n\n"])
 def test_an_empty_section_can_be_filled_and_emptied_again(end: str) -> None:
     before = source({"system": "s", "message": "m"}) + f"# module: first{end}"

@@ -108,7 +108,10 @@ async def test_abandoning_a_run_cleans_up_and_leaves_a_journal_to_resume() -> No
 
         try:
             await call(gate)
-            return await gate.race(branch(), gate.receive())
+            async with gate.group() as group:
+                work = group.spawn(branch())
+                await call(gate, perform=perform)
+            return work.result()
         finally:
             ends.append("program")
             await call(gate, "cleanup")
@@ -120,11 +123,11 @@ async def test_abandoning_a_run_cleans_up_and_leaves_a_journal_to_resume() -> No
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert ends == ["branch", "program", "0/0.0"]
+    assert ends == ["branch", "program", "0.1", "0/0.0"]
     assert entries == written
-    assert gate.open_keys() == ("0/0.0", "0/1.0")
+    assert gate.open_keys() == ("0.1", "0/0.0")
     resumed, after = await execute(lambda gate: program(gate, echo), entries, "resume")
-    assert resumed == (0, {"key": "0/0.0"})
+    assert resumed == {"key": "0/0.0"}
     assert await replayed(program, after) == resumed
 
 

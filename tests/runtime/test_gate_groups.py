@@ -70,11 +70,12 @@ async def test_a_second_failure_does_not_disturb_the_cleanup_after_the_first() -
             raise ToolError("first", fix="none.")
 
         try:
-            async with gate.timeout(0.001):
+            async with gate.timeout(0.1):
                 try:
                     async with gate.group() as group:
                         for work in (wait(), fail(), trigger()):
                             group.spawn(work)
+                        await call(gate, perform=never)
                 except* ToolError as failures:
                     seen.append(str(len(failures.exceptions)))
                 await call(gate, perform=never)
@@ -150,7 +151,7 @@ async def test_a_timeout_that_was_overtaken_by_a_failure_leaves_nothing_behind()
 async def test_a_timeout_during_the_cleanup_of_another_raises_only_the_outer() -> None:
     async def program(gate: Gate) -> Any:
         try:
-            async with gate.timeout(0.001), gate.timeout(0):
+            async with gate.timeout(0.02), gate.timeout(0):
                 try:
                     await call(gate, perform=never)
                 finally:
@@ -159,7 +160,7 @@ async def test_a_timeout_during_the_cleanup_of_another_raises_only_the_outer() -
             return str(error)
 
     live, entries = await execute(program)
-    assert live == "0.001 seconds passed."
+    assert live == "0.02 seconds passed."
     assert [line for line in told(entries) if "fired" in line] == ["fired 0.1", "fired 0.0"]
     assert await replayed(program, entries) == live
 
@@ -209,10 +210,10 @@ async def test_the_first_to_end_wins_when_the_others_have_cleaned_up() -> None:
 
         won = await gate.race(slow(), call(gate), slow())
         gate.note("won", won[0])
-        return won
+        return won, gate.open_keys()
 
     live, entries = await execute(program)
-    assert live == (1, {"key": "0/1.0"})
+    assert live == ((1, {"key": "0/1.0"}), ())
     assert told(entries)[-3:] == ["done 0/0.1", "done 0/2.1", "note 0.0"]
     assert await replayed(program, entries) == live
 

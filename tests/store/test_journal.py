@@ -5,6 +5,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -443,3 +444,12 @@ def test_many_threads_append_in_turn(journals: FileJournals) -> None:
         for thread in threads:
             thread.join()
     assert [each["seq"] for each in journals.read("run")] == list(range(200))
+
+
+def test_a_number_out_of_order_is_damage_even_under_a_right_check(journals: FileJournals, path: Path) -> None:
+    written(journals, [])
+    body = b'{"seq":1'
+    check = blake2b(body, digest_size=8).hexdigest().encode()
+    path.write_bytes(body + b',"check":"' + check + b'"}\n')
+    with pytest.raises(Damaged, match="line 1"):
+        list(journals.read("run"))

@@ -35,6 +35,9 @@ _SOURCE = re.compile(
 )
 
 
+_COUNTING = re.compile(r"how many|(what(?:'s| is) the )?(total )?number of|count", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A question and how its answer is to be rounded; `places` is None where nothing is said."""
@@ -55,7 +58,8 @@ def cleaned(task: str, files: list[str]) -> Asked:
     text = _INSTRUCTION.sub("", text).strip()
     for _ in range(3):
         text = _POLITE.sub("", text)
-    text = _without_sources(text, files) if len(files) < 2 else text
+    if len(files) == 1 and not _COUNTING.match(text):
+        text = _without_sources(text, files)
     return Asked(question=_SOURCE.sub(" ", text).strip(" ,:"), places=places)
 
 

@@ -77,7 +77,9 @@ class Conditions:
                     if not negated:
                         yield one, end, cost
                     continue
-                yield replace(one, negated=one.negated != negated, predicate=asserting), end, cost
+                yield replace(one, negated=one.negated != negated, predicate=asserting or one.predicate), end, cost
+            if start > position and not negated:
+                yield from self._possessed(start, asserting)
             tag = self.tag(start)
             if tag in _GLUE:
                 asserting = asserting or tag in _ASSERTING
@@ -86,6 +88,13 @@ class Conditions:
             else:
                 return
             start += 1
+
+    def _possessed(self, position: int, asserting: bool) -> Parsed:
+        """Yield has an end date: a column that is filled in for some rows only."""
+        before, span = self.spans[position - 1], self.spans[position] if self.tag(position) else None
+        if span and span.tag == "COL" and span.column and (before.tag == "HAVE" or before.text == "with"):
+            if not span.column.numeric and span.column.nulls and not span.column.truths:
+                yield Condition(column=span.column, operator="present", predicate=asserting), position + 1, 0.15
 
     def _core(self, position: int) -> Parsed:
         tag = self.tag(position)
@@ -101,8 +110,24 @@ class Conditions:
             yield from self._missing_first(position)
         if tag == "ROW":
             yield None, position + 1, 0.02
+            yield from self._numbered(position)
+        if tag == "UNIT" and self.tag(position - 1) == "IN":
+            yield None, position + 1, 0.0
+        if tag == "STARTS":
+            yield from self._letters(position)
+        if tag == "UNK" and any(span.tag == "VAL" and span.column and span.column.unique for span in self.spans[position + 1 : position + 4]):
+            yield None, position + 1, 0.1
         if tag == "FILE":
             yield None, position + 1, 0.0
+
+    def _numbered(self, position: int) -> Parsed:
+        """Yield order 5010: a row by the number that identifies it."""
+        table = self.spans[position].table
+        if self.tag(position + 1) == "NUM" and table:
+            for column in table.columns:
+                if column.identifies:
+                    number = self.spans[position + 1].number or 0
+                    yield Condition(column=column, operator="=", values=(number,)), position + 2, 0.05
 
     # a column, then what is said of it
 
@@ -135,10 +160,6 @@ class Conditions:
             yield from self._numbers(position, column)
         if tag == "VAL" and span.column == column:
             yield self._values(position, column)
-        if tag == "STARTS" and column.kind in ("text", "date") and self.tag(position + 1) in ("TEXT", "VAL", "NUM", "UNK"):
-            word = self.spans[position + 1]
-            operator: Operator = span.sense.value  # pyright: ignore[reportAssignmentType]
-            yield Condition(column=column, operator=operator, values=(word.text,)), position + 2, 0.05
         if tag in ("MISSING", "PRESENT"):
             yield Condition(column=column, operator="missing" if tag == "MISSING" else "present"), position + 1, 0.05
         if tag in ("TRUE", "FALSE") and column.truths:
@@ -147,6 +168,17 @@ class Conditions:
             for one, end, cost in self._time(position, column):
                 if one:
                     yield one, end, cost
+
+    def _letters(self, position: int) -> Parsed:
+        """Yield starts with M, of the column said before, else of the column that names the rows."""
+        if position + 1 >= len(self.spans):
+            return
+        text, operator = self.spans[position + 1].text, self.spans[position].sense.value
+        for before in reversed(self.spans[:position]):
+            column = before.column or (before.table.label if before.table else None)
+            if column and column.kind == "text" and before.tag in ("COL", "ROW"):
+                yield Condition(column=column, operator=operator, values=(text,)), position + 2, 0.05  # pyright: ignore[reportArgumentType]
+                return
 
     def _comparison(self, position: int, column: Column) -> Iterator[tuple[Condition, int, float]]:
         """Yield what a comparison with a number, another column or an average may follow: over 30."""
@@ -165,7 +197,9 @@ class Conditions:
     def _compared(self, position: int, column: Column, sign: str) -> Iterator[tuple[Condition, int, float]]:
         after = position + 1
         following = self.spans[after] if after < len(self.spans) else None
-        if following is None:
+        said = (*self.spans[position].sense.attributes, *self.spans[position].sense.inverse)
+        other = said and "size" not in said and not any(attribute_score(word, column) >= 0.85 for word in said)
+        if following is None or other:
             return
         if following.tag == "NUM":
             end = self._after_unit(after + 1)
@@ -328,6 +362,8 @@ class Conditions:
                     yield Condition(column=column, operator="missing"), position + 2, 0.2
             return
         operator: Operator = "present" if span.tag == "PRESENT" else "missing"
+        if span.tag == "WITHOUT" and column.truths:
+            operator = "false"
         yield Condition(column=column, operator=operator), after + 1, 0.05
 
     # when

@@ -46,8 +46,8 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("expensive", "more expensive", "most expensive", "less expensive", "least expensive", ("price", "cost", "far"), ()),
     ("costly", "costlier", "costliest", "", "", ("price", "cost", "far"), ()),
     ("cheap", "", "", "cheaper", "cheapest", ("price", "cost", "far"), ()),
-    ("large", "larger", "largest", "smaller", "smallest", ("area", "size", "population"), ()),
-    ("big", "bigger", "biggest", "smaller", "smallest", ("area", "size", "population"), ()),
+    ("large", "larger", "largest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
+    ("big", "bigger", "biggest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
     ("populous", "more populous", "most populous", "less populous", "least populous", ("population", "pop"), ()),
     ("populated", "more populated", "most populated", "less populated", "least populated", ("population", "pop"), ()),
     ("hot", "hotter", "hottest", "cooler", "coolest", ("temperatur", "temp"), ()),
@@ -59,6 +59,7 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("powerful", "more powerful", "most powerful", "less powerful", "least powerful", ("horsepower", "hp", "power"), ()),
     ("northern", "more northern", "northernmost", "more southern", "southernmost", ("latitud", "lat"), ()),
     ("eastern", "more eastern", "easternmost", "more western", "westernmost", ("longitud", "lon", "lng"), ()),
+    ("massive", "more massive", "most massive", "less massive", "least massive", ("mass", "weight"), ()),
     ("bright", "brighter", "brightest", "dimmer", "dimmest", ("brightness",), ("magnitud",)),
     ("dense", "denser", "densest", "less dense", "least dense", ("density",), ()),
     ("distant", "more distant", "most distant", "", "", ("distanc",), ()),
@@ -84,7 +85,7 @@ def _adjectives() -> dict[str, list[Sense]]:
 
 
 _KEYWORDS: tuple[tuple[str, Sense], ...] = (
-    *_senses("HOWMANY", {"": "how many|number of|count of|total number of|total count of|the count of|quantity of"}),
+    *_senses("HOWMANY", {"": "how many|number of|count of|total number of|total count of|the count of"}),
     *_senses("COUNT", {"": "count|tally"}),
     *_senses("HOWMUCH", {"": "how much"}),
     *_senses("WHAT", {"": "what|whats", "which": "which|which one|which ones", "who": "who|whom"}),
@@ -166,8 +167,8 @@ _KEYWORDS: tuple[tuple[str, Sense], ...] = (
     *_senses("DIFF", {"": "difference|gap|difference in|gap in|differ|differ in|absolute difference"}),
     *_senses("RATIO", {"": "ratio|ratio of|how many times"}),
     *_senses("MISSING", {"": "missing|empty|blank|null|unknown|unspecified|undefined|absent|nan|unavailable|unrecorded"}),
-    *_senses("PRESENT", {"": "known|available|non-missing|non-null|specified|filled in|present|not missing|not null|not empty"
-                              "|not blank|non missing|non null|nonempty|non-empty|recorded|listed|given|defined"}),
+    *_senses("PRESENT", {"": "known|available|non-missing|non-null|specified|filled in|not missing|not null|not empty"
+                              "|not blank|non missing|non null|nonempty|non-empty"}),
     *_senses("WITHOUT", {"": "without|lacking|lack|lacks|missing|with no|have no|has no|had no|not have|without any"}),
     *_senses("STARTS", {"starts": "start with|starts with|starting with|begin with|begins with|beginning with|starting in"
                                    "|start with the letter|starts with the letter|begins with the letter|begin with the letter"
@@ -196,9 +197,9 @@ FILLERS = frozenset(
 VERBS = frozenset(
     stem(word)
     for word in """live work come belong locate base make produce play stand use get go lie situate find fall happen
-    take place occur serve assign call name list record register include exist cover hold correspond associate
-    originate hail reside station mention see show have measure observe collect classify categorize categorise label mark
-    offer provide report share match fit represent travel stay found score earn receive spend run account""".split()
+    take place occur serve assign call name list record register include cover hold correspond associate
+    originate hail reside station mention see show measure observe collect classify categorize categorise label mark
+    offer provide report share match fit represent travel fly stay found score earn receive spend run account pay charge""".split()
 )
 TIME_VERBS: dict[str, tuple[str, ...]] = {
     "birth": _BIRTH,
@@ -207,8 +208,8 @@ TIME_VERBS: dict[str, tuple[str, ...]] = {
     "releas": ("releas", "publish", "premier"),
     "publish": ("publish", "publication", "releas"),
     "build": ("build", "built", "construct", "complet"),
-    "hir": ("hir", "join", "start", "employ"),
-    "join": ("join", "hir", "start", "signup"),
+    "hire": ("hire", "hir", "join", "start", "employ"),
+    "join": ("join", "hire", "start", "signup"),
     "discover": ("discover", "discovery"),
     "launch": ("launch",),
     "death": ("death", "died"),
@@ -258,7 +259,7 @@ UNITS: dict[str, tuple[str, ...]] = {
     "mph": ("mph", "speed"), "mpg": ("mpg",), "hp": ("hp", "horsepower"), "horsepower": ("hp", "horsepower"),
 }  # fmt: skip
 UNIT_WORDS = frozenset("g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr min sec ms".split())
-GENERIC = frozenset(stem(word) for word in "name value code number type rate level column field full official id".split())
+GENERIC = frozenset(stem(word) for word in "name value code number rate level column field id percentage".split())
 ROW_WORDS = frozenset(
     stem(word)
     for word in "row record entry line item observation instance case sample datum member thing result example".split()

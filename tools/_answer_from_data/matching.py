@@ -2,16 +2,18 @@
 
 from .lexicon import GENERIC, UNIT_WORDS, synonyms
 from .schema import Column
-from .tokens import norm, stem
+from .tokens import name_words, norm, stem
 
 ENOUGH = 0.6
+_WHEN = frozenset(stem(word) for word in "date day year time".split())
+_HOW_MUCH = frozenset(stem(word) for word in "amount figure score size".split())
 _SMALL = frozenset("of the a an in and per by to for".split())
 
 
 def column_score(phrase: str, column: Column) -> float:
     """Return how well a phrase names a column, from 0 to 1."""
     said = [stem(word) for word in norm(phrase).split()]
-    named = column.words
+    named = name_words(column.name.split(",")[0]) or column.words
     if not said or not named:
         return 0.0
     if norm(phrase) == norm(column.name):
@@ -20,7 +22,8 @@ def column_score(phrase: str, column: Column) -> float:
         return 0.98
     core = _core(named)
     said_core = [word for word in said if word not in _SMALL] or said
-    return max(_by_words(said_core, named, core), _by_letters(said_core, named))
+    generic = GENERIC | (_WHEN if column.dated else _HOW_MUCH if column.numeric else frozenset[str]())
+    return max(_by_words(said_core, named, core, generic), _by_letters(said_core, named), _by_letters(said, named))
 
 
 def attribute_score(attribute: str, column: Column) -> float:
@@ -30,7 +33,7 @@ def attribute_score(attribute: str, column: Column) -> float:
         return 1.0
     if all(word in column.words for word in wanted):
         return 0.9
-    if len(core) == 1 and len(attribute) > 3 and core[0].startswith(attribute):
+    if len(core) == 1 and len(attribute) > 3 and (core[0].startswith(attribute) or _by_letters(wanted, core)):
         return 0.85
     return 0.0
 
@@ -43,7 +46,7 @@ def _core(named: list[str]) -> list[str]:
     return kept
 
 
-def _by_words(said: list[str], named: list[str], core: list[str]) -> float:
+def _by_words(said: list[str], named: list[str], core: list[str], generic: frozenset[str]) -> float:
     """Score by whole words: same, reordered, synonymous, a part of the name, or the name and a generic word."""
     if said == core:
         return 0.95
@@ -55,8 +58,8 @@ def _by_words(said: list[str], named: list[str], core: list[str]) -> float:
         return _part(said, core)
     extra = [word for word in said if not any(_near(word, other) for other in named)]
     covered = all(any(_near(word, other) for word in said) for other in core)
-    if covered and extra and all(word in GENERIC for word in extra):
-        return 0.8
+    if covered and extra and all(word in generic for word in extra):
+        return 0.9 if extra == ["name"] else 0.8
     return 0.0
 
 
@@ -65,8 +68,10 @@ def _part(said: list[str], core: list[str]) -> float:
     share = len(said) / len(core)
     head = _near(said[-1], core[-1]) or _near(said[-1], core[0])
     rest = [word for word in core if not any(_near(word, other) for other in said)]
+    if rest == ["name"]:
+        return 0.92
     if all(word in GENERIC for word in rest):
-        return 0.86
+        return 0.8
     if len(said) == 1 and said[0] in GENERIC and said[0] != core[0]:
         return 0.6
     return 0.62 + 0.2 * share + (0.03 if head else 0.0)
@@ -93,6 +98,8 @@ def _by_letters(said: list[str], named: list[str]) -> float:
             return 0.85
         if _skeleton(short, words[0]):
             return 0.75
+    if len(words) == 1 and len(named) == 1 and len(words[0]) >= 4 and short.endswith(words[0]) and len(short) <= len(words[0]) + 2:
+        return 0.8
     return 0.0
 
 

@@ -91,8 +91,8 @@ class Nouns(Conditions):
         if tag == "ROW":
             yield Noun(table=span.table, plural=span.plural), position + 1, 0.0
             after = self.spans[position + 1] if following == "COL" else None
-            if after and after.column and span.table and after.column.table == span.table.name:
-                yield Noun(table=span.table, column=after.column, plural=after.plural), position + 2, 0.0
+            if after and after.column and span.table and after.column.table == span.table.name and not after.column.truths:
+                yield Noun(table=span.table, column=after.column, plural=after.plural), position + 2, 0.1
         if tag == "COL" and span.column:
             table = self.schema.table(span.column.table)
             yield Noun(table=table, column=span.column, plural=span.plural), position + 1, 0.0
@@ -124,6 +124,9 @@ class Nouns(Conditions):
             if 1 <= number <= 1000:
                 descending = span.sense.value == "max"
                 yield Extreme(descending=descending, rank=rank, count=count, span=span), position + 2, 0.0
+        if tag == "MORE" and self.tag(position + 1) != "THAN":
+            span = self.spans[position]
+            yield Extreme(descending=span.sense.value == ">", span=span), position + 1, 0.3
         if tag in ("SUP", "MOST"):
             span = self.spans[position]
             descending = span.sense.value == "max"
@@ -138,7 +141,7 @@ class Nouns(Conditions):
         tag = self.tag(position)
         if tag == "COL":
             column = self.spans[position].column
-            if column and (column.numeric or column.dated):
+            if column and (column.numeric or column.dated) and not column.identifies and not column.truths:
                 yield Measure(function="value", column=column), False, position + 1, 0.0
         if tag == "AGG":
             function = self.spans[position].sense.value
@@ -149,21 +152,24 @@ class Nouns(Conditions):
                 position, tag = after, "HOWMANY"
         if tag == "HOWMANY":
             for noun, end, cost in self.noun(position + 1):
-                yield from self._counted(noun, end, cost)
+                if not noun.where:
+                    yield from self._counted(noun, end, cost)
 
     def _counted(self, noun: Noun, end: int, cost: float) -> Iterator[tuple[Measure, bool, int, float]]:
         """Yield the count of a noun as something to rank by, unless the noun is itself a number of the row."""
-        if noun.where or noun.guessed:
+        if noun.guessed:
             return
         column = noun.column
         if column is None or column.identifies or (column.unique and not noun.distinct and not column.numeric):
-            yield Measure(function="count"), True, end, cost
+            yield Measure(function="count", table=noun.table), True, end, cost
+        elif column.truths:
+            return
         elif column.numeric and not column.dated:
             yield Measure(function="value", column=column), False, end, cost
         else:
             yield Measure(function="distinct", column=column), True, end, cost + (0.0 if noun.distinct else 0.1)
             if not noun.distinct:
-                yield Measure(function="count"), True, end, cost + 0.1
+                yield Measure(function="count", table=noun.table), True, end, cost + 0.1
 
     def ranked(self, position: int) -> Iterator[tuple[Ranked, int, float]]:
         """Yield every reading of a noun phrase with a superlative."""
@@ -176,6 +182,9 @@ class Nouns(Conditions):
                 for ranked, final, extra in self._ranked_before(extreme, noun, after):
                     yield ranked, final, cost + more + extra
         yield from self._most_frequent(position)
+        asks = position > 0 and self.spans[position - 1].sense.value in ("who", "which")
+        if asks and self.tag(position) in ("BE", "HAVE", "DO"):
+            yield from self._ranked_after(Noun(), position)
 
     def _skip(self, position: int, tags: tuple[str, ...], most: int = 3) -> Iterator[int]:
         yield position
@@ -196,7 +205,8 @@ class Nouns(Conditions):
                 if extreme.span and extreme.span.tag == "MOST":
                     for counted, after, more in self.noun(end):
                         for measure, grouped, stop, extra in self._counted(counted, after, more):
-                            yield self._rank(noun, measure, extreme, grouped), stop, cost + extra
+                            narrowed = replace(noun, where=noun.where + counted.where)
+                            yield self._rank(narrowed, measure, extreme, grouped), stop, cost + extra
             if self.tag(start) == "OFTEN":
                 extreme = Extreme(descending=self.spans[start].sense.value == "max")
                 ranked = self._rank(noun, Measure(function="count"), extreme, True)

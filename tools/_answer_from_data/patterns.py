@@ -9,7 +9,7 @@ from .nouns import Nouns
 
 Bound = Mapping[str, Any]
 _PHRASES = {"np", "F", "col", "number", "any", "ranked", "extreme", "cols", "value", "entity"}
-_LEAD = ("WHAT", "LIST", "CALC", "BE", "THERE", "DO")
+_LEAD = ("WHAT", "LIST", "CALC", "BE", "THERE", "DO", "IN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +29,13 @@ def compiled(pattern: str) -> tuple[Element, ...]:
     """Return a pattern's elements.
 
     A pattern is words in a row. Upper case stands for tags: `BE`, `BE|DO`, `SUP=max`. Lower case and F stand for
-    phrases. `?` is optional, `*` is up to three times, `@name` gives what was read a name of its own.
+    phrases. `?` is optional, `*` is up to three times, `@name`, before
+    the mark, gives what was read a name of its own.
     """
     elements: list[Element] = []
     for word in pattern.split():
-        body, _, name = word.partition("@")
-        marks = body[-1] if body[-1] in "?*" else ""
-        body = body.rstrip("?*")
+        marks = word[-1] if word[-1] in "?*" else ""
+        body, _, name = word.rstrip("?*").partition("@")
         body, _, value = body.partition("=")
         least, most = {"": (1, 1), "?": (0, 1), "*": (0, 3)}[marks]
         if body in _PHRASES:
@@ -106,7 +106,7 @@ class Matcher(Nouns):
             if self.tag(position) == "VAL":
                 yield from ((one, end, cost) for one, end, cost in self._core(position) if one)
         elif self.tag(position) == "COL" and (column := self.spans[position].column):
-            if phrase != "number" or column.numeric:
+            if phrase != "number" or (column.numeric and not column.identifies):
                 yield self.spans[position], position + 1, 0.0
 
     def _columns(self, position: int) -> Iterator[tuple[Any, int, float]]:
@@ -116,5 +116,7 @@ class Matcher(Nouns):
             found.append(self.spans[position])
             position += 1
             yield tuple(found), position, 0.0
+            if self.tag(position) not in ("COMMA", "AND"):
+                return
             while self.tag(position) in ("COMMA", "AND"):
                 position += 1

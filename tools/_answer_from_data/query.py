@@ -51,10 +51,11 @@ Where = tuple[Condition | AnyOf, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A number of a set of rows: a function of a column, or their count."""
+    """A number of a set of rows: a function of a column, or the count of a table's rows."""
 
     function: Function
     column: Column | None = None
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .nouns import Noun, Ranked
 from .patterns import Bound, Matcher
-from .query import AnyOf, Condition, Measure, Query, Reading, Where
+from .query import AnyOf, Condition, Measure, Query, Reading, Where, columns_of
 from .schema import Column, Schema
 from .spans import Span
 
@@ -62,7 +62,11 @@ def _count(bound: Bound, schema: Schema) -> Built:
         return
     if column is None or column.identifies:
         yield Query(kind="scalar", table=table, measure=Measure(function="count"), where=where), 0.2 * noun.guessed
-    elif any(column in (one.column,) for one in where if isinstance(one, Condition)):
+    elif column.truths and not noun.distinct:
+        true = Condition(column=column, operator="true")
+        if column not in columns_of(where):
+            yield Query(kind="scalar", table=table, measure=Measure(function="count"), where=(*where, true)), 0.0
+    elif column in columns_of(where):
         if not noun.distinct and not column.numeric:
             yield Query(kind="scalar", table=table, measure=Measure(function="count"), where=where), 0.25
     elif noun.distinct or not (column.numeric or column.dated):
@@ -71,7 +75,10 @@ def _count(bound: Bound, schema: Schema) -> Built:
     elif column.year:
         measure = Measure(function="distinct", column=column)
         yield Query(kind="scalar", table=table, measure=measure, where=where), 0.2
-    elif column.numeric and where:
+    elif column.dated or (column.unique and not set(column.words) & _ADDITIVE):
+        for measure in (Measure(function="count"), Measure(function="distinct", column=column)):
+            yield Query(kind="scalar", table=table, measure=measure, where=where), 0.25
+    elif column.numeric and where and (_single(where) or set(column.words) & _ADDITIVE):
         measure = Measure(function="sum", column=column)
         yield Query(kind="scalar", table=table, measure=measure, where=where), 0.1
 
@@ -146,6 +153,8 @@ def _ranked(bound: Bound, schema: Schema) -> Built:
     ranked: Ranked = bound["ranked"]
     wanted = tuple(span.column for span in bound["cols"]) if "cols" in bound else ()
     shown = ranked.noun.shown
+    if ranked.noun == Noun() and ranked.measure.column:
+        shown = schema.table(ranked.measure.column.table).label
     if ranked.noun.guessed and not wanted and shown is None:
         return
     select = wanted or ((shown,) if shown else ())
@@ -165,7 +174,9 @@ def _ranked(bound: Bound, schema: Schema) -> Built:
     )
     doubt = 0.2 * ranked.noun.guessed
     if ranked.grouped:
-        if shown and ranked.measure.column != shown and not wanted and not (shown.unique and ranked.measure.function == "count"):
+        if shown and ranked.measure.column != shown and not wanted and not (
+            shown.unique and ranked.measure.function == "count" and ranked.measure.table in (None, ranked.noun.table)
+        ):
             yield query, doubt
         return
     yield query, doubt
@@ -195,6 +206,12 @@ def _look_up(bound: Bound, schema: Schema) -> Built:
         return
     plural = bound["cols"][-1].plural or bound.get("list") is not None
     yield Query(kind="values", select=columns, where=where, plural=plural), 0.0 if _single(where) else 0.1
+
+
+def _look_up_number(bound: Bound, schema: Schema) -> Built:
+    column: Column = bound["number"].column
+    if _single(bound["where"]) and not column.dated and not _mentions(bound["where"], column):
+        yield Query(kind="values", select=(column,), where=bound["where"]), 0.0
 
 
 def _when(bound: Bound, schema: Schema) -> Built:
@@ -235,10 +252,10 @@ def _list(bound: Bound, schema: Schema) -> Built:
 def _exists(bound: Bound, schema: Schema) -> Built:
     noun: Noun = bound["np"]
     where = noun.where + bound["where"]
-    if where and not noun.guessed:
-        if noun.column and not noun.column.unique and not where:
-            return
-        yield Query(kind="exists", table=noun.table, where=where), 0.0
+    named = any(one.column.unique for one in where if isinstance(one, Condition) and one.operator == "=")
+    if not where or noun.guessed or (not bound.get("there") and (named or (noun.column and not noun.column.unique))):
+        return
+    yield Query(kind="exists", table=noun.table, where=where), 0.05
 
 
 def _check(bound: Bound, schema: Schema) -> Built:
@@ -268,7 +285,7 @@ def _check_comparison(bound: Bound, schema: Schema) -> Built:
 
 
 def _mentions(where: Where, column: Column) -> bool:
-    return any(isinstance(one, Condition) and one.column == column for one in where)
+    return column in columns_of(where)
 
 
 # two things
@@ -306,6 +323,8 @@ def _pair_measures(bound: Bound, schema: Schema) -> Iterator[tuple[Measure, str,
             yield Measure(function="value", column=noun.column), operator, 0.0
         elif not noun.where and not noun.guessed and (noun.column is None or noun.column.unique or noun.column.identifies):
             yield Measure(function="count"), operator, 0.0
+    elif bound.get("there"):
+        yield Measure(function="count"), operator, 0.0
     elif more:
         matcher = Matcher(spans=(), schema=schema)
         for attributes, turned in ((more.sense.attributes, False), (more.sense.inverse, True)):
@@ -346,7 +365,7 @@ def _share_of_total(bound: Bound, schema: Schema) -> Built:
 
 _RULES: tuple[tuple[str, Builder], ...] = (
     ("LEAD* HOWMANY np F", _count),
-    ("LEAD* HOWMANY np F IN? FILE@file F", _count),
+    ("LEAD* HOWMANY np F BE|HAVE|THERE|IN* FILE@file F", _count),
     ("LEAD* COUNT IN? np F", _count),
     ("LEAD* HOWMANY np F PER col@group F", _count_groups),
     ("LEAD* HOWMANY np BY col@group F", _count_groups),
@@ -374,11 +393,10 @@ _RULES: tuple[tuple[str, Builder], ...] = (
     ("WHAT BE* cols BE|DO? F", _look_up),
     ("IN? WHAT cols BE|DO? F", _look_up),
     ("LEAD* entity POSS cols F", _look_up),
-    ("HOWMUCH|HOWMANY cols F", _look_up),
-    ("HOWMUCH BE|DO? F cols F", _look_up),
-    ("HOWMUCH BE|DO? cols F", _look_up),
+    ("HOWMUCH|HOWMANY number F", _look_up_number),
+    ("HOWMUCH BE|DO? F number F", _look_up_number),
     ("WHEN BE|DO F col F", _when),
-    ("WHEN BE|DO F col", _when),
+    ("WHEN BE|DO F HAVE? col", _when),
     ("WHAT=who BE? col F", _who),
     ("HOWADJ@how BE F", _how_adjective),
     ("LIST@list LEAD* np F", _list),
@@ -386,27 +404,28 @@ _RULES: tuple[tuple[str, Builder], ...] = (
     ("WHAT np BE? THERE@there F", _list),
     ("IN? WHAT np F", _list),
     ("WHAT BE np F", _list),
-    ("BE THERE np F", _exists),
+    ("BE THERE@there np F", _exists),
     ("DO|HAVE|BE THERE? np F", _exists),
     ("BE|DO|HAVE entity F@part", _check),
     ("BE|DO|HAVE col IN entity BE? F@part", _check_column),
     ("BE|DO|HAVE entity POSS col BE? F@part", _check_column),
     ("BE col IN entity CMP@cmp NUM@number_span UNIT?", _check_comparison),
     ("BE entity POSS col CMP@cmp NUM@number_span UNIT?", _check_comparison),
-    ("LEAD* IN? np? F BE|HAVE|DO? MORE@more number? COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _pair("which")),
+    ("LEAD* IN? np? F BE|HAVE|DO? MORE@more IN|BY? number? COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _pair("which")),
     ("LEAD* BE|HAVE|DO* extreme number COMMA|IN|BETWEEN* entity AND=or entity@second F", _pair("which")),
     ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more number? THAN entity@second F", _pair("compare")),
     ("BE|DO|HAVE entity HAVE|BE? CMP@more entity@second F", _pair("compare")),
     ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more np THAN entity@second F", _pair("compare")),
     ("BE number IN entity MORE@more THAN REL|IN|number* entity@second F", _pair("compare")),
     ("BE number IN entity CMP@more REL|IN|COL* entity@second F", _pair("compare")),
-    ("BE THERE MORE@more IN? entity THAN entity@second F", _pair("compare")),
+    ("BE THERE@there MORE@more IN? entity THAN entity@second F", _pair("compare")),
     ("LEAD* DIFF IN? AGG@agg? number BETWEEN|IN entity AND|TO entity@second F", _pair("difference")),
     ("LEAD* DIFF BETWEEN|IN AGG@agg? number IN entity AND|TO|THAN REL|IN|COL* entity@second F", _pair("difference")),
     ("LEAD* DIFF BETWEEN|IN entity AND|TO entity@second IN|BY AGG@agg? number F", _pair("difference")),
     ("LEAD* DIFF IN HOWMANY np BETWEEN entity AND|TO entity@second F", _pair("difference")),
     ("LEAD* DIFF BETWEEN entity POSS? AND|TO entity@second POSS number F", _pair("difference")),
     ("IN? HOWMUCH MORE@more BE|DO number IN? entity THAN REL|IN|COL* entity@second F", _pair("difference")),
+    ("IN|BY|WHENCMP? HOWMUCH DO number IN entity CMP|MORE@more REL|IN|COL* entity@second F", _pair("difference")),
     ("IN? HOWMUCH MORE@more number? BE|DO? entity HAVE? THAN entity@second F", _pair("difference")),
     ("IN? HOWMANY MORE@more np DO|BE|HAVE* THERE? IN? entity HAVE? THAN IN? entity@second F", _pair("difference")),
     ("LEAD* RATIO IN? AGG@agg? number IN|BETWEEN? entity AND|TO|IN entity@second F", _pair("ratio")),

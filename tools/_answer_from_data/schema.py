@@ -6,9 +6,16 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, cast
 
+from .lexicon import synonyms
 from .tokens import name_words, norm, stem
 
 _NAMES = ("name", "title", "label", "full name", "common name", "model", "country name", "city name")
+_WHEN = frozenset(
+    stem(word)
+    for word in """year yr birth born founded released established date discovered discovery launched built constructed
+    completed created started ended opened closed published introduced since elected debut premiere won season edition vintage
+    independence joined invented inaugurated hired died death when""".split()
+)
 _TRUE = {"1", "true", "yes", "y", "t"}
 _FALSE = {"0", "false", "no", "n", "f"}
 
@@ -41,7 +48,7 @@ class Column:
     @property
     def unique(self) -> bool:
         """Whether no two rows share a value."""
-        return self.distinct == self.rows - self.nulls and self.nulls <= 0.05 * self.rows
+        return self.distinct == self.rows - self.nulls and self.nulls <= 0.1 * self.rows
 
     @property
     def identifies(self) -> bool:
@@ -54,8 +61,8 @@ class Column:
         low, high = self.low, self.high
         if self.kind != "integer" or not isinstance(low, int) or not isinstance(high, int):
             return False
-        named = any(word in ("year", "yr", "birth", "born", "found", "releas", "establish") for word in self.words)
-        return -3000 < low and 1000 < high < 2200 and (named or (low > 1000 and "date" in self.words))
+        named = any(word in _WHEN for word in self.words)
+        return -3000 < low and 1000 < high < 2200 and ("year" in self.words or (low >= 1000 and named))
 
     @property
     def dated(self) -> bool:
@@ -182,5 +189,7 @@ def is_row_noun(table: Table, word: str) -> bool:
     """Tell whether a stem stands for a row of the table: cars, in mtcars."""
     word = stem(word)
     if word in table.nouns:
+        return True
+    if any(synonyms(word, noun) for noun in table.nouns):
         return True
     return len(word) >= 3 and any(noun.endswith(word) and len(noun) <= len(word) + 4 for noun in table.nouns)

@@ -1,7 +1,7 @@
 """What each stretch of a question may stand for: a column, a cell, a number, a row, or a word of the grammar."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -9,12 +9,15 @@ from .lexicon import (
     FILLERS, IMPLIED, KEYWORDS, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNITS, VERBS, Sense,
 )  # fmt: skip
 from .matching import ENOUGH, attribute_score, column_score
-from .phrases import candidates
+from .phrases import Candidate, candidates
 from .schema import Column, Schema, Table, is_row_noun
 from .tokens import Token, norm, stem
 
 LONGEST = 8
-_NOT_AT_THE_EDGE = frozenset("the a an of in for and or with is are to by all any does do did was were has have that".split())
+_NOT_AT_THE_EDGE = frozenset("the a an of in for and or with is are to by per all any does do did was were has have that".split())
+_ANNOUNCING = frozenset("code name id number abbreviation symbol title label".split())
+_BESIDE = frozenset("is are was were of equals the a be being =".split())
+_LINKING = frozenset("per of in to by on at for name".split())
 _MONTHS = "january february march april may june july august september october november december".split()
 _MATCH_COST = {"exact": 0.1, "normalised": 0.12, "fuzzy": 0.5, "contained": 0.4}
 
@@ -62,14 +65,29 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
         *_rows(words, schema),
         *_literals(words),
     ]
-    named = {i for span in result if span.tag in ("COL", "VAL", "ROW") and span.cost < 0.3 for i in range(span.start, span.end)}
+    result = [_weighed(span, result, words) for span in result]
+    named = {i for span in result if span.tag in ("COL", "VAL", "ROW") and span.cost < 0.45 for i in range(span.start, span.end)}
     result += _keywords(words)
     result += _fillers(words, named)
+    result += _announced(words, result)
     known = {index for span in result for index in range(span.start, span.end)}
     for index, word in enumerate(words):
         if index not in known and word.kind == "word":
             result.append(Span(start=index, end=index + 1, tag="UNK", text=word.text, cost=0.7))
     return result
+
+
+def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
+    """Make a cell less likely where the column beside it has that cell too, and it is another column."""
+    if span.tag != "VAL":
+        return span
+    alike = {other.column for other in found if other.tag == "VAL" and (other.start, other.end) == (span.start, span.end)}
+    start = span.start
+    while start > 0 and words[start - 1].norm in _BESIDE:
+        start -= 1
+    beside = {other.column for other in found if other.tag == "COL" and other.cost < 0.35 and (other.end == start or other.start == span.end)}
+    meant = alike & beside
+    return replace(span, cost=span.cost + 0.4) if meant and span.column not in meant else span
 
 
 def _text(words: Sequence[Token], start: int, end: int) -> str:
@@ -94,7 +112,8 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
     edge = words[start].norm in _NOT_AT_THE_EDGE or words[end - 1].norm in _NOT_AT_THE_EDGE
     scored = [(column_score(text, column), column) for column in schema.columns]
     best = max((score for score, _ in scored), default=0.0)
-    if best < (0.98 if edge else ENOUGH):
+    grammatical = any(word.norm in KEYWORDS and word.norm not in _LINKING for word in words[start:end])
+    if best < (0.98 if edge else 0.9 if grammatical else ENOUGH):
         return []
     return [
         Span(start=start, end=end, tag="COL", text=text, column=column, cost=0.1 + (1 - score) * 0.8)
@@ -130,7 +149,9 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
         for (table, name), items in by_phrase.get(candidate.phrase, {}).items():
             column = schema.column(table, name)
             match = str(items[0]["match"])
-            if column is None or (candidate.variant and (match == "contained" or column.distinct > candidate.variant)):
+            if column is None or column.kind == "date" or (match == "contained" and not _name_like(words, candidate)):
+                continue
+            if candidate.variant and (match == "contained" or column.distinct > candidate.variant):
                 continue
             if match == "contained" and len(items) < int(items[0]["values"]):
                 continue
@@ -147,6 +168,11 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
                 )
             )
     return result
+
+
+def _name_like(words: Sequence[Token], candidate: Candidate) -> bool:
+    """Tell whether a phrase is written like a name: only then may it stand for a cell that merely contains it."""
+    return any(word.capital or word.kind == "quoted" for word in words[max(candidate.start, 1) : candidate.end])
 
 
 def _rows(words: Sequence[Token], schema: Schema) -> list[Span]:
@@ -199,7 +225,7 @@ def _literals(words: Sequence[Token]) -> list[Span]:
             result.append(Span(**span, tag="ORD", number=word.number))
         if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
             result.append(Span(**span, tag="TEXT", cost=0.15))
-        if index and words[index - 1].number is not None and stem(word.norm) in UNITS:
+        if index and (words[index - 1].number is not None or words[index - 1].norm == "in") and stem(word.norm) in UNITS:
             sense = Sense(tag="UNIT", attributes=UNITS[stem(word.norm)])
             result.append(Span(**span, tag="UNIT", sense=sense, cost=0.05))
     return result
@@ -240,8 +266,27 @@ def _keywords(words: Sequence[Token]) -> list[Span]:
                 break
             text = " ".join(word.text.lower() for word in words[start:end])
             for sense in KEYWORDS.get(text, ()):
+                if sense.tag == "REL" and _asks(words, start):
+                    continue
                 result.append(Span(start=start, end=end, tag=sense.tag, text=text, sense=sense, cost=sense.cost))
     return result
+
+
+def _announced(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
+    """Return words such as code or name that only announce the cell after them."""
+    cells = {span.start for span in found if span.tag == "VAL" and span.cost <= 0.25}
+    return [
+        Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=0.3)
+        for index, word in enumerate(words)
+        if stem(word.norm) in _ANNOUNCING and index + 1 in cells
+    ]
+
+
+def _asks(words: Sequence[Token], start: int) -> bool:
+    """Tell whether a word such as which or when, from there on, opens the question instead of a relative clause."""
+    wh = words[start].norm in ("which", "who", "whose", "when", "where", "what")
+    before = [word.text for word in words[max(0, start - 2) : start]]
+    return wh and (start == 0 or before[-1] == "," or (words[start - 1].norm in ("in", "for", "on", "to", "at", "of") and (start == 1 or before[0] == ",")))
 
 
 def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:

@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_COMPOUND = re.compile(r"\b([Nn]on|[A-Z][a-z]+)-(?=[a-z]{4,})(?![\w-]*/)")
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _CARDINALS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -36,9 +37,10 @@ _IRREGULAR = {
     "won": "win", "sold": "sell", "made": "make", "built": "build", "born": "birth", "births": "birth",
     "died": "death", "die": "death", "dead": "death", "began": "begin", "led": "lead", "paid": "pay", "cities": "city",
     "series": "series", "species": "species", "news": "news", "indices": "index", "matrices": "matrix",
-    "highest": "highest", "status": "status", "gas": "gas", "bus": "bus", "buses": "bus", "movies": "movie",
+    "highest": "highest", "status": "status", "gas": "gas", "bus": "bus", "buses": "bus", "movies": "movie", "movie": "movie", "came": "come", "went": "go", "took": "take", "got": "get",
+    "held": "hold", "fell": "fall", "stood": "stand", "spent": "spend", "flown": "fly", "taken": "take", "given": "give",
     "cookies": "cookie", "calories": "calorie", "ties": "tie", "feet": "foot", "flew": "fly", "grew": "grow",
-    "founder": "founder", "number": "number", "president": "president", "presidents": "president",
+    "founder": "founder", "used": "use", "number": "number", "president": "president", "presidents": "president",
 }  # fmt: skip
 
 
@@ -71,6 +73,7 @@ def tokens(question: str) -> list[Token]:
     text = question
     for pattern, replacement in _CONTRACTIONS:
         text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)
+    text = _COMPOUND.sub(r"\1 ", text)
     return _scaled([_token(found) for found in _TOKEN.finditer(text)])
 
 
@@ -153,6 +156,8 @@ def stem(word: str) -> str:
         word = word[:-2]
     elif word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
+    if len(word) == 5 and word.endswith("ed") and word[2] != "e":
+        return word[:3] if word[1] not in "aeiou" + word[2] and word[2] not in "aeiou" else word[:4]
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) > len(ending) + 3:
             word = word[: -len(ending)]

@@ -1,0 +1,100 @@
+"""The application: every command under its name, and the way in."""
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from tea.cli.call import call
+from tea.cli.command import command
+from tea.cli.diff import diff
+from tea.cli.doctor import doctor
+from tea.cli.failure import report
+from tea.cli.history import history
+from tea.cli.init import init
+from tea.cli.list import list_components
+from tea.cli.register import register
+from tea.cli.replay import replay
+from tea.cli.restore import restore
+from tea.cli.resume import resume
+from tea.cli.rollback import rollback
+from tea.cli.run import run
+from tea.cli.runs import runs
+from tea.cli.show import show_component
+from tea.cli.state import state
+from tea.cli.terminal import prepare, say
+from tea.cli.trace import trace
+from tea.cli.trust import trust
+from tea.cli.unregister import unregister
+from tea.cli.update import update
+
+_COMMANDS = {
+    "run": run,
+    "resume": resume,
+    "replay": replay,
+    "runs": runs,
+    "trace": trace,
+    "list": list_components,
+    "show": show_component,
+    "call": call,
+    "state": state,
+    "register": register,
+    "update": update,
+    "unregister": unregister,
+    "history": history,
+    "diff": diff,
+    "restore": restore,
+    "rollback": rollback,
+    "trust": trust,
+    "init": init,
+    "doctor": doctor,
+}
+
+
+def main() -> NoReturn:
+    """Carry out the command line of this process, and exit with its code."""
+    arguments = sys.argv[1:] or ["--help"]
+    prepare()
+    try:
+        code = typer.main.get_command(application())(arguments, prog_name="tea", standalone_mode=False)
+    except BrokenPipeError:
+        code = 0
+    except (Exception, KeyboardInterrupt) as error:
+        code = report(error, as_json="--json" in _options(arguments), verbose=_options(arguments).count("-vv") * 2)
+    sys.exit(code)
+
+
+def application() -> typer.Typer:
+    """Return the application with every command."""
+    app = typer.Typer(
+        name="tea",
+        help="Run agents whose every part is a versioned component, and whose every run is a journal.",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_common)
+    for name, work in _COMMANDS.items():
+        app.command(name)(command(work))
+    return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata
+
+        say(f"tea {metadata.version('tea-protocol')}")
+        raise typer.Exit
+
+
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Run agents whose every part is a versioned component, and whose every run is a journal."""
+
+
+def _options(arguments: list[str]) -> list[str]:
+    """Return the arguments before a bare `--`, after which nothing is an option."""
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments

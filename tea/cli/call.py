@@ -1,0 +1,84 @@
+"""`tea call`: one operation of a component, called by hand."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import CALLED, RefArgument, find
+from tea.cli.terminal import shown
+from tea.errors import BadInput, TeaError, error_from
+
+if TYPE_CHECKING:
+    from tea.types import Response
+
+
+async def call(
+    command: Command,
+    ref: RefArgument,
+    words: Annotated[list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Arguments by name.")] = None,
+    arguments: Annotated[str | None, typer.Option("--args", help="All arguments as one JSON object.")] = None,
+) -> int:
+    """Call one operation of a component, REF#OP.
+
+    A tool's operation is `call`, an agent's `run`, an environment's its actions. A value is read as JSON where that
+    fits the parameter, else as text.
+    """
+    if words and arguments is not None:
+        raise BadInput("Arguments were given twice.", fix="write NAME=VALUE, or --args JSON.")
+    async with command.platform() as tea:
+        library, found = await find(tea, ref, CALLED)
+        server = {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp}[found.kind]
+        operation = server.operation(found)
+        signature = (await library.info(found)).operation(operation)
+        given = _from_json(arguments) if arguments is not None else _from_words(words or [], signature.parameters)
+        return answered(command, await server.invoke(str(found), given))
+
+
+def answered(command: Command, response: "Response") -> int:
+    """Write what a call gave, and return the exit code."""
+    data = response.model_dump(mode="json")
+    if response.error is not None:
+        return command.fail(error_from(response.error), data)
+    command.show(shown(response.value), data)
+    return 0
+
+
+def _from_json(text: str) -> Mapping[str, Any]:
+    value = _json(text, "The text of --args")
+    if not isinstance(value, dict):
+        raise BadInput("The text of --args is no JSON object.", fix="""write --args '{"name": "value"}'.""")
+    return cast("dict[str, Any]", value)
+
+
+def _from_words(words: list[str], parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        if not sign or not name.isidentifier():
+            raise BadInput(f"{word[:80]!r} is no argument.", fix="write NAME=VALUE, for example text=hello.")
+        if name in found:
+            raise BadInput(f"The argument {name!r} was given twice.", fix="give it once.")
+        found[name] = _value(text, name, parameters)
+    return found
+
+
+def _value(text: str, name: str, parameters: Mapping[str, Any]) -> Any:
+    """Return `text` as the JSON value it spells where the parameter takes that, else as it is."""
+    from tea.managers.json_schema import value_faults
+
+    schema = {**parameters.get("properties", {}).get(name, {}), "$defs": parameters.get("$defs", {})}
+    if schema.get("type") == "string":
+        return text
+    try:
+        value = _json(text, "The value")
+    except TeaError:
+        return text
+    return text if value_faults(schema, value, 1) else value
+
+
+def _json(text: str, what: str) -> Any:
+    from tea.store.files import parse_json_strict
+
+    return parse_json_strict(text.encode("utf-8", "surrogateescape"), what)

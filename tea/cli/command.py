@@ -1,0 +1,134 @@
+"""Command: what every command of the line shares, its common options and its way from the loop to an exit code."""
+
+import asyncio
+import inspect
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
+
+import typer
+
+from tea.cli.failure import INTERRUPTED, complain, report
+from tea.cli.terminal import document, say, write
+from tea.errors import TeaError
+
+if TYPE_CHECKING:
+    from tea.runtime.platform import Platform
+
+P = ParamSpec("P")
+_PATIENCE = 3
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command being carried out.
+
+    Args:
+        home: The folder of `registry/` and `traces/` that was asked for.
+        as_json: Whether a program reads the result.
+        quiet: Whether to say nothing but the result and errors.
+        verbose: How much more to say than usual.
+    """
+
+    home: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+    verbose: int = 0
+
+    def platform(self) -> "Platform":
+        """Return the platform of the home; its imports are what a help text need not pay for."""
+        from tea.runtime.platform import Platform
+
+        return Platform(home=self.home)
+
+    def show(self, text: str, data: Mapping[str, Any]) -> None:
+        """Write the result: cleaned text for people, or data for programs."""
+        if self.as_json:
+            say(document(data))
+        elif text:
+            say(text)
+
+    def tell(self, line: str) -> None:
+        """Say something beside the result, on standard error."""
+        if not self.quiet:
+            write(line + "\n", sys.stderr)
+
+    def fail(self, fault: TeaError, data: Mapping[str, Any]) -> int:
+        """Write a failure that leaves data behind, and return its exit code."""
+        if self.as_json:
+            say(document({**data, "error": fault.record()}))
+        else:
+            complain(fault)
+        return fault.exit_code
+
+
+Work = Callable[Concatenate[Command, P], Coroutine[Any, Any, int | None]]
+
+_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "home": (
+        Annotated[Path | None, typer.Option("--home", help="Folder of registry/ and traces/ (else TEA_HOME).")],
+        None,
+    ),
+    "as_json": (Annotated[bool, typer.Option("--json", help="Print one JSON object for programs.")], False),
+    "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print the result and errors only.")], False),
+    "verbose": (Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice for tracebacks.")], 0),
+}
+
+
+def command(work: Work[P]) -> Callable[..., int]:
+    """Make a command of typer from an async function: give it the common options, and run it.
+
+    Args:
+        work: Does the work and returns the exit code, None for 0. Its docstring is the help.
+    """
+    own = inspect.signature(work)
+    common = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        for name, (annotation, default) in _OPTIONS.items()
+    ]
+    parameters = [*list(own.parameters.values())[1:], *common]
+
+    def carry_out(**given: Any) -> int:
+        chosen = Command(**{name: given.pop(name) for name in _OPTIONS})
+        return execute(chosen, lambda: work(chosen, **given))  # pyright: ignore[reportCallIssue]
+
+    carry_out.__doc__ = work.__doc__
+    carry_out.__signature__ = own.replace(parameters=parameters, return_annotation=int)  # pyright: ignore[reportFunctionMemberAccess]
+    carry_out.__annotations__ = {one.name: one.annotation for one in parameters}
+    return carry_out
+
+
+def execute(chosen: Command, work: Callable[[], Coroutine[Any, Any, int | None]]) -> int:
+    """Run a command's work on an event loop, and return its exit code."""
+    try:
+        with asyncio.Runner() as runner:
+            return runner.run(_interruptible(work)) or 0
+    except (Exception, KeyboardInterrupt, asyncio.CancelledError) as error:
+        cause = KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error
+        return report(cause, as_json=chosen.as_json, verbose=chosen.verbose)
+
+
+async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]]) -> int | None:
+    """Let Ctrl-C and SIGTERM cancel the work, once: its cleanup goes on until the third time."""
+    loop, task, asked = asyncio.get_running_loop(), asyncio.current_task(), 0
+
+    def stop() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 1 and task is not None:
+            task.cancel()
+        elif asked >= _PATIENCE:
+            os._exit(INTERRUPTED)  # what a run did is in its journal, whatever ends the process
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop)
+    try:
+        return await work()
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)

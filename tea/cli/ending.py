@@ -1,0 +1,74 @@
+"""How a run ends for the person who waits for it: the answer, where its records lie, what it cost."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from tea.cli.command import Command
+from tea.cli.failure import Interrupted, complain
+from tea.cli.progress import Progress
+from tea.cli.terminal import one_line, say, shown
+from tea.errors import BudgetExceeded, CallFailed, TeaError, error_from
+
+if TYPE_CHECKING:
+    from tea.runtime.budget import Spent
+    from tea.runtime.outcome import Outcome
+
+
+@asynccontextmanager
+async def interruptible(progress: Progress) -> AsyncGenerator[None]:
+    """Turn the cancellation of a run, whose journal keeps what was done, into words on how to go on.
+
+    Raises:
+        Interrupted: The body was cancelled.
+    """
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise _interrupted(progress.run) from None
+    finally:
+        progress.close()
+
+
+def conclude(command: Command, outcome: "Outcome") -> int:
+    """Write how a run ended and return the exit code."""
+    fault = _fault(outcome)
+    data = outcome.to_json()
+    if command.as_json:
+        command.show("", {**data, "error": fault.record() if fault else None})
+        return outcome.exit_code
+    if outcome.answer not in (None, ""):
+        say(shown(outcome.answer))
+    if fault is not None:
+        complain(fault)
+    if outcome.report is not None:
+        command.tell(f"report: {one_line(str(outcome.report))}")
+    command.tell(f"trace: {one_line(str(outcome.trace))} (tea trace {outcome.run})")
+    command.tell(f"cost: {cost_words(outcome.cost)}")
+    return outcome.exit_code
+
+
+def cost_words(cost: "Spent") -> str:
+    """Return steps, tokens and money in words."""
+    money = "price unknown" if cost.usd is None else f"${cost.usd:.4f}".rstrip("0").rstrip(".")
+    return f"{cost.steps} {'step' if cost.steps == 1 else 'steps'}, {cost.tokens} tokens, {money}"
+
+
+def _fault(outcome: "Outcome") -> TeaError | None:
+    """Return why a run did not succeed, as an error."""
+    if outcome.ok:
+        return None
+    if outcome.error is not None:
+        return error_from(outcome.error)
+    if outcome.status == "exhausted":
+        problem = outcome.reason or "A budget ended before the task was done."
+        return BudgetExceeded(problem, fix="raise the task's budget, for example with --max-steps.")
+    problem = f"The task did not succeed: {outcome.reason or 'no reason was given'}"
+    return CallFailed(problem, fix=f"`tea trace {outcome.run}` shows what was tried.")
+
+
+def _interrupted(run: str) -> Interrupted:
+    if not run:
+        return Interrupted("Interrupted before the run began.", fix="start it again.")
+    return Interrupted(f"Interrupted; the run {run} is kept.", fix=f"`tea resume {run}` goes on with it.", run=run)

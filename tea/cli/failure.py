@@ -1,0 +1,98 @@
+"""How a failure reaches people and programs: one line or one JSON object, and an exit code."""
+
+import os
+import sys
+import traceback
+from typing import Protocol, runtime_checkable
+
+import typer
+
+from tea.cli.terminal import document, one_line, painted, write
+from tea.errors import BadInput, InternalError, StorageError, TeaError
+
+MOST_CHARACTERS = 300
+INTERRUPTED = 130
+_PREFIX = "tea: "
+
+
+class Interrupted(TeaError):
+    """A person or the system ended the command.
+
+    Args:
+        problem: What was interrupted.
+        fix: How to go on.
+        run: The run that can be resumed, if one was under way.
+    """
+
+    exit_code = INTERRUPTED
+
+    def __init__(self, problem: str, *, fix: str, run: str = "") -> None:
+        super().__init__(problem, fix=fix)
+        self.run = run
+
+
+@runtime_checkable
+class UsageFault(Protocol):
+    """What typer raises for arguments that do not fit, in whichever module its version keeps it."""
+
+    exit_code: int
+
+    def format_message(self) -> str:
+        """Return the problem in words."""
+        ...
+
+
+def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
+    """Say what went wrong and return the exit code."""
+    fault = explained(error)
+    if as_json:
+        run = {"run": fault.run} if isinstance(fault, Interrupted) and fault.run else {}
+        write(document({"error": fault.record(), **run}) + "\n", sys.stdout)
+    else:
+        complain(fault)
+    if isinstance(fault, InternalError) and (verbose > 1 or os.environ.get("TEA_DEBUG")):
+        write("".join(traceback.format_exception(error)), sys.stderr)
+    return fault.exit_code
+
+
+def complain(fault: TeaError) -> None:
+    """Write an error for people: one line on standard error."""
+    line = in_one_line(fault.problem, fault.fix)
+    write(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX) + "\n", sys.stderr)
+
+
+def explained(error: BaseException) -> TeaError:
+    """Return the error as one of ours, with its remedy."""
+    leaf = _leaf(error)
+    if isinstance(leaf, TeaError):
+        return leaf
+    if isinstance(leaf, KeyboardInterrupt | typer.Abort):
+        return Interrupted("Interrupted.", fix="start it again.")
+    if isinstance(leaf, UsageFault):
+        return BadInput(one_line(leaf.format_message()), fix=f"`{_help_command(leaf)}` shows what it takes.")
+    if isinstance(leaf, PermissionError):
+        problem = f"No permission for {str(leaf.filename or 'a file')!r}."
+        return StorageError(problem, fix="choose a home you may write, with --home.")
+    words = f"{type(leaf).__name__}: {leaf}".rstrip(": ")
+    return InternalError(f"internal error {words}", fix="`-vv` or TEA_DEBUG=1 shows where; please report it.")
+
+
+def in_one_line(problem: str, fix: str) -> str:
+    """Return `tea: problem. Fix: remedy` in at most 300 characters; of a long one the remedy is kept."""
+    remedy = one_line(fix, MOST_CHARACTERS // 2 + 50)
+    ending = f" Fix: {remedy}"
+    words = one_line(problem, MOST_CHARACTERS - len(_PREFIX) - len(ending) - 1)
+    return f"{_PREFIX}{words}{'' if words.endswith(('.', '?', '!')) else '.'}{ending}"
+
+
+def _leaf(error: BaseException) -> BaseException:
+    """Return the first error of ours inside a group, else its first error."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    leaves = [_leaf(one) for one in error.exceptions]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportUnknownArgumentType]
+    return next((one for one in leaves if isinstance(one, TeaError)), leaves[0])
+
+
+def _help_command(fault: object) -> str:
+    context = getattr(fault, "ctx", None)
+    return f"{getattr(context, 'command_path', 'tea')} --help"

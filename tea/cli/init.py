@@ -1,0 +1,52 @@
+"""`tea init`: a folder becomes a home."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from tea.cli.command import Command
+from tea.cli.terminal import one_line
+from tea.errors import BadInput, StorageError
+
+_SETTINGS = """\
+# Settings of this tea home. Everything here is optional; the values below are the defaults.
+
+# Name of the model configuration that answers where a task names none.
+# model = "offline"
+
+# What a journal survives: "flush" the death of the process, "synced" also a loss of power.
+# durability = "flush"
+"""
+
+
+async def init(command: Command) -> None:
+    """Make the current folder, or --home, a home.
+
+    Creates tea.toml, registry/ and traces/, and overwrites nothing.
+    """
+    home = (command.home or Path(os.environ.get("TEA_HOME") or Path.cwd())).absolute()
+    made = await asyncio.to_thread(_make, home)
+    words = f"created {', '.join(made)} in {home}" if made else f"{home} is a home already; nothing changed"
+    command.show(one_line(words), {"home": str(home), "created": made})
+
+
+def _make(home: Path) -> list[str]:
+    """Create what is missing and return its names."""
+    if home.exists() and not home.is_dir():
+        raise BadInput(f"The home {str(home)[-150:]!r} is not a folder.", fix="name a folder with --home.")
+    made: list[str] = []
+    try:
+        for name in ("registry", "traces"):
+            if not (home / name).is_dir():
+                (home / name).mkdir(parents=True)
+                made.append(f"{name}/")
+        try:
+            with (home / "tea.toml").open("x", encoding="utf-8") as file:
+                file.write(_SETTINGS)
+            made.append("tea.toml")
+        except FileExistsError:
+            pass
+    except OSError as error:
+        problem = f"The home {str(home)[-150:]!r} cannot be made: {error.strerror or type(error).__name__}."
+        raise StorageError(problem, fix="name a folder you may write, with --home.") from error
+    return made

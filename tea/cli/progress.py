@@ -1,0 +1,141 @@
+"""Live progress: who works on what, which step, the plan and the budget, while a run goes on."""
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tea.cli.command import Command
+from tea.cli.fields import fields, items
+from tea.cli.terminal import interactive, one_line, painted, write
+
+if TYPE_CHECKING:
+    from tea.runtime.recorder import Event
+
+_MARKS = {"pending": "[ ]", "in_progress": "[~]", "done": "[x]", "failed": "[!]"}
+_WORDS, _ARGUMENTS = 150, 90
+_CALLS = ("tool", "environment")
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """Tells a person on standard error what a run does.
+
+    On a terminal the present call is one line that changes; elsewhere every event is a line of its own.
+
+    Args:
+        command: Says how much is wanted.
+        run: The run's id, where it is known already.
+    """
+
+    def __init__(self, command: Command, run: str = "") -> None:
+        self.run = run
+        self._silent = command.quiet
+        self._all = command.verbose > 0
+        self._live = interactive(sys.stderr)
+        self._shown = False
+        self._plan: list[str] = []
+        self._targets: dict[str, tuple[str, str]] = {}
+        self._left = ""
+
+    def __call__(self, event: "Event") -> None:
+        """Take one record of the run, as it is written."""
+        data = fields(event.data)
+        if event.kind == "run":
+            self.run = data["setting"]["run"]
+            self._line(f"run {self.run}", "dim")
+        elif event.kind == "start":
+            self._start(event, data)
+        elif event.kind in ("done", "failed"):
+            self._end(event, data)
+        elif event.kind == "note":
+            self._note(event, data)
+
+    def close(self) -> None:
+        """Take the changing line away."""
+        if self._shown:
+            write(_CLEAR, sys.stderr)
+            self._shown = False
+
+    def _start(self, event: "Event", data: Mapping[str, Any]) -> None:
+        kind, target = data["kind"], _short(data["target"])
+        self._targets[event.key] = kind, target
+        if kind in _CALLS:
+            arguments = _pairs(fields(fields(data["data"]).get("arguments")))
+            self._present(f"{event.agent or 'tea'}: {target}({arguments})")
+        elif kind == "model":
+            self._present(f"{event.agent or 'tea'}: asks {target}")
+        elif self._all and kind != "policy":
+            self._line(f"{event.agent or 'tea'}: {kind} {target}", "dim")
+
+    def _end(self, event: "Event", data: Mapping[str, Any]) -> None:
+        kind, target = self._targets.pop(event.key, ("", ""))
+        found = fields(data.get("data"))
+        if kind == "budget":
+            self._left = _left(found)
+        elif target == "todo" and found.get("ok"):
+            self._tell_plan(items(fields(found.get("value")).get("items")))
+        error = found if event.kind == "failed" else fields(found.get("error"))
+        if kind in _CALLS and error:
+            self._line(f"{event.agent or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
+
+    def _note(self, event: "Event", data: Mapping[str, Any]) -> None:
+        kind, said = data.get("kind"), fields(data.get("data"))
+        if kind == "enter" and str(said.get("ref", "")).startswith("agent:"):
+            task = fields(said.get("arguments")).get("task")
+            self._line(f"{event.agent}: works on {one_line(str(fields(task).get('text', task)), _WORDS)}", "cyan")
+        elif kind == "step":
+            goal = said.get("next_goal") or said.get("thinking") or "goes on"
+            calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
+            tail = f" ({calls})" if calls else ""
+            left = f" [{self._left}]" if self._left else ""
+            self._line(f"{event.agent}: step {said.get('step', '?')}: {one_line(str(goal), _WORDS)}{tail}{left}")
+
+    def _tell_plan(self, todo: list[Mapping[str, Any]]) -> None:
+        plan = [
+            f"{_MARKS.get(one.get('state', ''), '[?]')} {one.get('id')}. {one_line(str(one.get('text')), _WORDS)}"
+            for one in todo
+        ]
+        for line in plan:
+            if line not in self._plan:
+                self._line(f"plan: {line}")
+        self._plan = plan
+
+    def _present(self, text: str) -> None:
+        """Show what goes on now: on a terminal in place of what went on before."""
+        if self._silent:
+            return
+        if not self._live:
+            self._line(text)
+            return
+        write(f"{_CLEAR}{painted(one_line(text, _width()), 'dim', sys.stderr)}", sys.stderr)
+        self._shown = True
+
+    def _line(self, text: str, colour: Any = None) -> None:
+        if self._silent:
+            return
+        self.close()
+        line = one_line(text, 300)
+        write((painted(line, colour, sys.stderr) if colour else line) + "\n", sys.stderr)
+
+
+def _short(target: str) -> str:
+    """Return what a person calls a target: `calculator` for `tool:calculator@1.0.0#call`."""
+    head, _, operation = target.partition("#")
+    name = head.partition("@")[0].rpartition(":")[2]
+    return f"{name}.{operation}" if operation not in ("", "call", "run") else name
+
+
+def _pairs(arguments: Mapping[str, Any]) -> str:
+    return one_line(", ".join(f"{name}={value!r}" for name, value in arguments.items()), _ARGUMENTS)
+
+
+def _left(remaining: Mapping[str, Any]) -> str:
+    units = {"steps": "{:g} steps", "seconds": "{:.0f} s", "tokens": "{:g} tokens", "usd": "${:.2f}"}
+    words = [form.format(remaining[name]) for name, form in units.items() if remaining.get(name) is not None]
+    return f"left: {', '.join(words)}" if words else ""
+
+
+def _width() -> int:
+    from shutil import get_terminal_size
+
+    return max(20, get_terminal_size().columns - 1)

@@ -1,0 +1,55 @@
+"""How a person names a component: a ref, whose kind may be left out where the name is unique among kinds."""
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tea.errors import BadRef, UnknownComponent
+from tea.refs import Kind, Ref
+
+if TYPE_CHECKING:
+    from tea.runtime.platform import AnyManager, Platform
+
+KEPT: tuple[Kind, ...] = ("tool", "environment", "agent", "prompt")
+CALLED: tuple[Kind, ...] = ("tool", "environment", "agent")
+
+RefArgument = Annotated[str, typer.Argument(metavar="REF", help="kind:name, the kind only where the name needs it.")]
+
+
+async def find(tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT) -> tuple["AnyManager", Ref]:
+    """Return the library that keeps a component, and its whole ref.
+
+    Args:
+        tea: The platform.
+        text: What the person wrote.
+        kinds: The kinds that make sense here.
+
+    Raises:
+        BadRef: It is no ref, of a kind that makes no sense here, or may mean several components.
+        UnknownComponent: There is none of that name; the error names the nearest.
+    """
+    if ":" in text.partition("#")[0].partition("@")[0]:
+        ref = Ref.parse(text)
+        if ref.kind not in kinds:
+            raise BadRef(f"A {ref.kind} is of no use here.", fix=f"name one of {', '.join(kinds)}.")
+        return tea.libraries[ref.kind], ref
+    ref = Ref.parse(text, kind=kinds[0])
+    names: dict[Kind, set[str]] = {
+        kind: {one.name for one in await tea.libraries[kind].list(state=None)} for kind in kinds
+    }
+    found = [kind for kind in kinds if ref.name in names[kind]]
+    if not found:
+        raise _unknown(ref.name, names)
+    if len(found) > 1:
+        choice = ", ".join(f"{kind}:{text}" for kind in found)
+        raise BadRef(f"{text[:80]!r} may mean {len(found)} components.", fix=f"write one of {choice}.")
+    return tea.libraries[found[0]], Ref.parse(text, kind=found[0])
+
+
+def _unknown(name: str, names: dict[Kind, set[str]]) -> UnknownComponent:
+    known = {one: kind for kind in reversed(names) for one in names[kind]}
+    near = difflib.get_close_matches(name, known, n=1)
+    fix = f"did you mean {known[near[0]]}:{near[0]}?" if near else "`tea list` shows what there is."
+    return UnknownComponent(f"No component is named {name!r}.", fix=fix)

@@ -1,0 +1,74 @@
+"""`tea register`: a file becomes a component."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import KEPT
+from tea.cli.terminal import one_line
+from tea.errors import BadInput
+from tea.refs import Kind, Version
+
+if TYPE_CHECKING:
+    from tea.manifest import Manifest
+    from tea.runtime.platform import Platform
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A Python file, or Markdown for a prompt.")]
+VersionOption = Annotated[
+    str | None, typer.Option("--version", help="X.Y.Z; the next by the kind of change if left out.")
+]
+ReasonOption = Annotated[str, typer.Option("--reason", help="Why, for the history.")]
+
+
+async def register(
+    command: Command,
+    file: FileArgument,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="What it must be; found from the file if left out.")
+    ] = None,
+    version: VersionOption = None,
+    reason: ReasonOption = "",
+) -> None:
+    """Register a file as a component.
+
+    A name used before continues at its next version. What you register may be executed: you vouch for it.
+    """
+    check_version(version)
+    async with command.platform() as tea:
+        chosen = _kind(tea, file, kind)
+        config = await tea.libraries[chosen].register(file, version=version, reason=reason)
+    command.show(f"registered {config.ref}", summary(config))
+    tell_changes(command, config)
+
+
+def check_version(version: str | None) -> None:
+    """Raise BadRef unless `version` is one, or None."""
+    if version is not None:
+        Version.parse(version)
+
+
+def summary(config: "Manifest") -> dict[str, Any]:
+    """Return what a program wants to know of a version that was just made current."""
+    return {"ref": str(config.ref), "version": config.version, "digest": config.digest, "changes": config.changes}
+
+
+def tell_changes(command: Command, config: "Manifest") -> None:
+    """Say what was written into the source."""
+    if not command.as_json:
+        for change in config.changes:
+            command.tell(f"written in: {one_line(change)}")
+
+
+def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:
+    if wanted is not None:
+        found: Kind | None = next((kind for kind in KEPT if kind == wanted), None)
+        if found is None:
+            raise BadInput(f"{wanted[:60]!r} is no kind to register.", fix=f"kinds are {', '.join(KEPT)}.")
+        return found
+    if file.suffix == ".md":
+        return "prompt"
+    from tea.managers.bundled import read_source
+
+    return tea.dynamic.check(*read_source(file)).kind

@@ -1,0 +1,43 @@
+"""`tea resume`: a run that was interrupted, or waits for a person, goes on."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.ending import conclude, interruptible
+from tea.cli.progress import Progress
+from tea.errors import BadInput
+
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help='Its id, a unique beginning of it, or "last".')]
+
+
+async def resume(
+    command: Command,
+    run: RunArgument,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option("--answer", metavar="KEY=ANSWER", help="For a call that waits: allow, deny, or text instead."),
+    ] = None,
+) -> int:
+    """Go on with a run that was interrupted or waits for an answer."""
+    answers = _answers(answer or [])
+    async with command.platform() as tea:
+        found = await asyncio.to_thread(tea.tracer.find, run)
+        progress = Progress(command, found)
+        async with interruptible(progress):
+            outcome = await tea.resume(found, answers=answers, watch=progress)
+    return conclude(command, outcome)
+
+
+def _answers(texts: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        key, sign, answer = text.partition("=")
+        if not sign or not key:
+            raise BadInput(f"--answer {text[:80]!r} is not usable.", fix="write KEY=allow, KEY=deny or KEY=TEXT.")
+        if key in found:
+            raise BadInput(f"--answer names {key[:80]!r} twice.", fix="answer each call once.")
+        found[key] = answer
+    return found

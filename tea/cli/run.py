@@ -1,0 +1,56 @@
+"""`tea run`: a task is worked on, now."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.ending import conclude, interruptible
+from tea.cli.progress import Progress
+from tea.cli.task_input import Additions, read_input, read_uses
+
+if TYPE_CHECKING:
+    from tea.runtime.platform import Platform
+
+UseOption = Annotated[
+    list[str] | None, typer.Option("--use", metavar="KIND:NAME=VERSION", help="A version to use; repeatable.")
+]
+
+
+async def run(
+    command: Command,
+    task: Annotated[str, typer.Argument(metavar="TASK", help='A task file, a question, or "-" for standard input.')],
+    file: Annotated[list[Path] | None, typer.Option("--file", "-f", help="A file to work on; repeatable.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="Who works on it: the planner if left out.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Which model configuration answers.")] = None,
+    session: Annotated[str | None, typer.Option("--session", help="The session it belongs to.")] = None,
+    use: UseOption = None,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", help="Most model calls.")] = None,
+    seconds: Annotated[float | None, typer.Option("--timeout", help="Most seconds.")] = None,
+) -> int:
+    """Run a task: a task file (JSON), or a question with its files.
+
+    The answer goes to standard output, progress to standard error. Ctrl-C keeps what was done; `tea resume` goes on.
+    """
+    options = {"agent": agent, "model": model, "session": session}
+    budget = {"steps": max_steps, "seconds": seconds}
+    added = Additions(
+        files=file or (),
+        options={name: value for name, value in options.items() if value is not None},
+        budget={name: value for name, value in budget.items() if value is not None},
+        use=read_uses(use or ()),
+    )
+    read, files = await asyncio.to_thread(read_input, task, added)
+    progress = Progress(command)
+    async with command.platform() as tea:
+        _tell_offline(command, tea, read.model)
+        async with interruptible(progress):
+            outcome = await tea.execute(read, files, progress)
+    return conclude(command, outcome)
+
+
+def _tell_offline(command: Command, tea: "Platform", model: str | None) -> None:
+    if model is None and tea.settings.model is None and tea.models.default == "offline":
+        command.tell("tea: no model is configured: offline solvers answer, see `tea doctor`.")

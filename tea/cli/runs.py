@@ -1,0 +1,60 @@
+"""`tea runs`: what was run."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.ending import cost_words
+from tea.cli.terminal import one_line, table
+from tea.errors import StorageError
+
+if TYPE_CHECKING:
+    from tea.managers.tracer import Tracer
+
+_WORDS = 70
+
+
+async def runs(
+    command: Command,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show.")] = 20,
+) -> None:
+    """List the runs, newest first."""
+    async with command.platform() as tea:
+        ids = await asyncio.to_thread(tea.tracer.runs)
+        found = [await asyncio.to_thread(_summary, tea.tracer, run) for run in ids[:limit]]
+    command.show(_text(found), {"runs": found, "total": len(ids)})
+    if len(ids) > limit and not command.as_json:
+        command.tell(f"{len(ids) - limit} more: tea runs --limit {len(ids)}")
+
+
+def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
+    """Return what the first and last record of a run say; a run without its last is unfinished."""
+    from tea.managers.tracer import as_mapping
+
+    found: dict[str, Any] = {"run": run, "time": "", "status": "unfinished", "task": "", "session": "", "cost": None}
+    try:
+        for record in tracer.records(run):
+            if record.kind == "run":
+                task = as_mapping(as_mapping(record.data).get("task")).get("task", "")
+                found |= {"time": record.time, "task": task, "session": record.session}
+            elif record.kind == "end":
+                data = as_mapping(record.data)
+                found |= {"status": data.get("status", ""), "cost": data.get("cost")}
+    except StorageError as error:
+        found |= {"status": "damaged", "problem": error.problem}
+    return found
+
+
+def _text(found: list[dict[str, Any]]) -> str:
+    rows = [
+        (one["run"], one["time"], one["status"], _cost(one["cost"]), one_line(one["task"], _WORDS)) for one in found
+    ]
+    return table(rows) if rows else "There is no run yet."
+
+
+def _cost(cost: dict[str, Any] | None) -> str:
+    from tea.runtime.budget import Spent
+
+    return cost_words(Spent(**cost)) if cost else "-"

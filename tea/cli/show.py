@@ -1,0 +1,63 @@
+"""`tea show`: everything about one component."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import RefArgument, find
+from tea.cli.terminal import clean, one_line
+from tea.errors import BadInput
+
+if TYPE_CHECKING:
+    from tea.manifest import Manifest
+
+_STYLES = ("openai", "anthropic")
+
+
+async def show_component(
+    command: Command,
+    ref: RefArgument,
+    source: Annotated[bool, typer.Option("--source", help="Print the source alone.")] = False,
+    schema: Annotated[str | None, typer.Option("--schema", help="Print function schemas: openai or anthropic.")] = None,
+) -> None:
+    """Show a component: words, parameters, rules, origin."""
+    if schema is not None and schema not in _STYLES:
+        raise BadInput(f"There is no schema of style {schema[:60]!r}.", fix="write openai or anthropic.")
+    async with command.platform() as tea:
+        library, found = await find(tea, ref)
+        config: Manifest = await library.info(found.at(found.selector))
+        trusted = tea.trust(config.digest)
+    if schema is not None:
+        schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")
+        command.show(json.dumps(schemas, indent=2), {"schemas": schemas})
+    elif source:
+        command.show(_source(config), {"source": config.source, "files": dict(config.files)})
+    else:
+        command.show(clean(f"{config.text()}\n\n{_facts(config, trusted)}"), _data(config, trusted))
+
+
+def _facts(config: "Manifest", trusted: bool) -> str:
+    lineage = config.lineage
+    origin = lineage.how + (f" from {lineage.parent}" if lineage.parent else "")
+    facts = {
+        "ref": str(config.ref),
+        "digest": config.digest,
+        "comes from": origin,
+        "created": config.created,
+        "reason": config.reason,
+        "requires": ", ".join(config.requires),
+        "written in": "; ".join(config.changes),
+        "trusted": "yes" if trusted else "no, so it is not executed",
+    }
+    return "\n".join(f"{name}: {one_line(text)}" for name, text in facts.items() if text)
+
+
+def _source(config: "Manifest") -> str:
+    parts = [config.source, *(f"# file: {path}\n{text}" for path, text in sorted(config.files.items()))]
+    return clean("\n".join(parts)).rstrip("\n")
+
+
+def _data(config: "Manifest", trusted: bool) -> dict[str, Any]:
+    return {"component": config.to_json(), "text": config.text(), "trusted": trusted}

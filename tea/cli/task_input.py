@@ -1,0 +1,149 @@
+"""What `tea run` is asked to do: a task file, words, or standard input, with what the command line adds."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tea.errors import BadInput, BadTask
+
+if TYPE_CHECKING:
+    from tea.runtime.task_file import TaskFile
+
+Read = tuple["TaskFile", dict[str, Path]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Additions:
+    """What the command line says beside the task; it overrides the task file.
+
+    Args:
+        files: Further files, wherever they are.
+        options: Keys of the task file.
+        budget: Keys of its budget.
+        use: Versions by `kind:name`.
+    """
+
+    files: Sequence[Path] = ()
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    budget: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    use: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def read_input(what: str, added: Additions) -> Read:
+    """Return the task, and its files by the name they get in the workspace.
+
+    Args:
+        what: The path of a task file, `-` for standard input (a task file's JSON, or words), or words.
+        added: What else the command line says.
+
+    Raises:
+        BadTask: It cannot be used; nothing was written.
+    """
+    from tea.runtime.task_file import find_files, read_task
+
+    folder = Path.cwd()
+    if what == "-":
+        data = _standard_input()
+        task = read_task(data) if data.lstrip().startswith(b"{") else _from_words(_decoded(data))
+    elif names_file(what):
+        path = Path(what)
+        task, folder = read_task(_file(path)), path.parent
+    else:
+        task = _from_words(what)
+    task = _merged(task, added)
+    return task, _with_files(find_files(task, folder), added.files)
+
+
+def names_file(what: str) -> bool:
+    """Tell whether an argument is the path of a task file: it exists, or ends in `.json`; else it is words."""
+    return what.endswith(".json") or os.path.exists(what)
+
+
+def read_uses(texts: Sequence[str]) -> dict[str, str]:
+    """Return versions by `kind:name`, from `kind:name=VERSION` each.
+
+    Raises:
+        BadInput: One is of another form, or a component is named twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, version = text.partition("=")
+        if not sign or not version or ":" not in name:
+            raise BadInput(f"--use {text[:80]!r} is not usable.", fix="write kind:name=VERSION.")
+        if name in found:
+            raise BadInput(f"--use names {name[:80]!r} twice.", fix="name one version of it.")
+        found[name] = version
+    return found
+
+
+def _merged(task: "TaskFile", added: Additions) -> "TaskFile":
+    from tea.runtime.task_file import make_task
+
+    given = task.model_dump(mode="json", exclude_unset=True)
+    budget = {**given.get("budget", {}), **added.budget}
+    use = {**given.get("use", {}), **added.use}
+    return make_task(
+        {**given, **added.options, **({"budget": budget} if budget else {}), **({"use": use} if use else {})}
+    )
+
+
+def _from_words(words: str) -> "TaskFile":
+    from tea.runtime.task_file import make_task
+
+    return make_task({"task": words})
+
+
+def _with_files(found: dict[str, Path], files: Sequence[Path]) -> dict[str, Path]:
+    for file in files:
+        shown = str(file)[-80:]
+        path = file.resolve()
+        if not path.exists():
+            raise BadTask(f"There is no file {shown!r}.", fix="check the path after --file.")
+        if not path.is_file():
+            raise BadTask(f"{shown!r} is not a regular file.", fix="name a file after --file.")
+        if found.get(path.name, path) != path:
+            raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
+        found[path.name] = path
+    return found
+
+
+def _file(path: Path) -> bytes:
+    from tea.runtime.task_file import TASK_LIMIT
+    from tea.store.files import read_regular
+    from tea.store.strict import Refused
+
+    shown = str(path)[-80:]
+    try:
+        return read_regular(path.resolve(), TASK_LIMIT)
+    except FileNotFoundError as error:
+        raise BadTask(f"There is no task file {shown!r}.", fix="check its path; a question needs no file.") from error
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise BadTask(f"The task file {shown!r} cannot be read: {reason}.", fix="check its path and rights.") from error
+    except Refused as reason:
+        raise BadTask(
+            f"The task file {shown!r} cannot be used: {reason}.", fix="give a small regular file."
+        ) from reason
+
+
+def _standard_input() -> bytes:
+    from tea.runtime.task_file import TASK_LIMIT
+
+    if sys.stdin is None:
+        raise BadTask("There is no standard input.", fix="pipe a task into `tea run -`.")
+    data = sys.stdin.buffer.read(TASK_LIMIT + 1)
+    if len(data) > TASK_LIMIT:
+        raise BadTask(f"The task is larger than {TASK_LIMIT} bytes.", fix="put large data into files.")
+    if not data.strip():
+        raise BadTask("Standard input is empty.", fix="pipe a task file or a question into `tea run -`.")
+    return data
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise BadTask(f"The task is not UTF-8 at byte {error.start}.", fix="save it as UTF-8.") from error

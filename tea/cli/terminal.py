@@ -1,0 +1,115 @@
+"""What reaches a terminal: text without control sequences, colour where it is wanted, and pipes that may close."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal, TextIO
+
+from tea.errors import StorageError
+
+SCHEMA = 1
+Colour = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
+
+_CODES: dict[Colour, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+# Whole sequences first, so that no payload is left standing as text: strings with their terminator (OSC, DCS, SOS,
+# PM, APC), then CSI, then any other escape. An unterminated string is cut at the end of its line.
+_SEQUENCES = re.compile(
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+# Control characters; what overrides, embeds or isolates a direction of writing; invisible tags; half surrogates.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Return `text` without escape sequences, and without control characters but newline and tab.
+
+    Everything that models, tools, components and files say passes here before a person sees it.
+    """
+    plain = _BREAKS.sub("\n", _SEQUENCES.sub("", text))
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", _UNSEEN.sub("", plain))
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """Return `text` on one line, cleaned and cut to `limit` characters where there is one."""
+    line = " ".join(clean(text).split())
+    return line if not limit or len(line) <= limit else line[: max(0, limit - 3)] + "..."
+
+
+def shown(value: Any) -> str:
+    """Return a JSON value as people read it: text as it is, everything else as JSON."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return clean(text)
+
+
+def document(data: Mapping[str, Any]) -> str:
+    """Return what `--json` prints: one object that names its schema, in ASCII, which no terminal acts upon."""
+    return json.dumps({"schema": SCHEMA, **data}, default=str).replace("\x7f", "\\u007f")
+
+
+def interactive(stream: TextIO | None) -> bool:
+    """Tell whether `stream` is a terminal that can move its cursor."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def painted(text: str, colour: Colour, stream: TextIO | None) -> str:
+    """Return `text` in a colour where `stream` shows colours and nobody asked for none."""
+    if not interactive(stream) or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
+
+
+def write(text: str, stream: TextIO | None) -> None:
+    """Write text that was cleaned; a reader that went away is no error.
+
+    Raises:
+        StorageError: The output cannot be written, for example because the disk is full.
+    """
+    if stream is None:
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        _discard(stream)
+    except OSError as error:
+        _discard(stream)
+        problem = f"The output cannot be written: {error.strerror or type(error).__name__}."
+        raise StorageError(problem, fix="free some space, or send it elsewhere.") from error
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Write a line of the result to standard output."""
+    write(text + "\n", stream or sys.stdout)
+
+
+def prepare() -> None:
+    """Let every text be written, whatever the encoding of the terminal."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
+    """Return rows with their columns aligned; each cell on one line, the last column as wide as it likes."""
+    cells = [tuple(one_line(cell) for cell in row) for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))] if cells else []
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
+    return "\n".join(indent + line for line in lines)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let what is still in the stream's buffer, and all that follows, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)

@@ -1,0 +1,118 @@
+"""A run's records as a tree for people: agents hold their calls, steps and the agents they called."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from tea.cli.fields import fields
+from tea.cli.terminal import one_line
+
+if TYPE_CHECKING:
+    from tea.managers.tracer import TraceRecord
+
+_WORDS = 110
+_ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random")
+
+
+def tree(records: "Sequence[TraceRecord]", *, whole: bool = False) -> str:
+    """Return the lines of a run.
+
+    Args:
+        records: All of its records, in order.
+        whole: Also show what is there for a replay: resolutions, permissions, memory, notes and evidence.
+    """
+    ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
+    scopes = [one.key.rpartition(".")[0] for one in records if _is_note(one, "enter")]
+    lines: list[str] = []
+    hidden = 0
+    for record in records:
+        line = _line(record, ends.get(record.key), whole)
+        if line is None:
+            hidden += record.kind == "start"
+        else:
+            lines.append("  " * _depth(record, scopes) + one_line(line, 300))
+    if hidden:
+        lines.append(f"({hidden} more effects: resolutions, memory and the like; -v shows them)")
+    return "\n".join(lines)
+
+
+def _depth(record: "TraceRecord", scopes: list[str]) -> int:
+    """Return in how many scopes a record lies; the words on entering one stand at its own place."""
+    inside = sum(record.key.startswith((f"{scope}.", f"{scope}/")) for scope in scopes)
+    return inside - 1 if _is_note(record, "enter") else inside
+
+
+def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool) -> str | None:
+    data = fields(record.data)
+    if record.kind == "run":
+        task = fields(data.get("task"))
+        return f"run {fields(data.get('setting')).get('run', '')}  {record.time}  {_said(task.get('task'))}"
+    if record.kind == "end":
+        ended = _said(data.get("answer") if data.get("answer") not in (None, "") else data.get("reason"))
+        return f"{data.get('status', 'ended')}: {ended}"
+    if record.kind == "start":
+        return _effect(record, data, end) if whole or data.get("kind") not in _ASIDE else None
+    if record.kind == "note":
+        return _note(data, whole)
+    if record.kind in ("done", "failed", "fired", "message"):
+        return None
+    return f"{record.kind} {_said(record.data)}" if whole else None
+
+
+def _note(data: Mapping[str, Any], whole: bool) -> str | None:
+    kind, said = data.get("kind"), fields(data.get("data"))
+    if kind == "enter":
+        task = fields(said.get("arguments")).get("task", said.get("arguments"))
+        return f"{_ref(said.get('ref'))}  {_said(fields(task).get('text', task))}"
+    if kind == "exit":
+        return f"-> {_outcome(fields(said.get('response')))}"
+    if kind == "step":
+        return f"step {said.get('step', '?')}: {_said(said.get('next_goal') or said.get('thinking'))}"
+    return f"note {kind}: {_said(data.get('data'))}" if whole else None
+
+
+def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | None") -> str:
+    given = fields(data.get("data"))
+    what = f"{data.get('kind')} {_ref(data.get('target'))}".rstrip()
+    if "arguments" in given:
+        what += f"({_said(given['arguments'])})"
+    elif "prompt" in given:
+        what += f" {given['prompt']}"
+    if end is None:
+        return f"{what} -> no outcome"
+    value = fields(end.data).get("data")
+    result = f"failed: {_said(fields(value).get('problem'))}" if end.kind == "failed" else _outcome(value)
+    return f"{what} -> {result}  [{_milliseconds(record.time, end.time)}]"
+
+
+def _outcome(value: Any) -> str:
+    """Return what a call gave: of a response its value or problem, of a model's answer its words."""
+    found = fields(value)
+    if "ok" in found and "value" in found:
+        error = fields(found.get("error"))
+        return _said(found["value"]) if found["ok"] else f"{error.get('code')}: {_said(error.get('problem'))}"
+    if "response" in found:
+        response = fields(found["response"])
+        by = response.get("answered_by") or "a model"
+        return f"{_said(response.get('output') or response.get('text') or response.get('calls'))} (by {by})"
+    return _said(value)
+
+
+def _ref(target: Any) -> str:
+    return str(target or "").removesuffix("#call").removesuffix("#run")
+
+
+def _said(value: Any) -> str:
+    return one_line(value if isinstance(value, str) else "" if value is None else str(value), _WORDS)
+
+
+def _milliseconds(start: str, end: str) -> str:
+    try:
+        taken = datetime.fromisoformat(end) - datetime.fromisoformat(start)
+    except ValueError:
+        return "?"
+    return f"{taken.total_seconds() * 1000:.0f} ms"
+
+
+def _is_note(record: "TraceRecord", kind: str) -> bool:
+    return record.kind == "note" and fields(record.data).get("kind") == kind

@@ -1,0 +1,17 @@
+"""`tea unregister`: a component goes out of sight."""
+
+from tea.cli.command import Command
+from tea.cli.reference import RefArgument, find
+from tea.cli.register import ReasonOption
+
+
+async def unregister(command: Command, ref: RefArgument, reason: ReasonOption = "") -> None:
+    """Take a component out of sight.
+
+    Runs that pinned a version still find its bytes.
+    """
+    async with command.platform() as tea:
+        library, found = await find(tea, ref)
+        head = await library.unregister(found.name, reason=reason)
+    name = str(found.at(None))
+    command.show(f"unregistered {name}", {"ref": name, "removed": list(head.removed)})

@@ -1,0 +1,59 @@
+"""Type hints of a component's functions, in the form that pydantic reads on every supported Python."""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+
+import typing_extensions
+
+from tea.errors import BadComponent
+
+
+def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return a function's type hints by parameter, with `return` for its result.
+
+    Raises:
+        BadComponent: A hint names what is not there.
+    """
+    try:
+        hints = get_type_hints(function, include_extras=True)
+        return {name: _portable(hint) for name, hint in hints.items()}
+    except (NameError, TypeError, SyntaxError, RecursionError) as error:
+        problem = f"{function.__name__!r} has a type hint that cannot be read ({str(error)[:120]})."
+        raise BadComponent(problem, fix="import every name that the hints use.") from error
+
+
+def _portable(hint: Any) -> Any:
+    """Return `hint` with typed dicts that pydantic reads: before Python 3.12 it refuses those of `typing`."""
+    if sys.version_info >= (3, 12):
+        return hint
+    if is_typeddict(hint) and type(hint).__module__ == "typing":
+        fields = get_type_hints(hint, include_extras=True)
+        make: Any = typing_extensions.TypedDict
+        return make(hint.__name__, {name: _field(hint, name, fields[name]) for name in fields})
+    given: tuple[Any, ...] = get_args(hint)
+    arguments: tuple[Any, ...] = tuple(_portable(one) for one in given)
+    if arguments == given or get_origin(hint) is typing.Literal:
+        return hint
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return reduce(_or, arguments)
+    return hint.copy_with(arguments) if hasattr(hint, "copy_with") else _subscribed(get_origin(hint), arguments)
+
+
+def _field(owner: Any, name: str, hint: Any) -> Any:
+    bare = get_args(hint)[0] if get_origin(hint) in (typing.Required, typing.NotRequired) else hint
+    required = name in owner.__required_keys__
+    return (typing_extensions.Required if required else typing_extensions.NotRequired)[_portable(bare)]
+
+
+def _subscribed(origin: Any, arguments: tuple[Any, ...]) -> Any:
+    return origin[arguments]
+
+
+def _or(left: Any, right: Any) -> Any:
+    return left | right

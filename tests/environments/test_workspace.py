@@ -1,0 +1,171 @@
+"""The workspace environment, through the platform's own door."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from tea.testing import platform
+from tea.types import ActionResponse
+
+Act = Callable[..., Coroutine[Any, Any, ActionResponse]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace of a call from outside of a run is the current folder."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    monkeypatch.chdir(inside)
+    return inside
+
+
+@pytest.fixture
+async def act(folder: Path) -> AsyncIterator[Act]:
+    async with platform() as tea:
+
+        async def act(action: str, **arguments: Any) -> ActionResponse:
+            return await tea.ecp.invoke(f"workspace#{action}", arguments, session="s")
+
+        yield act
+
+
+async def test_what_was_written_is_read_listed_and_observed(act: Act, folder: Path) -> None:
+    written = await act("write", name="notes/a.md", text="héllo\n")
+    assert written.unwrap() == {"name": "notes/a.md", "size": 7, "type": "text"}
+    assert (await act("read", name="notes/a.md")).unwrap() == {"text": "héllo\n", "offset": 0, "next_offset": None}
+    expected = {"files": [{"name": "notes/a.md", "size": 7, "type": "text"}], "more": 0}
+    assert (await act("list_files")).unwrap() == expected
+    assert (await act("state")).unwrap() == expected
+    assert (folder / "notes" / "a.md").read_text() == "héllo\n"
+
+
+async def test_files_are_classified_by_their_ending(act: Act, folder: Path) -> None:
+    for name in ("b.CSV", "a.json", "c.xlsx", "d", "e.pdf", ".hidden"):
+        (folder / name).write_text("x")
+    files = (await act("list_files")).unwrap()["files"]
+    assert [(file["name"], file["type"]) for file in files] == [
+        ("a.json", "json"),
+        ("b.CSV", "table"),
+        ("c.xlsx", "table"),
+        ("d", "other"),
+        ("e.pdf", "document"),
+    ]
+
+
+async def test_a_listing_is_bounded_and_can_be_narrowed(act: Act, folder: Path) -> None:
+    for number in range(105):
+        (folder / f"{number:03}.txt").touch()
+    assert (await act("state")).unwrap()["more"] == 5
+    assert (await act("list_files", limit=2)).unwrap()["more"] == 103
+    chosen = (await act("list_files", names=["104.txt", "missing.txt", "002.txt"])).unwrap()
+    assert [file["name"] for file in chosen["files"]] == ["002.txt", "104.txt"]
+
+
+async def test_long_texts_are_read_page_by_page(act: Act, folder: Path) -> None:
+    text = "".join(f"line {number} ü\r\n" for number in range(1000))
+    (folder / "long.txt").write_text(text, newline="")
+    pages, offset = "", 0
+    while offset is not None:
+        page = (await act("read", name="long.txt", offset=offset, limit=999)).unwrap()
+        pages, offset = pages + page["text"], page["next_offset"]
+    assert pages == text
+
+
+async def test_append_creates_and_extends(act: Act, folder: Path) -> None:
+    await act("append", name="log.txt", text="one\n")
+    await act("append", name="log.txt", text="two\n")
+    assert (folder / "log.txt").read_text() == "one\ntwo\n"
+
+
+async def test_delete_takes_one_file_and_no_folder(act: Act, folder: Path) -> None:
+    await act("write", name="a/b.txt", text="x")
+    assert "no ordinary file" in str((await act("delete", name="a")).error)
+    assert (await act("delete", name="a/b.txt")).ok
+    assert not (await act("delete", name="a/b.txt")).ok
+    assert (folder / "a").is_dir()
+
+
+async def test_without_replace_a_file_stays_but_the_same_write_may_be_repeated(act: Act, folder: Path) -> None:
+    assert (await act("write", name="r.md", text="first", replace=False)).ok
+    assert (await act("write", name="r.md", text="first", replace=False)).ok
+    assert "exists" in str((await act("write", name="r.md", text="other", replace=False)).error)
+    assert (folder / "r.md").read_text() == "first"
+    assert sorted(path.name for path in folder.iterdir()) == ["r.md"]
+
+
+async def test_a_write_that_fails_leaves_nothing_behind(act: Act, folder: Path) -> None:
+    (folder / "file").write_text("x")
+    for name in ("file/below.txt", "a" * 250 + "/" + "b" * 250 + "/" + "c" * 600):
+        assert (await act("write", name=name, text="y")).error is not None
+    (folder / "folder").mkdir()
+    assert "is a folder" in str((await act("write", name="folder", text="y")).error)
+    assert not (await act("write", name="s.txt", text="\ud800")).ok
+    assert sorted(path.name for path in folder.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../secret.txt",
+        "a/../../secret.txt",
+        "/etc/passwd",
+        "link.txt",
+        "linked/secret.txt",
+        "a\0b",
+        "a\nb",
+        "",
+        ".",
+        "./",
+        "x" * 256,
+        "é" * 200,
+        "y/" * 600,
+    ],
+)
+async def test_no_name_leads_out_or_breaks_anything(act: Act, folder: Path, name: str) -> None:
+    (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
+    (folder / "linked").symlink_to(folder.parent)
+    for action, more in (("read", {}), ("write", {"text": "x"}), ("append", {"text": "x"}), ("delete", {})):
+        response = await act(action, name=name, **more)
+        assert response.error is not None, action
+        assert response.error["code"] == "ToolError"
+        assert len(response.error["problem"]) < 200
+    assert (folder.parent / "secret.txt").read_text() == "secret"
+    assert (await act("list_files")).unwrap()["files"] == []
+
+
+async def test_a_link_inside_the_workspace_is_a_file_like_others(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("x")
+    (folder / "b.txt").symlink_to(folder / "a.txt")
+    assert (await act("read", name="b.txt")).unwrap()["text"] == "x"
+    assert [file["name"] for file in (await act("list_files")).unwrap()["files"]] == ["a.txt", "b.txt"]
+
+
+async def test_what_is_no_text_or_no_ordinary_file_is_refused(act: Act, folder: Path) -> None:
+    (folder / "image.png").write_bytes(b"\x89PNG\r\n\xff\xfe")
+    os.mkfifo(folder / "pipe")
+    assert "not UTF-8" in str((await act("read", name="image.png")).error)
+    assert "no ordinary file" in str((await act("read", name="pipe")).error)
+    assert "no file" in str((await act("read", name="missing.txt")).error)
+
+
+async def test_numbers_out_of_range_are_refused(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("x")
+    assert not (await act("read", name="a.txt", offset=-1)).ok
+    assert not (await act("read", name="a.txt", limit=0)).ok
+    assert not (await act("list_files", limit=0)).ok
+
+
+@given(name=st.text(max_size=40), text=st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_any_name_is_written_inside_or_refused(act: Act, folder: Path, name: str, text: str) -> None:
+    outside = sorted(path.name for path in folder.parent.iterdir())
+    written = await act("write", name=name, text=text)
+    if written.ok:
+        assert (await act("read", name=name)).unwrap()["text"] == text
+        assert (await act("delete", name=name)).ok
+    assert sorted(path.name for path in folder.parent.iterdir()) == outside

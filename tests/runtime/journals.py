@@ -1,0 +1,77 @@
+"""What the tests of runs share: small agents, and ways to look into and alter a journal."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tea.store.journal import FileJournals
+
+DOUBLE = '''
+from tea import tool
+
+
+@tool(effects="reads", idempotent=True)
+async def double(number: int) -> int:
+    """Double a number."""
+    return number * 2
+'''
+
+SEND = '''
+from tea import Context, tool
+
+
+@tool(effects="external")
+async def send(ctx: Context, words: str) -> str:
+    """Send words to the world, which cannot be taken back."""
+    with ctx.path("sent.txt").open("a") as file:
+        file.write(words)
+    return words
+'''
+
+WORKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Worker(Agent):
+    """Double numbers, one after the other and side by side."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        first = await ctx.tcp.invoke("double", {"number": int(task.text)})
+        async with ctx.group() as group:
+            others = [group.spawn(ctx.tcp.invoke("double", {"number": n})) for n in range(3)]
+        await ctx.memory.record("doubled", {"number": first.value})
+        values = [first.value, *(other.result().value for other in others)]
+        return Result(answer=" ".join(map(str, values)))
+'''
+
+SENDER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Sender(Agent):
+    """Send the task's words."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        await ctx.tcp.invoke("double", {"number": 1})
+        sent = await ctx.tcp.invoke("send", {"words": task.text})
+        await ctx.tcp.invoke("double", {"number": 2})
+        return Result(answer=str(sent.value), ok=sent.ok)
+'''
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    """The records of a run, by its folder."""
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+
+
+def rewrite(home: Path, run: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> str:
+    """Write a run's records, changed, as another run whose checks hold; return its id."""
+    store = FileJournals(home / "traces")
+    kept = [{k: v for k, v in dict(one).items() if k not in ("seq", "check")} for one in store.read(run)]
+    other = f"{run[:-4]}beef"
+    with store.create(other) as writer:
+        writer.append(change(kept))
+    return other

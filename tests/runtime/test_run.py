@@ -1,0 +1,218 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journals import DOUBLE, SEND, SENDER, WORKER, records, rewrite
+
+import tea
+from tea.errors import ApprovalNeeded, BadInput, BadTask, Diverged, ProviderError, UnknownComponent
+from tea.runtime.outcome import Outcome
+from tea.runtime.platform import Platform
+from tea.runtime.policy import CallRequest, Decision
+from tea.runtime.recorder import Event
+from tea.testing import platform
+
+
+class AskBeforeSending:
+    async def decide(self, request: CallRequest) -> Decision:
+        return "ask" if request.traits.effects == "external" else "allow"
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Platform]:
+    async with platform() as made:
+        for source in (DOUBLE, SEND):
+            await made.tcp.register(source)
+        for source in (WORKER, SENDER):
+            await made.acp.register(source)
+        yield made
+
+
+def tree(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")} if folder.exists() else set()
+
+
+async def test_a_run_answers_and_replays_without_performing_anything(stage: Platform) -> None:
+    outcome = await stage.run("21", agent="worker")
+    assert (outcome.status, outcome.answer, outcome.exit_code) == ("done", "42 0 2 4", 0)
+    before = (outcome.trace / "journal.jsonl").read_bytes()
+    await stage.tcp.unregister("double")
+    await stage.acp.update("worker", WORKER.replace("range(3)", "range(2)"))
+    again = await stage.replay(outcome.run)
+    assert again.answer == outcome.answer
+    assert (outcome.trace / "journal.jsonl").read_bytes() == before
+
+
+async def test_replay_names_the_first_altered_result(stage: Platform) -> None:
+    outcome = await stage.run("21", agent="worker")
+
+    def alter(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        done = next(one for one in kept if one["kind"] == "done" and (one["data"]["data"] or {}).get("value") == 42)
+        done["data"]["data"]["value"] = 43
+        return kept
+
+    other = rewrite(stage.home, outcome.run, alter)
+    with pytest.raises(Diverged) as caught:
+        await stage.replay(other)
+    assert caught.value.exit_code == 7
+    assert "43" in caught.value.problem or "doubled" in caught.value.problem or "memory" in caught.value.problem
+
+
+async def test_replay_with_another_line_in_the_agent_diverges(stage: Platform) -> None:
+    outcome = await stage.run("21", agent="worker")
+    await stage.acp.update("worker", WORKER.replace("range(3)", "range(4)"))
+    with pytest.raises(Diverged):
+        await stage.replay(outcome.run, use={"agent:worker": "1.0.1"})
+    assert (await stage.replay(outcome.run)).ok
+
+
+async def test_a_journal_edited_by_hand_is_a_divergence(stage: Platform) -> None:
+    outcome = await stage.run("21", agent="worker")
+    path = outcome.trace / "journal.jsonl"
+    path.write_text(path.read_text().replace('"value":42', '"value":41', 1))
+    with pytest.raises(Diverged, match="journal"):
+        await stage.replay(outcome.run)
+
+
+async def test_a_pinned_source_edited_by_hand_is_a_divergence(stage: Platform) -> None:
+    outcome = await stage.run("21", agent="worker")
+    path = stage.home / "registry" / "agents" / "worker" / "versions" / "1.0.0.json"
+    path.write_text(path.read_text().replace("range(3)", "range(9)"))
+    with pytest.raises(Diverged):
+        await stage.replay(outcome.run)
+
+
+async def test_a_call_that_needs_consent_waits_and_goes_on(tmp_path: Path) -> None:
+    async with Platform(tmp_path / "home", policy=AskBeforeSending(), state=tmp_path / "state") as stage:
+        for source in (DOUBLE, SEND):
+            await stage.tcp.register(source)
+        await stage.acp.register(SENDER)
+        with pytest.raises(ApprovalNeeded) as waiting:
+            await stage.run("hello", agent="sender")
+        run = stage.tracer.find("last")
+        key = waiting.value.fix.split("--answer ")[1].split("=")[0]
+        sent = stage.home / "traces" / run / "workspace" / "sent.txt"
+        assert not sent.exists()
+        with pytest.raises(ApprovalNeeded):
+            await stage.resume(run)
+        outcome = await stage.resume(run, answers={key: "allow"})
+        assert outcome.answer == "hello"
+        assert sent.read_text() == "hello"
+        assert (await stage.replay(run)).ok
+        with pytest.raises(BadInput, match="has ended"):
+            await stage.resume(run)
+
+
+@pytest.mark.parametrize(("answer", "ok", "text"), [("deny", False, "None"), ("in my words", True, "in my words")])
+async def test_a_person_may_say_no_or_answer_instead(tmp_path: Path, answer: str, ok: bool, text: str) -> None:
+    async with Platform(tmp_path / "home", policy=AskBeforeSending(), state=tmp_path / "state") as stage:
+        for source in (DOUBLE, SEND):
+            await stage.tcp.register(source)
+        await stage.acp.register(SENDER)
+        with pytest.raises(ApprovalNeeded) as waiting:
+            await stage.run("hello", agent="sender")
+        key = waiting.value.fix.split("--answer ")[1].split("=")[0]
+        outcome = await stage.resume("last", answers={key: answer})
+        assert (outcome.ok, outcome.answer) == (ok, text)
+
+
+async def test_resume_repeats_no_recorded_effect_and_asks_about_an_uncertain_one(stage: Platform) -> None:
+    outcome = await stage.run("hello", agent="sender")
+    all_of_it = records(outcome.trace)
+    intent = next(index for index, one in enumerate(all_of_it) if one["kind"] == "intent")
+    other = rewrite(stage.home, outcome.run, lambda kept: kept[: intent + 1])
+    workspace = stage.home / "traces" / other / "workspace"
+    workspace.mkdir()
+    with pytest.raises(ApprovalNeeded, match="may have happened"):
+        await stage.resume(other)
+    again = await stage.resume(other, answers={all_of_it[intent]["key"]: "allow"})
+    assert again.answer == "hello"
+    assert (workspace / "sent.txt").read_text() == "hello"
+    assert (await stage.replay(other)).ok
+
+
+async def test_an_interrupted_run_goes_on_where_it_was(stage: Platform) -> None:
+    napper = WORKER.replace("first = await", "await ctx.sleep(60)\n        first = await").replace("Worker", "Napper")
+    await stage.acp.register(napper)
+    asleep = asyncio.Event()
+
+    def watch(event: Event) -> None:
+        if event.kind == "start" and event.data["kind"] == "sleep":
+            asleep.set()
+
+    running = asyncio.ensure_future(stage.run("1", agent="napper", watch=watch))
+    await asleep.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    run = stage.tracer.find("last")
+    assert all(one["kind"] != "end" for one in records(stage.home / "traces" / run))
+    fired = rewrite(stage.home, run, lambda kept: [*kept, {**kept[-1], "kind": "fired", "data": {"data": None}}])
+    outcome = await stage.resume(fired)
+    assert outcome.answer == "2 0 2 4"
+
+
+async def test_the_time_budget_ends_a_run_with_exit_code_5(stage: Platform) -> None:
+    napper = WORKER.replace("first = await", "await ctx.sleep(60)\n        first = await").replace("Worker", "Napper")
+    await stage.acp.register(napper)
+    outcome = await stage.run("1", agent="napper", budget={"seconds": 0.05})
+    assert (outcome.status, outcome.exit_code) == ("exhausted", 5)
+    assert (await stage.replay(outcome.run)).status == "exhausted"
+
+
+@pytest.mark.parametrize(
+    ("task", "error"),
+    [
+        ({"task": "x", "agent": "nobody"}, UnknownComponent),
+        ({"task": "x", "model": "gpt"}, ProviderError),
+        ({"task": "x", "files": ["missing.csv"]}, BadTask),
+        ({"task": "x", "use": {"tool:double": "9.9.9"}}, UnknownComponent),
+        ({"task": "x", "tools": ["nothing_like_it"]}, UnknownComponent),
+        ({"task": "x", "surprise": 1}, BadTask),
+        ({"task": ""}, BadTask),
+    ],
+)
+async def test_a_bad_task_writes_nothing(stage: Platform, task: dict[str, Any], error: type[Exception]) -> None:
+    before = tree(stage.home / "traces")
+    with pytest.raises(error):
+        await stage.run(task)
+    assert tree(stage.home / "traces") == before
+
+
+async def test_many_runs_at_once_keep_apart(stage: Platform) -> None:
+    outcomes = await asyncio.gather(*(stage.run(str(n), agent="worker") for n in range(20)))
+    assert [outcome.answer for outcome in outcomes] == [f"{2 * n} 0 2 4" for n in range(20)]
+    for outcome in outcomes:
+        assert (await stage.replay(outcome.run)).ok
+
+
+async def test_stream_gives_every_event_and_the_outcome_last(stage: Platform) -> None:
+    seen: list[Event | Outcome] = [one async for one in stage.stream("21", agent="worker")]
+    assert isinstance(seen[-1], Outcome)
+    kinds = [one.kind for one in seen[:-1] if isinstance(one, Event)]
+    assert kinds == [one["kind"] for one in records(seen[-1].trace)]
+
+
+async def test_leaving_a_stream_ends_its_run(stage: Platform) -> None:
+    events = stage.stream("21", agent="worker")
+    async for _ in events:
+        break
+    await events.aclose()
+    assert len(stage.tracer.runs()) == 1
+
+
+async def test_the_short_way_works_inside_a_running_loop(tmp_path: Path) -> None:
+    outcome = await tea.run("What is 6 * 7?", home=tmp_path)
+    assert outcome.ok
+    assert str(outcome.answer) == "42"
+    assert json.loads(json.dumps(outcome.to_json()))["answer"] == outcome.answer
+
+
+async def test_a_task_may_pin_a_version(stage: Platform) -> None:
+    await stage.tcp.update("double", DOUBLE.replace("* 2", "* 3"))
+    assert (await stage.run("1", agent="worker")).answer == "3 0 3 6"
+    pinned = await stage.run("1", agent="worker", use={"tool:double": "1.0.0"})
+    assert pinned.answer == "2 0 2 4"
