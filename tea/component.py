@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, cast, overload
 
@@ -48,7 +49,8 @@ class Definition:
     """What a component's source defines.
 
     Args:
-        create: Makes the instance whose operations are called; None where they need none.
+        create: Makes a fresh instance: of an environment or agent the one whose operations are called, of a tool the
+            function; None where there is none.
         rules: How to act in an environment (R_E), or how an agent decides.
         recovery: How an environment comes back after a crash.
     """
@@ -193,6 +195,7 @@ def _define_tool(found: Tool[..., Any]) -> Definition:
         operations={"call": operation},
         metadata=found.metadata,
         evolvable=found.evolvable,
+        create=lambda: copy(found),
     )
 
 
@@ -200,7 +203,10 @@ def _define_environment(found: type[Environment]) -> Definition:
     if found.state is Environment.state:
         raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
     actions = {name: getattr(found, name) for name in dir(found) if hasattr(getattr(found, name, None), _TRAITS)}
-    operations = {name: Operation.of(method, method.__dict__[_TRAITS], method=True) for name, method in actions.items()}
+    operations = {
+        _checked(name, "an action"): Operation.of(method, method.__dict__[_TRAITS], method=True)
+        for name, method in actions.items()
+    }
     traits = Traits(effects="reads", idempotent=True, network=False)
     operations["state"] = Operation.of(found.state, traits, method=True)
     return Definition(
@@ -247,8 +253,8 @@ def _words(found: type[Component]) -> str:
     return words
 
 
-def _checked(name: str) -> str:
+def _checked(name: str, what: str = "a component") -> str:
     if not NAME.fullmatch(name):
         fix = "use lower-case letters, digits and _, starting with a letter, at most 64."
-        raise BadComponent(f"{name[:80]!r} is not a name for a component.", fix=fix)
+        raise BadComponent(f"{name[:80]!r} is not a name for {what}.", fix=fix)
     return name

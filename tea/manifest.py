@@ -6,10 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, cast
 
+from pydantic import TypeAdapter
+
 from tea.errors import Damaged, UnknownComponent
-from tea.operation import Signature
+from tea.operation import Signature, reasons
 from tea.refs import Kind, Ref
 from tea.types import JsonObject, JsonValue
 
@@ -57,6 +60,7 @@ class Manifest:
         created: When, ISO 8601 in UTC.
         reason: Why, in the words of whoever made it.
         changes: What was written into the source before hashing, for example imports.
+        digest: SHA-256 over everything that decides what the component does.
     """
 
     kind: Kind
@@ -75,16 +79,17 @@ class Manifest:
     created: str = ""
     reason: str = ""
     changes: tuple[str, ...] = ()
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the digest once; a manifest never changes."""
+        digest = source_digest(self.kind, self.name, self.source, self.files, self.requires)
+        object.__setattr__(self, "digest", digest)
 
     @property
     def ref(self) -> Ref:
         """The exact version, as a ref."""
         return Ref(kind=self.kind, name=self.name, selector=self.version)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 over everything that decides what the component does."""
-        return source_digest(self.kind, self.name, self.source, self.files, self.requires)
 
     def operation(self, name: str) -> Signature:
         """Return one operation's signature.
@@ -121,7 +126,7 @@ class Manifest:
         data = {name: getattr(self, name) for name in Manifest.__slots__}
         data["operations"] = {name: one.to_json() for name, one in self.operations.items()}
         data["lineage"] = {name: getattr(self.lineage, name) for name in Lineage.__slots__}
-        return {"format": FORMAT, **data, "digest": self.digest}
+        return {"format": FORMAT, **data}
 
     @classmethod
     def from_json(cls, data: JsonObject) -> Manifest:
@@ -131,14 +136,12 @@ class Manifest:
             Damaged: It is not a manifest, or its digest does not fit its source.
         """
         try:
-            rest = {key: data[key] for key in Manifest.__slots__}
-            rest["operations"] = {key: Signature.from_json(one) for key, one in data["operations"].items()}
-            rest["lineage"] = Lineage(**data["lineage"])
-            rest["requires"], rest["changes"] = tuple(data["requires"]), tuple(data["changes"])
-            found, digest = _SUBTYPES.get(data["kind"], cls)(**rest), data["digest"]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise Damaged(f"A stored component is no manifest ({error!r:.100}).", fix="run `tea doctor`.") from error
-        if digest != found.digest:
+            fields = {name: data[name] for name in Manifest.__slots__ if name != "digest"}
+            found = _reader(_SUBTYPES.get(str(data["kind"]), cls)).validate_python(fields)
+        except (KeyError, ValueError) as error:
+            problem = f"A stored component is no manifest: {_fault(error)}."
+            raise Damaged(problem, fix="restore the file, or register the component again.") from error
+        if data.get("digest") != found.digest:
             problem = f"The source of {found.ref} is not what its digest promises, so it is not used."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         return found
@@ -163,6 +166,15 @@ class AgentConfig(Manifest):
 
 
 _SUBTYPES: dict[str, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
+
+
+@cache
+def _reader(kind: type[Manifest]) -> TypeAdapter[Manifest]:
+    return TypeAdapter(kind)
+
+
+def _fault(error: KeyError | ValueError) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else reasons(error, 1)
 
 
 def canonical(value: JsonValue) -> bytes:

@@ -6,13 +6,15 @@ The signature gives the schema, the Google-style docstring the words and the exa
 from __future__ import annotations
 
 import inspect
+import json
+import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Protocol, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic.json_schema import PydanticJsonSchemaWarning
 
 from tea.context import Context
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError
@@ -20,6 +22,7 @@ from tea.hints import read_hints
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 
 AsyncFunction = Callable[..., Awaitable[Any]]
+_strict = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +78,6 @@ class Signature:
         """Return the signature as a JSON object."""
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, data: JsonObject) -> Signature:
-        """Read what `to_json` wrote."""
-        traits: dict[str, Any] = dict(data["traits"])
-        traits["secrets"] = tuple(traits["secrets"])
-        examples = tuple(Example(**example) for example in data["examples"])
-        fields: dict[str, Any] = {**data, "examples": examples, "traits": Traits(**traits)}
-        return cls(**fields)
-
 
 class Executor(Protocol):
     """Carries a validated call out: in process, in a sandbox, by a recipe or from a record."""
@@ -113,12 +107,17 @@ class Operation:
             BadComponent: The function is not async, or lacks a docstring or a hint, or has a
                 parameter that JSON cannot carry.
         """
-        from docstring_parser import DocstringStyle, parse
+        from docstring_parser import DocstringStyle, ParseError, parse
 
         name = function.__name__
         if not inspect.iscoroutinefunction(function):
             raise BadComponent(f"{name!r} is not async.", fix=f"write `async def {name}(...)`.")
-        doc = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
+        try:
+            doc = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
+            examples = _examples("\n".join(block.description or "" for block in doc.examples))
+        except (ParseError, ValueError) as error:
+            problem = f"The docstring of {name!r} cannot be read: {_first_line(error)}."
+            raise BadComponent(problem, fix="write Google docstring sections, and examples as `>>> call`.") from error
         if not doc.short_description:
             raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
         words = {parameter.arg_name: parameter.description for parameter in doc.params}
@@ -128,7 +127,7 @@ class Operation:
             description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
             parameters=executor.parameters(),
             returns=executor.returns(),
-            examples=tuple(_examples("\n".join(block.description or "" for block in doc.examples))),
+            examples=tuple(examples),
             traits=traits or Traits(),
         )
         return cls(signature=signature, executor=executor)
@@ -136,12 +135,22 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InProcess:
-    """Executes a function in this process, validating through pydantic."""
+    """Executes a function in this process, validating through pydantic.
+
+    Args:
+        function: The function.
+        arguments: Validates its arguments.
+        returned: Its return annotation.
+        result: Validates what it gives, as the one member of a tuple, so that NaN is seen inside of any type.
+        contexts: Its parameters that are given the context.
+        method: Whether its first parameter is the instance.
+    """
 
     function: AsyncFunction
     arguments: TypeAdapter[dict[str, Any]]
-    result: TypeAdapter[Any]
-    takes_context: bool
+    returned: Any
+    result: TypeAdapter[tuple[Any]]
+    contexts: tuple[str, ...]
     method: bool
 
     @classmethod
@@ -149,20 +158,24 @@ class InProcess:
         """Build the validators from the function's real signature."""
         hints = read_hints(function)
         parameters = list(inspect.signature(function).parameters.values())[1 if method else 0 :]
-        shown = [p for p in parameters if hints.get(p.name) is not Context]
-        for parameter in shown:
+        for parameter in parameters:
             _check(parameter, hints, function.__name__)
+        shown = [p for p in parameters if hints[p.name] is not Context]
         described = [_described(parameter, hints, words) for parameter in shown]
         try:
-            arguments, result = _arguments(described), TypeAdapter[Any](hints.get("return", Any))
+            arguments, returned = _arguments(described), hints.get("return", Any)
+            result = TypeAdapter[tuple[Any]](tuple[returned], config=ConfigDict(ser_json_inf_nan="constants"))
         except (PydanticUserError, TypeError) as error:
             problem = f"{function.__name__!r} has a type that JSON cannot carry ({_first_line(error)})."
             raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
+        _check_defaults(arguments, function.__name__)
+        contexts = tuple(p.name for p in parameters if p not in shown)
         return cls(
             function=function,
             arguments=arguments,
+            returned=returned,
             result=result,
-            takes_context=len(shown) < len(parameters),
+            contexts=contexts,
             method=method,
         )
 
@@ -172,7 +185,7 @@ class InProcess:
 
     def returns(self) -> JsonSchema:
         """Return the JSON Schema of the result."""
-        return _schema(lambda: self.result.json_schema(mode="serialization"), self.function.__name__)
+        return _schema(lambda: TypeAdapter(self.returned).json_schema(mode="serialization"), self.function.__name__)
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Validate `arguments`, run the function, and give its result as JSON.
@@ -184,29 +197,31 @@ class InProcess:
         """
         name = self.function.__name__
         try:
-            valid = self.arguments.validate_json(to_json(arguments))
-        except (ValidationError, PydanticSerializationError) as error:
+            valid = self.arguments.validate_json(_json(dict(arguments)))
+        except (ValueError, TypeError, RecursionError) as error:
             raise BadArguments(f"{name!r} got bad arguments: {reasons(error)}.", fix="follow its schema.") from error
-        given = ((receiver,) if self.method else ()) + ((context,) if self.takes_context else ())
+        given = (receiver,) if self.method else ()
         try:
-            value = await self.function(*given, **valid)
+            value = await self.function(*given, **valid, **dict.fromkeys(self.contexts, context))
         except (TeaError, TimeoutError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             problem = f"{name!r} raised {_first_line(error)}."
             raise CallFailed(problem, fix="check the arguments, or its source.") from error
         try:
-            return self.result.dump_python(self.result.validate_python(value), mode="json")
-        except (ValidationError, ValueError) as error:
-            problem = f"{name!r} gave what its annotation does not promise: {_first_line(error)}."
+            (found,) = self.result.dump_python(self.result.validate_python((value,)), mode="json")
+            _json(found)
+        except (ValueError, TypeError, RecursionError) as error:
+            problem = f"{name!r} gave what its annotation does not promise: {reasons(error)}."
             raise CallFailed(problem, fix="mend its return annotation or its source.") from error
+        return found
 
 
-def reasons(error: ValidationError | PydanticSerializationError, limit: int = 3) -> str:
+def reasons(error: BaseException, limit: int = 3) -> str:
     """Return what a validation error says, in one line."""
     if not isinstance(error, ValidationError):
         return _first_line(error)
-    found = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
+    found = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}"[:200] for e in error.errors(include_url=False)]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return "; ".join(found[:limit]) + more
 
@@ -236,13 +251,32 @@ def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any
     named = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     collect.__signature__ = inspect.Signature(named)  # pyright: ignore[reportFunctionMemberAccess]
     collect.__annotations__ = {p.name: p.annotation for p in named}
-    return TypeAdapter(cast(Any, collect), config=ConfigDict(strict=True, allow_inf_nan=False))
+    return TypeAdapter(cast(Any, collect), config=ConfigDict(strict=True, allow_inf_nan=False, validate_default=True))
+
+
+def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
+    """Refuse defaults that do not fit: a call without arguments misses some, but nothing else may be wrong."""
+    try:
+        arguments.validate_json("{}")
+    except ValidationError as error:
+        wrong = [e for e in error.errors(include_url=False) if not e["type"].startswith("missing")]
+        if wrong:
+            parameter, said = str(wrong[0]["loc"][0]), wrong[0]["msg"]
+            problem = f"The default of {parameter!r} of {name!r} does not fit its type: {said}."
+            raise BadComponent(problem, fix="mend the default or the type, for example `int | None = None`.") from error
+
+
+def _json(value: JsonValue) -> bytes:
+    """Return strict JSON; NaN, infinities and half characters are a ValueError."""
+    return _strict.encode(value).encode()
 
 
 def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:
     try:
-        return build()
-    except PydanticUserError as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PydanticJsonSchemaWarning)
+            return build()
+    except (PydanticUserError, PydanticJsonSchemaWarning) as error:
         problem = f"{name!r} has a type that JSON cannot carry ({_first_line(error)})."
         raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
 

@@ -137,6 +137,17 @@ def check_selector(selector: str) -> str:
     raise BadRef(f"{_shown(selector)} selects no version.", fix=fix)
 
 
+def check_alias(alias: str) -> str:
+    """Return `alias` if it follows the grammar of aliases.
+
+    Raises:
+        BadRef: It does not.
+    """
+    if not ALIAS.fullmatch(alias):
+        raise BadRef(f"{_shown(alias)} is no alias.", fix="use lower-case letters, digits and -, at most 64.")
+    return alias
+
+
 def is_version(selector: str) -> bool:
     """Tell whether `selector` is a version, not an alias or a digest."""
     return _VERSION.fullmatch(selector) is not None
@@ -148,7 +159,8 @@ def is_digest(selector: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= 80 else text[:77] + "...")
+    shown = repr(text[:80])
+    return shown if len(shown) <= 82 and len(text) <= 80 else f"{shown[:79]}..."
 
 
 def _example(name: str) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +19,6 @@ from tea.errors import TeaError
 if TYPE_CHECKING:
     from tea.runtime.platform import Platform
 
-P = ParamSpec("P")
 _PATIENCE = 3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -67,7 +66,7 @@ class Command:
         return fault.exit_code
 
 
-Work = Callable[Concatenate[Command, P], Coroutine[Any, Any, int | None]]
+Work = Callable[..., Coroutine[Any, Any, int | None]]
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
     "home": (
@@ -80,11 +79,11 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def command(work: Work[P]) -> Callable[..., int]:
+def command(work: Work) -> Callable[..., int]:
     """Make a command of typer from an async function: give it the common options, and run it.
 
     Args:
-        work: Does the work and returns the exit code, None for 0. Its docstring is the help.
+        work: Takes the `Command` and its own options, and returns the exit code, None for 0. Its docstring is the help.
     """
     own = inspect.signature(work)
     common = [
@@ -95,7 +94,7 @@ def command(work: Work[P]) -> Callable[..., int]:
 
     def carry_out(**given: Any) -> int:
         chosen = Command(**{name: given.pop(name) for name in _OPTIONS})
-        return execute(chosen, lambda: work(chosen, **given))  # pyright: ignore[reportCallIssue]
+        return execute(chosen, lambda: work(chosen, **given))
 
     carry_out.__doc__ = work.__doc__
     carry_out.__signature__ = own.replace(parameters=parameters, return_annotation=int)  # pyright: ignore[reportFunctionMemberAccess]

@@ -3,8 +3,9 @@
 import asyncio
 import platform
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tea.cli.command import Command
 from tea.cli.reference import KEPT
@@ -15,6 +16,7 @@ from tea.extras import EXTRAS
 if TYPE_CHECKING:
     from tea.runtime.platform import Platform
 
+T = TypeVar("T")
 _BAD = 2
 
 
@@ -24,7 +26,7 @@ async def doctor(command: Command) -> int:
     Reads every component and journal; exit code 2 when something is damaged.
     """
     async with command.platform() as tea:
-        damage = [*tea.problems, *await asyncio.to_thread(lambda: list(_damage(tea)))]
+        damage = [*tea.problems, *await asyncio.to_thread(_damage, tea)]
         data = {
             "versions": _versions(),
             "home": str(tea.home),
@@ -40,25 +42,26 @@ async def doctor(command: Command) -> int:
     return _BAD if damage else 0
 
 
-def _damage(tea: "Platform") -> Iterator[str]:
-    """Read every version, every head and every journal; give a line for each that is not what was written."""
+def _damage(tea: "Platform") -> list[str]:
+    """Read every version, every head and every journal; return a line for each that is not what was written."""
+    damage: list[str] = []
+
+    def tried(look: Callable[[], list[T]]) -> list[T]:
+        try:
+            return look()
+        except TeaError as error:
+            damage.append(one_line(error.problem, 300))
+            return []
+
+    versions = tea.versions
     for kind in KEPT:
-        names = yield from _tried(lambda kind=kind: tea.versions.names(kind))
-        for name in names or ():
-            for version in (yield from _tried(lambda k=kind, n=name: tea.versions.store.versions(k, n))) or ():
-                yield from _tried(lambda k=kind, n=name, v=version: tea.versions.manifest(k, n, v))
-            yield from _tried(lambda k=kind, n=name: tea.versions.heads(k, n))
-    for run in (yield from _tried(tea.tracer.runs)) or ():
-        yield from _tried(lambda run=run: sum(1 for _ in tea.tracer.records(run)))
-
-
-def _tried(look: Callable[[], Any]) -> Iterator[str]:
-    """Return what a look gives, or give the line of what is wrong there."""
-    try:
-        return look()
-    except TeaError as error:
-        yield one_line(error.problem, 300)
-        return None
+        for name in tried(partial(versions.names, kind)):
+            for version in tried(partial(versions.store.versions, kind, name)):
+                tried(lambda kind=kind, name=name, version=version: [versions.manifest(kind, name, version)])
+            tried(partial(versions.heads, kind, name))
+    for run in tried(tea.tracer.runs):
+        tried(lambda run=run: [sum(1 for _ in tea.tracer.records(run))])
+    return damage
 
 
 def _counts(tea: "Platform") -> dict[str, int]:

@@ -36,7 +36,7 @@ async def list_components(
 def _kinds(text: str | None) -> list[Kind]:
     if text is None:
         return list(KEPT)
-    found = [kind for kind in KEPT if text in (kind, f"{kind}s")]
+    found: list[Kind] = [kind for kind in KEPT if text in (kind, f"{kind}s")]
     if not found:
         raise BadRef(f"{text[:80]!r} is no kind of component to list.", fix=f"kinds are {', '.join(KEPT)}.")
     return found

@@ -39,7 +39,7 @@ async def find(tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT) -> tupl
     names: dict[Kind, set[str]] = {
         kind: {one.name for one in await tea.libraries[kind].list(state=None)} for kind in kinds
     }
-    found = [kind for kind in kinds if ref.name in names[kind]]
+    found: list[Kind] = [kind for kind in kinds if ref.name in names[kind]]
     if not found:
         raise _unknown(ref.name, names)
     if len(found) > 1:

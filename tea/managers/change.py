@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from tea.manifest import Manifest
 from tea.operation import Signature
 from tea.refs import Change
-from tea.types import JsonSchema
+from tea.types import JsonObject, JsonSchema
 
 _WORDS = frozenset({"title", "description", "examples", "default"})
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 def change_between(old: Manifest, new: Manifest) -> Change:
@@ -20,46 +22,67 @@ def change_between(old: Manifest, new: Manifest) -> Change:
     if old.recovery != new.recovery or set(old.operations) - set(new.operations):
         return "major"
     shared = [(old.operations[name], new.operations[name]) for name in old.operations]
-    if any(_breaks(before, after) for before, after in shared):
+    parameters = [(before.parameters, after.parameters) for before, after in shared]
+    if old.kind == "prompt":
+        parameters.append((_variables(old), _variables(new)))
+    if any(_breaks(*pair) for pair in parameters) or any(
+        _promise(before) != _promise(after) for before, after in shared
+    ):
         return "major"
-    if set(new.operations) - set(old.operations) or any(_adds(before, after) for before, after in shared):
-        return "minor"
-    return "minor" if _prompt_adds(old, new) else "patch"
+    if _meaning(_output(old)) != _meaning(_output(new)):
+        return "major"
+    added = set(new.operations) - set(old.operations) or any(_adds(*pair) for pair in parameters)
+    return "minor" if added else "patch"
 
 
-def _breaks(old: Signature, new: Signature) -> bool:
-    before, after = _properties(old), _properties(new)
-    if set(before) - set(after) or _required(new) - _required(old):
-        return True
-    if any(_meaning(before[name]) != _meaning(after[name]) for name in before):
-        return True
-    return _meaning(old.returns) != _meaning(new.returns) or _traits(old) != _traits(new)
+def _breaks(old: JsonSchema, new: JsonSchema) -> bool:
+    """Tell whether arguments that fitted may fit no longer; any other type counts, even a wider one."""
+    return bool(_required(new) - _required(old)) or any(
+        name not in _part(new, part) or _meaning(schema) != _meaning(_part(new, part)[name])
+        for part in ("properties", "$defs")
+        for name, schema in _part(old, part).items()
+    )
 
 
-def _adds(old: Signature, new: Signature) -> bool:
-    return bool(set(_properties(new)) - set(_properties(old))) or _required(old) != _required(new)
+def _adds(old: JsonSchema, new: JsonSchema) -> bool:
+    return bool(set(_part(new, "properties")) - set(_part(old, "properties"))) or _required(old) != _required(new)
 
 
-def _prompt_adds(old: Manifest, new: Manifest) -> bool:
-    before, after = (one.metadata.get("prompt", {}).get("variables") for one in (old, new))
-    return old.kind == "prompt" and before != after
-
-
-def _traits(one: Signature) -> tuple[Any, ...]:
+def _promise(one: Signature) -> tuple[Any, ...]:
     t = one.traits
-    return (t.effects, t.idempotent, t.scope, t.network, t.secrets, t.before)
+    return (_meaning(one.returns), t.effects, t.idempotent, t.scope, t.network, t.secrets, t.before)
 
 
-def _properties(one: Signature) -> dict[str, JsonSchema]:
-    return cast("dict[str, JsonSchema]", one.parameters.get("properties", {}))
+def _variables(prompt: Manifest) -> JsonSchema:
+    facts = _facts(prompt)
+    return {"properties": facts.get("variables", {}), "required": facts.get("required", [])}
 
 
-def _required(one: Signature) -> set[str]:
-    return set(cast("list[str]", one.parameters.get("required", [])))
+def _output(prompt: Manifest) -> Any:
+    return _facts(prompt).get("output")
+
+
+def _facts(prompt: Manifest) -> JsonObject:
+    return cast("JsonObject", prompt.metadata.get("prompt", {})) if prompt.kind == "prompt" else {}
+
+
+def _part(schema: JsonSchema, name: str) -> Mapping[str, JsonSchema]:
+    return cast("Mapping[str, JsonSchema]", schema.get(name, {}))
+
+
+def _required(schema: JsonSchema) -> set[str]:
+    return set(cast("list[str]", schema.get("required", [])))
 
 
 def _meaning(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        items = cast("dict[str, Any]", schema).items()
-        return {key: _meaning(value) for key, value in items if key not in _WORDS or isinstance(value, dict)}
-    return [_meaning(one) for one in cast("list[Any]", schema)] if isinstance(schema, list) else schema
+    """Return a schema without what is only words for its reader."""
+    if isinstance(schema, list):
+        return [_meaning(one) for one in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    items = cast("dict[str, Any]", schema).items()
+    return {
+        key: {name: _meaning(one) for name, one in value.items()} if key in _NAMED else _meaning(value)
+        for key, value in items
+        if key not in _WORDS
+    }

@@ -170,8 +170,8 @@ class _Models:
     def _object(self, schema: Mapping[str, Any], name: str) -> Any:
         properties: dict[str, Any] = dict(schema.get("properties", {}))
         required: list[str] = list(schema.get("required", ()))
-        properties |= {key: True for key in required if key not in properties}
         others = schema.get("additionalProperties")
+        properties |= {key: True if others is None else others for key in required if key not in properties}
         if not properties and others is not False:
             kind = self._type(True if others is None else others, f"{name}Value")
             if "title" not in schema or others is not None:

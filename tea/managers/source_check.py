@@ -18,6 +18,7 @@ from tea.managers.source_shape import check_shape
 from tea.managers.source_text import MOST_BYTES, MOST_FILES, ParsedFile, SourceText, refusal
 from tea.refs import NAME, Kind
 
+_MOST_ANCESTORS = 50
 _BASES: dict[str, Kind] = {"tea.Environment": "environment", "tea.Agent": "agent"}
 
 
@@ -115,6 +116,8 @@ def _only_component(file: ParsedFile, names: Names, kind: Kind | None) -> _Compo
 
 def _components(file: ParsedFile, names: Names) -> Iterator[_Component]:
     """Give each tool, and each environment's and agent's class that no other one derives from."""
+    classes = [node for node in names.definitions.values() if isinstance(node, ast.ClassDef)]
+    parents = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name) and base.id != node.name}
     for node in file.tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if (mark := _tool_mark(node, names)) is not None:
@@ -122,7 +125,7 @@ def _components(file: ParsedFile, names: Names) -> Iterator[_Component]:
                     raise file.refuse(f"{node.name[:60]!r} is not async.", f"write `async def {node.name[:40]}`.", node)
                 options = mark.keywords if isinstance(mark, ast.Call) else []
                 yield _Component("tool", node.name, node, _literals({one.arg: one.value for one in options}))
-            case ast.ClassDef() if (kind := _kind_of(node, names)) and not _is_derived_from(node, names):
+            case ast.ClassDef() if node.name not in parents and (kind := _kind_of(node, names)):
                 values = _class_values(node, names)
                 yield _Component(kind, _class_name(file, node, values), node, _literals(values))
             case _:
@@ -139,7 +142,7 @@ def _tool_mark(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> as
 def _lines_of_descent(node: ast.ClassDef, names: Names) -> Iterator[ast.ClassDef]:
     """Give a class and those of the same file it derives from, nearest first."""
     waiting, seen = [node], set[str]()
-    while waiting:
+    while waiting and len(seen) < _MOST_ANCESTORS:
         found = waiting.pop(0)
         if found.name in seen:
             continue
@@ -152,11 +155,6 @@ def _lines_of_descent(node: ast.ClassDef, names: Names) -> Iterator[ast.ClassDef
 def _kind_of(node: ast.ClassDef, names: Names) -> Kind | None:
     origins = [names.origin(base) or "" for one in _lines_of_descent(node, names) for base in one.bases]
     return next((_BASES[origin] for origin in origins if origin in _BASES), None)
-
-
-def _is_derived_from(node: ast.ClassDef, names: Names) -> bool:
-    others = [other for other in names.definitions.values() if isinstance(other, ast.ClassDef) and other is not node]
-    return any(isinstance(base, ast.Name) and base.id == node.name for other in others for base in other.bases)
 
 
 def _class_values(node: ast.ClassDef, names: Names) -> dict[str | None, ast.expr]:

@@ -87,8 +87,19 @@ class Trace:
         self._session = session
         self._task = task
 
-    def append(self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "") -> None:
-        """Write one record; it survives the death of this process."""
+    def append(
+        self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "", size: int = _SPILL + 1
+    ) -> None:
+        """Write one record; it survives the death of this process.
+
+        Args:
+            kind: What sort of record.
+            key: Key of the effect or scope it belongs to.
+            data: What it says.
+            agent: Name of the agent at work.
+            parent: Span id of what it belongs to.
+            size: Upper bound of the data's length as JSON text, where it is known.
+        """
         self._writer.append(
             [
                 {
@@ -101,7 +112,7 @@ class Trace:
                     "agent": agent,
                     "kind": kind,
                     "key": key,
-                    "data": self._bounded(data),
+                    "data": data if size <= _SPILL else self._bounded(data),
                 }
             ]
         )

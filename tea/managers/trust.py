@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tea.errors import StorageError
@@ -21,8 +22,7 @@ class Trust:
     def __init__(self, folder: Path | None = None) -> None:
         self.path = (folder or state_folder()) / "trusted"
         self._shipped: set[str] = set()
-        self._granted: set[str] = set()
-        self._size = -1
+        self._granted = _Granted()
 
     def ship(self, digests: Iterable[str]) -> None:
         """Trust what was installed with tea or with an installed package, for this process."""
@@ -30,7 +30,7 @@ class Trust:
 
     def __call__(self, digest: str) -> bool:
         """Tell whether source of that digest may run in process."""
-        return digest in self._shipped or digest in self._granted or digest in self._read()
+        return digest in self._shipped or digest in self._read()
 
     def grant(self, digest: str, what: str) -> None:
         """Trust a digest from now on; `what` says in words which source it is."""
@@ -40,7 +40,8 @@ class Trust:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                os.write(handle, f"{digest} {what}\n".encode())
+                gap = b"" if self._granted.data.endswith(b"\n") else b"\n"
+                os.write(handle, gap + f"{digest} {what}\n".encode())
                 os.fsync(handle)
             finally:
                 os.close(handle)
@@ -49,17 +50,35 @@ class Trust:
             raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error
 
     def _read(self) -> set[str]:
+        known = self._granted
         try:
-            size = self.path.stat().st_size
-            if size != self._size:
-                lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-                self._granted, self._size = {line.partition(" ")[0] for line in lines}, size
+            facts = self.path.stat()
+            stamp = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            if stamp != known.stamp:
+                known = self._granted = known.followed(self.path.read_bytes(), stamp)
         except FileNotFoundError:
-            self._granted, self._size = set(), -1
+            known = self._granted = _Granted()
         except OSError as error:
             problem = f"The list of trusted components {str(self.path)!r} cannot be read: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may read.") from error
-        return self._granted
+        return known.digests
+
+
+@dataclass(frozen=True, slots=True)
+class _Granted:
+    """What the list says, as of one look at the file; where it only grew, only the new lines are read."""
+
+    stamp: tuple[int, int, int] = (0, 0, 0)
+    data: bytes = b"\n"
+    digests: set[str] = field(default_factory=set[str])
+
+    def followed(self, data: bytes, stamp: tuple[int, int, int]) -> _Granted:
+        """Return what the list says now."""
+        grew = self.data.endswith(b"\n") and data.startswith(self.data)
+        lines = data[len(self.data) if grew else 0 :].decode("utf-8", "replace").splitlines()
+        digests = self.digests if grew else set[str]()
+        digests.update(line.partition(" ")[0] for line in lines)
+        return _Granted(stamp, data, digests)
 
 
 def state_folder() -> Path:

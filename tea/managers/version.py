@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from tea.errors import AlreadyRegistered, Conflict, Damaged, RegistryError, UnknownComponent
 from tea.managers.change import change_between
 from tea.manifest import Manifest
-from tea.refs import FIRST, Kind, Ref, Version, check_selector, is_digest, is_version
+from tea.refs import FIRST, Kind, Ref, Version, check_alias, is_digest, is_version
 from tea.store.registry import RegistryStore
 from tea.types import JsonObject, State
 
@@ -82,10 +82,14 @@ class VersionManager:
     """Keeps the immutable versions and the movable pointers of every kind of component.
 
     All methods block for a short file operation; callers on an event loop use a thread.
+
+    Args:
+        store: Where they are kept.
     """
 
     def __init__(self, store: RegistryStore) -> None:
         self.store = store
+        self._digests: dict[tuple[str, str, str], str] = {}
 
     def names(self, kind: Kind) -> list[str]:
         """Return the names ever registered, sorted; removed ones included."""
@@ -96,8 +100,22 @@ class VersionManager:
         return Head.from_json(*self.store.head(kind, name))
 
     def manifest(self, kind: Kind, name: str, version: str) -> Manifest:
-        """Return one stored version, whatever its state."""
-        return Manifest.from_json(self.store.read(kind, name, version))
+        """Return one stored version, whatever its state.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            Damaged: The file is not what was written, or is another component's.
+        """
+        wanted = Ref(kind=kind, name=name, selector=version)
+        document = self.store.read(kind, name, version)
+        try:
+            found = Manifest.from_json(document)
+        except Damaged as error:
+            raise Damaged(f"{wanted} is damaged: {error.problem}"[:240], fix=error.fix) from error
+        if found.ref != wanted:
+            raise Damaged(f"{wanted} is damaged: its file holds {found.ref}.", fix="bring its version file back.")
+        self._digests[kind, name, version] = found.digest
+        return found
 
     def history(self, kind: Kind, name: str) -> list[Manifest]:
         """Return the versions in sight, oldest first."""
@@ -124,8 +142,8 @@ class VersionManager:
         if is_version(version) and version not in head.removed and version in self.store.versions(ref.kind, ref.name):
             return self.manifest(ref.kind, ref.name, version)
         known = [v for v in self.store.versions(ref.kind, ref.name) if v not in head.removed]
-        names = ", ".join([*known[-5:], *head.aliases])
-        raise UnknownComponent(f"{ref.at(None)} has no version {ref.selector!r}.", fix=f"it has {names}.")
+        names = ", ".join([*known[-5:], *sorted(head.aliases)[:3]])[:120]
+        raise UnknownComponent(f"{ref.at(None)} has no version {ref.selector!r}.", fix=f"it has {names or 'none'}.")
 
     def add(
         self,
@@ -152,12 +170,16 @@ class VersionManager:
         """
         for _ in range(_ATTEMPTS):
             manifest = build(version or self.next_version(kind, name, build))
+            if orphan := self._orphan(kind, name, manifest, version):
+                self._point(kind, name, orphan.version, author, orphan.reason)
+                return orphan
             try:
                 self.store.create(kind, name, manifest.version, manifest.to_json())
             except AlreadyRegistered:
-                if version is None:
+                if version is not None:
+                    raise
+                if not self._shipped_by_another(manifest):
                     continue
-                raise
             if current:
                 self._point(kind, name, manifest.version, author, manifest.reason)
             elif self.head(kind, name).number == 0:
@@ -225,10 +247,12 @@ class VersionManager:
         return self._advance(ref.kind, ref.name, change, author, reason or f"{version} is {state}")
 
     def alias(self, ref: Ref, alias: str, *, author: str | None = None, reason: str = "") -> Head:
-        """Let a movable tag stand for a version."""
-        check_selector(alias)
-        if is_version(alias) or is_digest(alias):
-            raise RegistryError(f"{alias!r} is no alias.", fix="use lower-case letters, digits and -.")
+        """Let a movable tag stand for a version.
+
+        Raises:
+            BadRef: `alias` is no alias.
+        """
+        check_alias(alias)
         version = self._in_sight(ref).version
         return self._advance(
             ref.kind,
@@ -240,16 +264,28 @@ class VersionManager:
 
     def holds(self, kind: Kind, name: str, digest: str) -> bool:
         """Tell whether some stored version has that digest."""
-        return self._by_digest(Ref(kind=kind, name=name, selector=digest)) is not None
+        return any(self._digest(kind, name, one) == digest for one in self.store.versions(kind, name))
 
     def lineage(self, kind: Kind, name: str, version: str) -> list[Manifest]:
         """Return a version and its ancestors, newest first."""
-        chain: list[Manifest] = []
+        chain: dict[str, Manifest] = {}
         at: str | None = version
-        while at is not None and at not in {m.version for m in chain}:
-            chain.append(self.manifest(kind, name, at))
-            at = chain[-1].lineage.parent
-        return chain
+        while at is not None and at not in chain:
+            chain[at] = self.manifest(kind, name, at)
+            at = chain[at].lineage.parent
+        return list(chain.values())
+
+    def _orphan(self, kind: Kind, name: str, manifest: Manifest, version: str | None) -> Manifest | None:
+        """Return the same content where a registration died between its version and its first head."""
+        if self.head(kind, name).number:
+            return None
+        found = self._by_digest(Ref(kind=kind, name=name, selector=manifest.digest))
+        return found if found is not None and version in (None, found.version) else None
+
+    def _shipped_by_another(self, manifest: Manifest) -> bool:
+        """Tell whether another process has just stored the same shipped component."""
+        there = self.manifest(manifest.kind, manifest.name, manifest.version)
+        return manifest.lineage.how == "bundled" and there.digest == manifest.digest
 
     def _in_sight(self, ref: Ref) -> Manifest:
         found = self.resolve(ref)
@@ -259,10 +295,19 @@ class VersionManager:
 
     def _by_digest(self, ref: Ref) -> Manifest | None:
         for version in self.store.versions(ref.kind, ref.name):
-            manifest = self.manifest(ref.kind, ref.name, version)
-            if manifest.digest == ref.selector:
-                return manifest
+            if self._digest(ref.kind, ref.name, version) == ref.selector:
+                return self.manifest(ref.kind, ref.name, version)
         return None
+
+    def _digest(self, kind: Kind, name: str, version: str) -> str:
+        """Return a version's digest, remembered from its first reading; empty where the file is damaged."""
+        found = self._digests.get((kind, name, version))
+        if found is None:
+            try:
+                found = self.manifest(kind, name, version).digest
+            except Damaged:
+                return ""
+        return found
 
     def _head(self, kind: Kind, name: str, number: int) -> Head:
         return Head.from_json(*self.store.head(kind, name, number))

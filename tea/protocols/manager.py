@@ -312,7 +312,7 @@ class ContextManager(Generic[ConfigT]):
         if text is None:
             return None
         versions = self.services.versions
-        if versions.holds(self.kind, name, _digest(text)):
+        if versions.head(self.kind, name).number and versions.holds(self.kind, name, _digest(text)):
             return None
         first = self.build(text, str(FIRST), Lineage(how="bundled"), "", "shipped")
         return replace(

@@ -123,27 +123,6 @@ class Server(Generic[ConfigT, ResponseT]):
             raise UnknownComponent(problem, fix=f"write {ref}#ACTION; `tea show {ref}` lists its actions.")
         return chosen
 
-    async def execute(
-        self, config: Manifest, operation: str, arguments: JsonObject, context: Context, seconds: float | None
-    ) -> Response:
-        """Carry out a call that was authorised and pinned.
-
-        Args:
-            config: The exact version.
-            operation: Which of its operations.
-            arguments: JSON arguments, not yet validated.
-            context: What the component may reach.
-            seconds: Its deadline; None where the caller keeps one itself.
-        """
-        try:
-            config.operation(operation)
-            definition = await self.manager.definition(config)
-        except _RAISED:
-            raise
-        except TeaError as error:
-            return failure(self.response, _operation_ref(config, operation), error)
-        return await self.carry_out(config, definition, operation, arguments, context, seconds)
-
     async def carry_out(
         self,
         config: Manifest,
@@ -153,7 +132,16 @@ class Server(Generic[ConfigT, ResponseT]):
         context: Context,
         seconds: float | None,
     ) -> Response:
-        """Carry out a call whose source is loaded; see `execute`."""
+        """Carry out a call that was authorised and pinned, and whose source is loaded.
+
+        Args:
+            config: The exact version.
+            definition: What its source defines.
+            operation: Which of its operations.
+            arguments: JSON arguments, not yet validated.
+            context: What the component may reach.
+            seconds: Its deadline; None where the caller keeps one itself.
+        """
         ref = _operation_ref(config, operation)
         executor = definition.operations[operation].executor
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tea.managers.tracer import Trace, span_id
@@ -46,13 +46,16 @@ class Recorder:
     def entry(self, entry: Entry) -> None:
         """Write what the gate says."""
         data: JsonObject = {"kind": entry.kind, "target": entry.target, "digest": entry.digest, "data": entry.data}
-        self.write(entry.event, entry.key, data if entry.kind else {"data": entry.data})
+        self._write(entry.event, entry.key, data if entry.kind else {"data": data["data"]}, {"size": len(entry.text)})
 
     def write(self, kind: str, key: str, data: JsonValue) -> None:
-        """Write one record."""
+        """Write one record of another's."""
+        self._write(kind, key, data, {})
+
+    def _write(self, kind: str, key: str, data: JsonValue, known: Mapping[str, int]) -> None:
         scope, agent = self._scope(key)
         if self.trace is not None:
-            self.trace.append(kind, key, data, agent=agent, parent=span_id(self._run, scope) if scope else "")
+            self.trace.append(kind, key, data, agent=agent, parent=span_id(self._run, scope) if scope else "", **known)
         if self._watch is not None:
             self._watch(Event(kind=kind, key=key, agent=agent, data=data))
 

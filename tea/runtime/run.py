@@ -212,8 +212,15 @@ class Run:
         return self._held.setdefault(name, config)
 
     async def _load(self, library: Library, config: Manifest) -> None:
+        """Load what runs inside the program's own branches, which wait for nothing but the gate."""
         if any(one.traits.scope for one in config.operations.values()):
             self._definitions[config.digest] = await library.definition(config)
+
+    async def _definition(self, call: _Call) -> Definition:
+        digest = call.config.digest
+        if digest not in self._definitions:
+            self._definitions[digest] = await call.server.manager.definition(call.config)
+        return self._definitions[digest]
 
     async def _leaf(self, call: _Call) -> Response:
         async def perform(key: str) -> JsonValue:
@@ -246,9 +253,13 @@ class Run:
             return response
 
     async def _execute(self, call: _Call, key: str) -> Response:
+        try:
+            definition = await self._definition(call)
+        except (RegistryError, BadInput) as error:
+            return failure(call.server.response, call.target, error)
         context = self.context(LeafPort(self, key, call.agent), call.agent)
         seconds = self.setting.call_seconds
-        return await call.server.execute(call.config, call.operation, call.arguments, context, seconds)
+        return await call.server.carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
 
     async def _permit(self, call: _Call, key: str) -> Response | None:
         request = CallRequest(

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from tea.component import Definition
 from tea.errors import BadComponent, CallFailed, Damaged, Quarantined
 from tea.managers.dynamic import DynamicManager
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig
@@ -175,14 +174,15 @@ def test_trust_is_asked_again_for_what_is_loaded_already(manager: DynamicManager
 
 def test_threads_that_load_one_source_execute_it_once(manager: DynamicManager, events: list[str]) -> None:
     stored = eventful(manager)
-    start = threading.Barrier(8)
+    everybody_asked = threading.Barrier(8)
 
-    def load(_: int) -> Definition:
-        start.wait()
-        return manager.load(stored)
+    def trusted(digest: str) -> bool:
+        everybody_asked.wait(timeout=30)
+        return True
 
+    busy = DynamicManager(trusted)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(load, range(8)))
+        found = list(pool.map(lambda _: busy.load(stored), range(8)))
     assert len({id(one) for one in found}) == 1
     assert events == ["executed"]
 

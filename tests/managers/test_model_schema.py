@@ -122,7 +122,7 @@ def objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         lambda properties, required, others: {
             "type": "object",
             "properties": properties,
-            "required": sorted(set(required)),
+            "required": sorted(set(required) & (properties.keys() if others is False else set(required))),
             **({} if others is None else {"additionalProperties": others}),
         },
         st.dictionaries(keys, inner, min_size=1, max_size=3),
@@ -190,6 +190,7 @@ def test_a_model_accepts_what_its_schema_accepts(schema: dict[str, Any], values:
         {"type": "object", "properties": []},
         {"type": "object", "properties": {"a": {"type": "integer", "minimum": "x"}}},
         {"type": "object", "patternProperties": {}},
+        {"type": "object", "required": ["a"], "additionalProperties": False},
         {"$ref": "#"},
     ],
 )
@@ -200,9 +201,15 @@ def test_schemas_that_no_model_can_carry_are_refused_in_one_line(schema: dict[st
     assert str(caught.value).isprintable()
 
 
-@given(st.recursive(st.one_of(SCALARS, st.sampled_from(["object", "array", "#"])), lambda inner: st.dictionaries(
-    st.sampled_from(["type", "properties", "items", "anyOf", "$ref", "enum", "required", "default", "a"]), inner, max_size=4
-), max_leaves=10))  # fmt: skip
+SCHEMA_WORDS = st.sampled_from(["type", "properties", "items", "anyOf", "$ref", "enum", "required", "default", "a"])
+ANYTHING = st.recursive(
+    st.one_of(SCALARS, st.sampled_from(["object", "array", "#"])),
+    lambda inner: st.one_of(st.dictionaries(SCHEMA_WORDS, inner, max_size=4), st.lists(inner, max_size=2)),
+    max_leaves=10,
+)
+
+
+@given(ANYTHING)
 def test_no_schema_raises_anything_else(schema: Any) -> None:
     said = ""
     try:

@@ -136,8 +136,10 @@ class Conditions:
         column = span.column
         assert column is not None
         yield from self._truth(position, column)
-        if self._noun_of_rows(column):
+        if self._noun_of_rows(column) and not (position and self.spans[position - 1].text == "by"):
             yield None, position + 1, 0.15
+        if self.tag(position - 1) == "COL" and self.spans[position - 1].column == column:
+            yield None, position + 1, 0.1
         after, negated = position + 1, False
         for _ in range(3):
             for one, end, cost in self._predicate(after, column):
@@ -311,12 +313,13 @@ class Conditions:
                 for one, end, cost in self._compared(position, column, sign):
                     yield one, end, cost + 0.1
 
-    def implied(self, attributes: Sequence[str]) -> list[Column]:
+    def implied(self, attributes: Sequence[str], table: str = "") -> list[Column]:
         """Return the columns that best carry one of the attributes; size may be several, else the first attribute counts."""
         found: list[Column] = []
         for attribute in attributes:
             scored = [(attribute_score(attribute, column), column) for column in self.schema.columns]
             scored = [(score, column) for score, column in scored if column.numeric or column.dated]
+            scored = [(score, column) for score, column in scored if table in ("", column.table)]
             best = max((score for score, _ in scored), default=0.0)
             found += [column for score, column in scored if score == best >= 0.85 and column not in found]
             if found and "size" not in attributes:
@@ -359,12 +362,22 @@ class Conditions:
             if span.tag == "NOT" and self.tag(position + 1) == "COL":
                 column = self.spans[position + 1].column
                 if column and not column.truths:
-                    yield Condition(column=column, operator="missing"), position + 2, 0.2
+                    yield from self._none_of(column, position + 2)
+            return
+        if span.tag == "WITHOUT" and column.numeric and not column.dated:
+            yield from self._none_of(column, after + 1)
             return
         operator: Operator = "present" if span.tag == "PRESENT" else "missing"
         if span.tag == "WITHOUT" and column.truths:
             operator = "false"
         yield Condition(column=column, operator=operator), after + 1, 0.05
+
+    def _none_of(self, column: Column, end: int) -> Parsed:
+        """Yield has no moons: zero of what is counted, else nothing in the cell; not when it may be either."""
+        counted = column.numeric and not column.dated and column.low == 0
+        if not (counted and column.nulls):
+            one = Condition(column=column, operator="=", values=(0,)) if counted else Condition(column=column, operator="missing")
+            yield one, end, 0.1
 
     # when
 

@@ -42,6 +42,8 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("new", "newer", "newest", "older", "oldest", _DATES_UP, ()),
     ("late", "later", "latest", "earlier", "earliest", _DATES_UP + _BIRTH, ()),
     ("recent", "more recent", "most recent", "less recent", "least recent", _DATES_UP + _BIRTH, ()),
+    ("recently", "more recently", "most recently", "less recently", "least recently", _DATES_UP + _BIRTH, ()),
+    ("last", "", "last", "", "", _DATES_UP, ()),
     ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second", "qsec")),
     ("expensive", "more expensive", "most expensive", "less expensive", "least expensive", ("price", "cost", "far"), ()),
     ("costly", "costlier", "costliest", "", "", ("price", "cost", "far"), ()),
@@ -88,7 +90,7 @@ _KEYWORDS: tuple[tuple[str, Sense], ...] = (
     *_senses("HOWMANY", {"": "how many|number of|count of|total number of|total count of|the count of"}),
     *_senses("COUNT", {"": "count|tally"}),
     *_senses("HOWMUCH", {"": "how much"}),
-    *_senses("WHAT", {"": "what|whats", "which": "which|which one|which ones", "who": "who|whom"}),
+    *_senses("WHAT", {"what": "what|whats", "which": "which|which one|which ones", "who": "who|whom"}),
     *_senses("WHEN", {"": "when|on what date|on which date|what date|in what year|in which year|what year|which year"}),
     *_senses("WHERE", {"": "where"}),
     *_senses("LIST", {"": "list|show|name|give|return|print|display|enumerate|identify|find|report|provide|get|determine"}),
@@ -99,7 +101,7 @@ _KEYWORDS: tuple[tuple[str, Sense], ...] = (
     *_senses("HAVE", {"": "recorded|record|reach|reaches|reached|carries|boasts|boast|feature|features"}),
     *_senses("THERE", {"": "there|exist|exists"}),
     *_senses("IN", {"": "in|of|from|for|at|on|within|among|by|inside|amongst|across|out of|belonging to|for which"}),
-    *_senses("IN", {"": "located in|based in|living in|situated in|found in|coming from|which is in|to|under|into|through"}),
+    *_senses("IN", {"": "located in|based in|living in|situated in|found in|coming from|which is in|to|into"}),
     *_senses("IN", {"": "considering|considering only|regarding|concerning|looking at|restricted to|limited to|as|during"}),
     *_senses("REL", {"": "that|who|whose|where|with|when|such that|which|if|for which|in which|given that|given"}),
     *_senses("AND", {"and": "and|&|as well as|but|also", "or": "or|either|or else"}),
@@ -189,7 +191,7 @@ _KEYWORDS: tuple[tuple[str, Sense], ...] = (
 
 FILLERS = frozenset(
     """the a an all any please tell me can could you would i we us know want to data dataset table file csv spreadsheet
-    recorded listed given present below here so then just only its their it they them these those this sheet
+    recorded listed so then just only its their it they them these those this sheet
     value values entry result results column field please. ? ! . " ( ) 's
     ones one some actually actual respectively ever also whole
     entire corresponding associated together""".split()
@@ -227,8 +229,8 @@ IMPLIED: dict[str, tuple[str, ...]] = {
 }
 _SYNONYMS = """
 country nation; sex gender; weight mass; price cost; salary wage pay income earnings; population inhabitants pop;
-city town; job occupation profession position; elevation altitude; surname lastname; forename firstname;
-film movie; car vehicle automobile; author writer write; director direct; company firm; currency money;
+city town municipality; job occupation profession position; elevation altitude; surname lastname; forename firstname;
+film movie; car vehicle automobile; author writer writ; director direct; company firm; currency money;
 phone telephone; description comment comments remark note; type kind category sort; date day; revenue turnover;
 quantity qty; department dept; address location; airport aerodrome; runtime duration; length duration; team club side;
 teacher instructor; pupil student; kid child; boss manager; customer client; product item; goods product; state province;

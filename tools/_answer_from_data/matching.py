@@ -53,7 +53,8 @@ def _by_words(said: list[str], named: list[str], core: list[str], generic: froze
     if sorted(said) == sorted(core):
         return 0.9
     if len(said) == len(core) and all(_near(a, b) for a, b in zip(said, core, strict=True)):
-        return 0.85
+        same = all(a == b or synonyms(a, b) or min(len(a), len(b)) >= 5 for a, b in zip(said, core, strict=True))
+        return 0.85 if same else 0.75
     if len(said) < len(named) and all(any(_near(word, other) for other in named) for word in said):
         return _part(said, core)
     extra = [word for word in said if not any(_near(word, other) for other in named)]
@@ -95,7 +96,7 @@ def _by_letters(said: list[str], named: list[str]) -> float:
         return 0.85
     if len(words) == 1 and len(named) == 1 and 2 <= len(short) < len(words[0]) and len(words[0]) >= 4:
         if words[0].startswith(short) and len(short) >= 3:
-            return 0.85
+            return 0.78
         if _skeleton(short, words[0]):
             return 0.75
     if len(words) == 1 and len(named) == 1 and len(words[0]) >= 4 and short.endswith(words[0]) and len(short) <= len(words[0]) + 2:

@@ -9,6 +9,7 @@ from .query import Condition, Measure, Where
 from .schema import Column, Table
 from .spans import Span
 
+_NUMBER = re.compile(r"\b(id|ids|number|numbers|code|codes|no|index|phone|zip)\b", re.IGNORECASE)
 _PLAIN_NAMES = re.compile(r"(code|common|full|product|item)?[ _]?(name|title|label|model|description)|col_\d+", re.IGNORECASE)
 
 
@@ -95,7 +96,8 @@ class Nouns(Conditions):
                 yield Noun(table=span.table, column=after.column, plural=after.plural), position + 2, 0.1
         if tag == "COL" and span.column:
             table = self.schema.table(span.column.table)
-            yield Noun(table=table, column=span.column, plural=span.plural), position + 1, 0.0
+            doubt = 0.2 if span.column.numbers_things and table.label and not _NUMBER.search(span.text) else 0.0
+            yield Noun(table=table, column=span.column, plural=span.plural), position + 1, doubt
             if following == "ROW" and self.spans[position + 1].table == table:
                 yield Noun(table=table, column=span.column, plural=self.spans[position + 1].plural), position + 2, 0.02
         if tag == "UNK" and following not in ("ROW", "COL", "UNK", "VAL") and (table := self._unnamed()):
@@ -141,7 +143,7 @@ class Nouns(Conditions):
         tag = self.tag(position)
         if tag == "COL":
             column = self.spans[position].column
-            if column and (column.numeric or column.dated) and not column.identifies and not column.truths:
+            if column and (column.numeric or column.dated) and not column.numbers_things and not column.truths:
                 yield Measure(function="value", column=column), False, position + 1, 0.0
         if tag == "AGG":
             function = self.spans[position].sense.value
@@ -152,7 +154,10 @@ class Nouns(Conditions):
                 position, tag = after, "HOWMANY"
         if tag == "HOWMANY":
             for noun, end, cost in self.noun(position + 1):
-                if not noun.where:
+                column = noun.column
+                if column and self.spans[position].text.startswith("total") and column.numeric:
+                    yield Measure(function="sum", column=column), True, end, cost
+                elif not noun.where:
                     yield from self._counted(noun, end, cost)
 
     def _counted(self, noun: Noun, end: int, cost: float) -> Iterator[tuple[Measure, bool, int, float]]:
@@ -164,7 +169,7 @@ class Nouns(Conditions):
             yield Measure(function="count", table=noun.table), True, end, cost
         elif column.truths:
             return
-        elif column.numeric and not column.dated:
+        elif column.numeric and not column.dated and not column.numbers_things:
             yield Measure(function="value", column=column), False, end, cost
         else:
             yield Measure(function="distinct", column=column), True, end, cost + (0.0 if noun.distinct else 0.1)
@@ -181,6 +186,12 @@ class Nouns(Conditions):
             for noun, after, more in self.noun(end):
                 for ranked, final, extra in self._ranked_before(extreme, noun, after):
                     yield ranked, final, cost + more + extra
+        if self.tag(position) == "NUM" and not self.spans[position].year:
+            for noun, end, cost in self.noun(position + 1):
+                for ranked, final, more in self._ranked_after(noun, end):
+                    if ranked.extreme.count == 1 == ranked.extreme.rank:
+                        extreme = replace(ranked.extreme, count=max(1, int(self.spans[position].number or 1)))
+                        yield replace(ranked, extreme=extreme), final, cost + more
         yield from self._most_frequent(position)
         asks = position > 0 and self.spans[position - 1].sense.value in ("who", "which")
         if asks and self.tag(position) in ("BE", "HAVE", "DO"):
@@ -207,10 +218,30 @@ class Nouns(Conditions):
                         for measure, grouped, stop, extra in self._counted(counted, after, more):
                             narrowed = replace(noun, where=noun.where + counted.where)
                             yield self._rank(narrowed, measure, extreme, grouped), stop, cost + extra
+            yield from self._dated(noun, start)
+            for measure, grouped, end, cost in self.measure(start):
+                for middle in self._skip(end, ("BE",), 1):
+                    for extreme, after, more in self.extreme(middle):
+                        if after == len(self.spans) or self.tag(after) in ("IN", "COMMA", "REL"):
+                            yield self._rank(noun, measure, extreme, grouped), after, cost + more + 0.05
             if self.tag(start) == "OFTEN":
                 extreme = Extreme(descending=self.spans[start].sense.value == "max")
                 ranked = self._rank(noun, Measure(function="count"), extreme, True)
                 yield from ((ranked, end, 0.0) for end in self._skip(start + 1, ("APPEAR", "IN", "BE"), 1))
+
+    def _dated(self, noun: Noun, position: int) -> Iterator[tuple[Ranked, int, float]]:
+        """Yield was founded first, joined most recently: the verb names the date."""
+        column = self.spans[position].column if self.tag(position) == "COL" else None
+        after = self.spans[position + 1] if self.tag(position + 1) in ("ORD", "SUP") else None
+        if column is None or after is None or not column.dated:
+            return
+        if after.tag == "ORD" and after.number == 1:
+            extreme = Extreme(descending=False, span=after)
+        elif after.tag == "SUP" and "date" in after.sense.attributes:
+            extreme = Extreme(descending=after.sense.value == "max", span=after)
+        else:
+            return
+        yield self._rank(noun, Measure(function="value", column=column), extreme, False), position + 2, 0.0
 
     def _ranked_before(self, extreme: Extreme, noun: Noun, position: int) -> Iterator[tuple[Ranked, int, float]]:
         """Yield what follows a superlative and its noun: by population, in terms of price, or nothing."""
@@ -232,9 +263,7 @@ class Nouns(Conditions):
         if sense is None or (noun.column and noun.column.numeric):
             return
         for attributes, turned in ((sense.attributes, False), (sense.inverse, True)):
-            table = noun.table.name if noun.table else None
-            columns = [column for column in self.implied(attributes) if table in (None, column.table)]
-            for column in columns:
+            for column in self.implied(attributes, noun.table.name if noun.table else ""):
                 turned_extreme = replace(extreme, descending=extreme.descending != turned)
                 yield self._rank(noun, Measure(function="value", column=column), turned_extreme, False), end, cost + 0.05
 

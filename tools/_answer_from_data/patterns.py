@@ -54,7 +54,7 @@ class Matcher(Nouns):
         """Yield what each complete match of a pattern binds, and how doubtful it is."""
         for bound, end, cost in self._match(compiled(pattern), 0, position):
             rest = self.spans[end:]
-            if len(rest) <= 2 and all(span.tag in ("BE", "HAVE", "DO", "THERE", "IN", "COMMA") for span in rest):
+            if len(rest) <= 2 and all(span.tag in ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR") for span in rest):
                 yield bound, cost + 0.05 * len(rest)
 
     def _match(self, elements: tuple[Element, ...], index: int, position: int) -> Iterator[tuple[dict[str, Any], int, float]]:
@@ -106,7 +106,7 @@ class Matcher(Nouns):
             if self.tag(position) == "VAL":
                 yield from ((one, end, cost) for one, end, cost in self._core(position) if one)
         elif self.tag(position) == "COL" and (column := self.spans[position].column):
-            if phrase != "number" or (column.numeric and not column.identifies):
+            if phrase != "number" or (column.numeric and not column.numbers_things):
                 yield self.spans[position], position + 1, 0.0
 
     def _columns(self, position: int) -> Iterator[tuple[Any, int, float]]:

@@ -12,6 +12,10 @@ _FEW = 8
 _PLACES = 400
 _SHORT_FORMS = {"us": "united states", "usa": "united states", "u.s": "united states", "u.s.a": "united states",
                 "uk": "united kingdom", "u.k": "united kingdom", "uae": "united arab emirates"}  # fmt: skip
+_CALENDAR = 12
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = "january february march april may june july august september october november december".split()
+_SHORTENED = {name: tuple(name[:size] for size in (3, 4)) for name in (*_DAYS, *_MONTHS)}
 _DEMONYMS = {"french": "france", "german": "germany", "british": "united kingdom", "english": "england", "dutch": "netherlands",
              "spanish": "spain", "italian": "italy", "greek": "greece", "swiss": "switzerland", "danish": "denmark",
              "swedish": "sweden", "finnish": "finland", "polish": "poland", "turkish": "turkey", "irish": "ireland",
@@ -80,6 +84,7 @@ def _variants(words: Sequence[Token], index: int) -> list[Candidate]:
     if word.kind not in ("word", "quoted"):
         return []
     others = [(other, _FEW) for other in DEMOGRAPHIC.get(stem(word.norm), ()) if other != word.norm]
+    others += [(short, _CALENDAR) for short in _SHORTENED.get(word.norm, ())]
     bare = word.text.lower().rstrip(".")
     if word.text[:1].isupper() and bare in _SHORT_FORMS:
         others.append((_SHORT_FORMS[bare], _PLACES))

@@ -12,6 +12,7 @@ from .spans import Span
 
 Built = Iterator[tuple[Query, float]]
 Builder = Callable[[Bound, Schema], Built]
+MOST_GROUPS = 100
 _ADDITIVE = frozenset(
     """sale amount revenu quantity qty cost profit total count point goal pay payment number spend incom budget score
     population visitor passenger medal win order unit expens export import""".split()
@@ -38,7 +39,7 @@ def _sound(query: Query) -> bool:
     """Refuse a query that tests one column for two different values at once."""
     seen: dict[Column, Condition] = {}
     for one in (*query.where, *query.part):
-        if isinstance(one, Condition) and one.operator == "=" and not one.negated and query.kind not in ("difference", "ratio", "compare", "check"):
+        if isinstance(one, Condition) and one.operator == "=" and not one.negated and query.kind not in ("difference", "ratio", "compare", "check", "which"):
             if one.column in seen and seen[one.column].values != one.values:
                 return False
             seen[one.column] = one
@@ -83,11 +84,24 @@ def _count(bound: Bound, schema: Schema) -> Built:
         yield Query(kind="scalar", table=table, measure=measure, where=where), 0.1
 
 
+def _count_things(bound: Bound, schema: Schema) -> Built:
+    """Yield counts with a closing "in total"; of a numeric column that asks for its sum, which is another pattern."""
+    noun: Noun = bound["np"]
+    if noun.column is None or not noun.column.numeric:
+        yield from _count(bound, schema)
+
+
 def _count_groups(bound: Bound, schema: Schema) -> Built:
     noun: Noun = bound["np"]
     group: Column = bound["group"].column
     where = noun.where + bound["where"]
-    if noun.column and not noun.column.identifies and not noun.column.unique:
+    if group.unique or group.numeric and group.distinct > MOST_GROUPS:
+        return
+    if noun.column and noun.column.numeric and not noun.column.numbers_things:
+        measure = Measure(function="sum", column=noun.column)
+        if bound.get("agg"):
+            return
+    elif noun.column and not noun.column.identifies and not noun.column.unique:
         measure = Measure(function="distinct", column=noun.column)
     else:
         measure = Measure(function="count")
@@ -118,7 +132,7 @@ def _total(bound: Bound, schema: Schema) -> Built:
 
 def _aggregate_groups(bound: Bound, schema: Schema) -> Built:
     column, group = bound["number"].column, bound["group"].column
-    if column != group:
+    if column != group and not group.unique and not (group.numeric and group.distinct > MOST_GROUPS):
         measure = Measure(function=bound["agg"].sense.value, column=column)
         yield Query(kind="groups", measure=measure, group=group, where=bound["where"], plural=True), 0.0
 
@@ -158,7 +172,7 @@ def _ranked(bound: Bound, schema: Schema) -> Built:
     if ranked.noun.guessed and not wanted and shown is None:
         return
     select = wanted or ((shown,) if shown else ())
-    if not select or ranked.measure.column in select:
+    if not select or (ranked.measure.column in select and not wanted):
         return
     query = Query(
         kind="top",
@@ -365,6 +379,7 @@ def _share_of_total(bound: Bound, schema: Schema) -> Built:
 
 _RULES: tuple[tuple[str, Builder], ...] = (
     ("LEAD* HOWMANY np F", _count),
+    ("LEAD* HOWMANY np F BE|THERE* AGG=sum", _count_things),
     ("LEAD* HOWMANY np F BE|HAVE|THERE|IN* FILE@file F", _count),
     ("LEAD* COUNT IN? np F", _count),
     ("LEAD* HOWMANY np F PER col@group F", _count_groups),
@@ -375,12 +390,13 @@ _RULES: tuple[tuple[str, Builder], ...] = (
     ("LEAD* HOWMUCH BE? AGG@agg IN? number F", _aggregate),
     ("LEAD* number F AGG@agg F", _aggregate),
     ("LEAD* HOWMUCH number F AGG@agg F", _aggregate),
-    ("LEAD* HOWMANY number F AGG@agg F", _aggregate),
+    ("LEAD* HOWMANY number F BE|THERE|DO* AGG@agg F", _aggregate),
     ("LEAD* HOWMUCH number F", _total),
     ("LEAD* AGG@agg IN? number F PER col@group F", _aggregate_groups),
     ("LEAD* AGG@agg IN? number BY col@group F", _aggregate_groups),
     ("LEAD* PER col@group F COMMA? LEAD* AGG@agg IN? number F", _aggregate_groups),
-    ("LEAD* extreme IN? col F", _extreme_value),
+    ("LIST|CALC|BE|IN* extreme IN? col F", _extreme_value),
+    ("WHAT=what BE|DO|IN* extreme IN? col F", _extreme_value),
     ("LEAD* IN? SUP@one AND SUP@two number F", _range),
     ("LEAD* DIFF BETWEEN|IN SUP@one AND|TO SUP@two number F", _range),
     ("LEAD* DIFF BETWEEN|IN SUP@one number AND|TO SUP@two number F", _range),
@@ -411,7 +427,8 @@ _RULES: tuple[tuple[str, Builder], ...] = (
     ("BE|DO|HAVE entity POSS col BE? F@part", _check_column),
     ("BE col IN entity CMP@cmp NUM@number_span UNIT?", _check_comparison),
     ("BE entity POSS col CMP@cmp NUM@number_span UNIT?", _check_comparison),
-    ("LEAD* IN? np? F BE|HAVE|DO? MORE@more IN|BY? number? COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _pair("which")),
+    ("LEAD* IN? np@head? F BE|HAVE|DO? MORE@more IN|BY? number? COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _pair("which")),
+    ("LEAD* IN? np@head? F HAVE MORE@more np COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _pair("which")),
     ("LEAD* BE|HAVE|DO* extreme number COMMA|IN|BETWEEN* entity AND=or entity@second F", _pair("which")),
     ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more number? THAN entity@second F", _pair("compare")),
     ("BE|DO|HAVE entity HAVE|BE? CMP@more entity@second F", _pair("compare")),

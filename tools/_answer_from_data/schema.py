@@ -56,6 +56,11 @@ class Column:
         return self.kind == "integer" and self.unique and self.words[-1:] in (["id"], ["number"], ["index"], ["rank"])
 
     @property
+    def numbers_things(self) -> bool:
+        """Whether its numbers are names, unique or not, of which no sum or average means anything."""
+        return self.kind == "integer" and self.words[-1:] in (["id"], ["number"], ["index"], ["code"], ["zip"], ["phone"])
+
+    @property
     def year(self) -> bool:
         """Whether its numbers are years."""
         low, high = self.low, self.high
@@ -103,9 +108,9 @@ class Table:
         texts = [column for column in self.columns if column.kind == "text" and column.distinct > 0]
         unique = [column for column in texts if column.unique]
         nouns = set(self.nouns)
-        for column in unique or texts:
+        for column in (*unique, *texts):
             near = column.distinct >= 0.8 * self.rows
-            if near and (norm(column.name) in _NAMES or set(column.words) & nouns):
+            if near and (norm(column.name) in _NAMES or set(column.words) & nouns) and not set(column.words) & {"code", "id"}:
                 return column
         named = [column for column in unique if "name" in column.words or "titl" in column.words or "title" in column.words]
         if named:

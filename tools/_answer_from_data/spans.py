@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from .lexicon import (
-    FILLERS, IMPLIED, KEYWORDS, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNITS, VERBS, Sense,
+    FILLERS, IMPLIED, KEYWORDS, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNIT_WORDS, UNITS, VERBS, Sense,
 )  # fmt: skip
 from .matching import ENOUGH, attribute_score, column_score
 from .phrases import Candidate, candidates
@@ -85,8 +85,9 @@ def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     start = span.start
     while start > 0 and words[start - 1].norm in _BESIDE:
         start -= 1
-    beside = {other.column for other in found if other.tag == "COL" and other.cost < 0.35 and (other.end == start or other.start == span.end)}
-    meant = alike & beside
+    near = [other for other in found if other.tag == "COL" and (other.end == start or other.start == span.end)]
+    least = min((other.cost for other in near), default=1.0)
+    meant = alike & {other.column for other in near if other.cost <= min(least + 0.02, 0.35)}
     return replace(span, cost=span.cost + 0.4) if meant and span.column not in meant else span
 
 
@@ -225,8 +226,8 @@ def _literals(words: Sequence[Token]) -> list[Span]:
             result.append(Span(**span, tag="ORD", number=word.number))
         if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
             result.append(Span(**span, tag="TEXT", cost=0.15))
-        if index and (words[index - 1].number is not None or words[index - 1].norm == "in") and stem(word.norm) in UNITS:
-            sense = Sense(tag="UNIT", attributes=UNITS[stem(word.norm)])
+        if index and (words[index - 1].number is not None or words[index - 1].norm == "in") and (stem(word.norm) in UNITS or word.norm in UNIT_WORDS):
+            sense = Sense(tag="UNIT", attributes=UNITS.get(stem(word.norm), (word.norm,)))
             result.append(Span(**span, tag="UNIT", sense=sense, cost=0.05))
     return result
 

@@ -33,7 +33,7 @@ _SCALES = {"k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "mn": 10
 _SCALES |= {"billion": 10**9, "trillion": 10**12, "hundred": 100}
 _LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 _IRREGULAR = {
-    "people": "person", "men": "man", "women": "woman", "children": "child", "wrote": "write", "written": "write",
+    "people": "person", "men": "man", "women": "woman", "children": "child", "wrote": "writ", "written": "writ", "gases": "gas",
     "won": "win", "sold": "sell", "made": "make", "built": "build", "born": "birth", "births": "birth",
     "died": "death", "die": "death", "dead": "death", "began": "begin", "led": "lead", "paid": "pay", "cities": "city",
     "series": "series", "species": "species", "news": "news", "indices": "index", "matrices": "matrix",

@@ -1,6 +1,9 @@
 """Arithmetic asked in words: the expression, or nothing where a word is not understood."""
 
+import ast
 import re
+
+MOST_TEXT = 500
 
 _OPENING = re.compile(
     r"^(?:please\s+)?(?:what(?:'s|’s|\s+is|\s+are)|how\s+much\s+(?:is|are)|calculate|compute|evaluate|work\s+out|solve)"
@@ -40,6 +43,7 @@ _CHANGES = [
     (rf"(?:the\s+)?product\s+of\s+{_NUMBER}\s+and\s+{_NUMBER}", r"(\1 * \2)"),
     (rf"(?:the\s+)?difference\s+(?:between|of)\s+{_NUMBER}\s+and\s+{_NUMBER}", r"abs(\1 - \2)"),
     (rf"(?:the\s+)?(?:average|mean)\s+of\s+{_NUMBER}\s+and\s+{_NUMBER}", r"((\1 + \2) / 2)"),
+    (r",\s+(?=(?:and\s+then\s+)?(?:plus|minus|times|multiplied|divided)\b)", " "),
     (r"\bplus\b", "+"),
     (r"\bminus\b", "-"),
     (r"\b(?:times|multiplied\s+by)\b", "*"),
@@ -59,6 +63,8 @@ _OPERATION = re.compile(r"\d\s*\)*\s*[-+*/%]|[a-z]\s*\(")
 
 def expression_of(text: str) -> str | None:
     """Return the expression that a task asks for, or None where it asks for anything else."""
+    if len(text) > MOST_TEXT:
+        return None
     words = " ".join(text.lower().split()).rstrip("?.!= ")
     words, places = _without_rounding(_OPENING.sub("", words))
     for word, number in _WORDS.items():
@@ -68,7 +74,7 @@ def expression_of(text: str) -> str | None:
     for pattern, replacement in _CHANGES:
         words = re.sub(pattern, replacement, words)
     expression = " ".join(words.split())
-    if not _PURE.fullmatch(expression) or not _OPERATION.search(expression):
+    if not _PURE.fullmatch(expression) or not _OPERATION.search(expression) or not _is_one_value(expression):
         return None
     return expression if places is None else f"round({expression}, {places})"
 
@@ -79,3 +85,10 @@ def _without_rounding(words: str) -> tuple[str, int | None]:
         return words, None
     places = match[1]
     return words[: match.start()], int(places) if places.isdigit() else _WORDS[places]
+
+
+def _is_one_value(expression: str) -> bool:
+    try:
+        return not isinstance(ast.parse(expression, mode="eval").body, ast.Tuple)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False

@@ -3,8 +3,8 @@
 import re
 from datetime import date
 
-MISSING = {"", "na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "<na>", "\\n", "nil"}
-ALSO_MISSING_AMONG_NUMBERS = {"-", "--", "---", "?", ".", "..", "…", "*", "—", "–", "x", "unknown"}
+MISSING = {"", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "\\N"}
+ALSO_MISSING_AMONG_NUMBERS = {"-", "--", "---", "?", ".", "..", "…", "*", "—", "–", "na", "Na", "unknown", "Unknown", "none"}
 
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")

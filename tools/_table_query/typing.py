@@ -7,7 +7,7 @@ from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, is_code, n
 from .tables import Cell, Column, RawTable, Table
 
 
-_CODE = re.compile(r"[A-Z0-9]{1,3}([,;/ ]+[A-Z0-9]{1,3})*")
+_CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
 _MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
 
 
@@ -54,7 +54,7 @@ def _filled(row: list[Cell]) -> int:
 
 def _column(name: str, cells: list[Cell], raw: RawTable) -> tuple[Column, list[Cell]]:
     texts = [cell.strip() for cell in cells if isinstance(cell, str)]
-    present = [text for text in texts if text.lower() not in MISSING]
+    present = [text for text in texts if text not in MISSING]
     if (numbers := _numbers(cells, present, raw.decimal_comma)) is not None:
         real = any(isinstance(value, float) for value in numbers)
         return Column(name=name, kind="real" if real else "integer"), numbers
@@ -73,7 +73,7 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
         value = number(cell, decimal_comma=decimal_comma) if isinstance(cell, str) else cell
         if isinstance(value, float) and not math.isfinite(value):
             value = None
-        if value is None and isinstance(cell, str) and cell.strip().lower() not in _MISSING_NUMBERS:
+        if value is None and isinstance(cell, str) and cell.strip() not in _MISSING_NUMBERS:
             return None
         numeric.append(value)
     whole = [value for value in numeric if not isinstance(value, str) and value is not None]
@@ -87,12 +87,12 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
 def _missing(present: list[str]) -> set[str]:
     """Return what stands for a missing text: NA does not among codes such as MA and ZA."""
     codes = sum(bool(_CODE.fullmatch(text)) for text in present)
-    return MISSING - {"na"} if present and codes >= 0.9 * len(present) else MISSING
+    return MISSING - {"NA", "nan", "NaN"} if present and codes >= 0.9 * len(present) else MISSING
 
 
 def _text(cell: Cell, missing: set[str]) -> Cell:
     text = "" if cell is None else str(cell).strip()
-    return None if text.lower() in missing else text
+    return None if text in missing else text
 
 
 def _date_form(present: list[str]) -> str:

@@ -21,8 +21,6 @@ def singular(text: str) -> str:
 def _singular(word: str) -> str:
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zzes")):
-        return word[:-2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith(("se", "xe", "ze", "che", "she")) else word

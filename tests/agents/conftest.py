@@ -1,0 +1,43 @@
+"""A platform on which each prompt is answered by its own script, or by its offline solver."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest_asyncio
+
+from tea.managers.model import Adapter, CallTool, ModelConfig
+from tea.models.offline import OfflineModel
+from tea.runtime.outcome import Outcome
+from tea.testing import ScriptedModel, platform
+from tea.types import ModelRequest, ModelResponse
+
+
+class Stage:
+    """A platform, and who answers which prompt; a prompt without a script goes to its solver."""
+
+    def __init__(self) -> None:
+        self.requests: dict[str, list[ModelRequest]] = defaultdict(list)
+        self._scripts: dict[str, Adapter] = {}
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        name = str(request.prompt).removeprefix("prompt:").partition("@")[0]
+        self.requests[name].append(request)
+        return await self._scripts.get(name, OfflineModel()).complete(request, config, call_tool)
+
+    async def play(self, scripts: Mapping[str, list[Any]], task: str, **options: Any) -> Outcome:
+        """Run a task with these replies by prompt."""
+        self.requests.clear()
+        self._scripts = {name: ScriptedModel(replies) for name, replies in scripts.items()}
+        return await self.tea.run(task, **options)
+
+    def workspace(self, outcome: Outcome) -> Path:
+        return outcome.trace / "workspace"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage() -> AsyncIterator[Stage]:
+    stage = Stage()
+    async with platform(model=stage) as stage.tea:
+        yield stage

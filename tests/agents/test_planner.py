@@ -1,0 +1,135 @@
+"""The planner with its offline solver, over an analyzer whose replies are scripted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ONLY = {"tools": ["calculator"]}  # the scripted analyzer needs no tables
+SOURCE = {"source": "a.csv", "detail": "column b", "quote": "US"}
+
+
+def found(answer: Any, *evidence: dict[str, str]) -> dict[str, Any]:
+    return _step("done", answer=answer, evidence=list(evidence))
+
+
+def missed(reason: str) -> dict[str, Any]:
+    return _step("done", success=False, reason=reason)
+
+
+def _step(name: str, **arguments: Any) -> dict[str, Any]:
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    return {**words, "calls": [{"name": name, "arguments": arguments}]}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("b\nUS\n")
+    return [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+
+
+async def test_the_answer_is_the_analyzers_with_evidence_report_and_plan(stage: Any, files: list[str]) -> None:
+    outcome = await stage.play({"analyzer": [found("US", SOURCE)]}, "Which country?", files=files[:1], **ONLY)
+    assert (outcome.status, outcome.answer) == ("done", "US")
+    assert [one.model_dump() for one in outcome.evidence] == [SOURCE]
+    report = outcome.report.read_text()
+    assert "## Answer\n\nUS" in report
+    assert "## References\n\n1. [a.csv](a.csv)" in report
+    plan = (stage.workspace(outcome) / "todo.md").read_text().splitlines()[2:]
+    assert plan == [
+        "- [x] 1. Find out from a.csv: Which country?",
+        "- [x] 2. Write the report",
+        "- [x] 3. Give the answer",
+    ]
+    assert len(stage.requests["planner"]) == 3
+    assert (await stage.tea.replay(outcome.run)).answer == "US"
+
+
+async def test_arithmetic_needs_neither_plan_nor_report(stage: Any) -> None:
+    outcome = await stage.play({}, "What is 15% of 80, plus 2?")
+    assert outcome.answer == 14
+    assert outcome.evidence[0].source == "calculator"
+    assert list(stage.workspace(outcome).iterdir()) == []
+
+
+async def test_arithmetic_takes_the_wanted_form(stage: Any) -> None:
+    assert (await stage.play({}, "2 + 3 =", answer={"type": "string"})).answer == "5"
+    assert (await stage.play({}, "10 / 4", answer={"type": "integer"})).status == "failed"
+
+
+async def test_arithmetic_without_a_value_is_given_up(stage: Any) -> None:
+    outcome = await stage.play({}, "What is 5 / 0?")
+    assert outcome.status == "failed"
+    assert "divides by zero" in outcome.reason
+
+
+async def test_what_the_analyzer_cannot_find_is_given_up_with_its_reason(stage: Any, files: list[str]) -> None:
+    scripts = {"analyzer": [missed("no column fits")]}
+    outcome = await stage.play(scripts, "How tall is Fuji?", files=files[:1], **ONLY)
+    assert (outcome.status, outcome.reason, outcome.report) == ("failed", "no column fits", None)
+    plan = (stage.workspace(outcome) / "todo.md").read_text()
+    assert "- [!] 1." in plan
+    assert "- [ ] 2." in plan
+    assert len(stage.requests["analyzer"]) == 1
+
+
+async def test_after_a_failure_over_several_files_each_is_tried_alone_once(stage: Any, files: list[str]) -> None:
+    scripts = {"analyzer": [missed("they do not fit together"), missed("not here"), found("FR", SOURCE)]}
+    outcome = await stage.play(scripts, "Which country?", files=files, **ONLY)
+    assert (outcome.status, outcome.answer) == ("done", "FR")
+    asked = [request.variables["files"] for request in stage.requests["analyzer"]]
+    assert asked == [["a.csv", "b.csv"], ["a.csv"], ["b.csv"]]
+    plan = (stage.workspace(outcome) / "todo.md").read_text()
+    assert "- [!] 1." in plan
+    assert "Try another way: a.csv" in plan
+
+
+async def test_findings_that_contradict_each_other_are_no_answer(stage: Any, files: list[str]) -> None:
+    scripts = {"analyzer": [missed("they do not fit together"), found("DE"), found("FR")]}
+    outcome = await stage.play(scripts, "Which country?", files=files, **ONLY)
+    assert (outcome.status, outcome.reason) == ("failed", "they do not fit together")
+
+
+async def test_independent_questions_become_parts_of_the_plan(stage: Any, files: list[str]) -> None:
+    scripts = {"analyzer": [found(7, SOURCE), found("US")]}
+    outcome = await stage.play(scripts, "How many rows? Which country?", files=files[:1], **ONLY)
+    assert outcome.answer == "1. 7\n2. US"
+    asked = [request.variables["task"] for request in stage.requests["analyzer"]]
+    assert asked == ["How many rows?", "Which country?"]
+    assert (
+        "4 of 4" in str(stage.requests["planner"][-1].messages)
+        or "- [x] 4." in (stage.workspace(outcome) / "todo.md").read_text()
+    )
+
+
+async def test_questions_that_lean_on_each_other_stay_together(stage: Any, files: list[str]) -> None:
+    outcome = await stage.play({"analyzer": [found("US, 7")]}, "Which country? How often is it there?", **ONLY)
+    assert outcome.answer == "US, 7"
+    assert len(stage.requests["analyzer"]) == 1
+
+
+async def test_the_wanted_form_reaches_the_analyzer(stage: Any, files: list[str]) -> None:
+    schema = {"type": "array", "items": {"type": "integer"}}
+    scripts = {"analyzer": [found("1, 2"), found([1, 2])]}
+    outcome = await stage.play(scripts, "Which rows?", files=files[:1], answer=schema, **ONLY)
+    assert outcome.answer == [1, 2]
+    assert stage.requests["analyzer"][0].variables["answer"] == schema
+
+
+async def test_without_a_report_the_answer_still_counts(stage: Any, files: list[str]) -> None:
+    scripts = {"analyzer": [found("US")], "reporter": ["no draft", "still none"]}
+    outcome = await stage.play(scripts, "Which country?", files=files[:1], **ONLY)
+    assert (outcome.status, outcome.answer, outcome.report) == ("done", "US", None)
+    assert "- [!] 2. Write the report" in (stage.workspace(outcome) / "todo.md").read_text()
+
+
+async def test_a_planner_played_by_a_script_delegates_and_reports_alike(stage: Any, files: list[str]) -> None:
+    findings = "It is so [4](a.csv), and again [2](./a.csv)."
+    planner = [_step("analyzer", task="Which country?"), _step("reporter", task=findings), found("US")]
+    outcome = await stage.play({"planner": planner, "analyzer": [found("US", SOURCE)]}, "Which country?", **ONLY)
+    assert outcome.report.name == "report.md"
+    assert "It is so [1](a.csv), and again [1](a.csv)." in outcome.report.read_text()
+    assert [one.source for one in outcome.evidence] == ["a.csv"]

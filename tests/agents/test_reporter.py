@@ -1,0 +1,154 @@
+"""The reporter: drafts by script or solver, references by rule."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def report_of(stage: Any, markdown: str, title: str = "T") -> str:
+    draft = {"title": title, "summary": "s", "markdown": markdown}
+    outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter")
+    assert outcome.ok, outcome.reason
+    return str(outcome.report.read_text())
+
+
+async def test_citations_are_renumbered_in_order_and_listed(stage: Any) -> None:
+    text = await report_of(stage, "A [7](b.csv). B [3](https://example.org/x). A again [7](b.csv).")
+    assert text == (
+        "# T\n\nA [1](b.csv). B [2](https://example.org/x). A again [1](b.csv).\n\n"
+        "## References\n\n1. [b.csv](b.csv)\n2. [https://example.org/x](https://example.org/x)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://Example.org/a/", "https://example.org:443/a#part"),
+        ("http://example.org", "http://example.org:80/"),
+        ("a.csv", "./a.csv"),
+        ("x/../a.csv", "a.csv"),
+        ("<my file.csv>", "my%20file.csv"),
+        ("file:///data/a.csv", "/data/./a.csv"),
+    ],
+)
+async def test_one_source_written_in_two_ways_is_one_reference(stage: Any, one: str, other: str) -> None:
+    text = await report_of(stage, f"A [1]({one}). B [2]({other}).")
+    assert "\n1. " in text
+    assert "\n2. " not in text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("https://example.org/a?x=1", "https://example.org/a?x=2"), ("a.csv", "A.csv"), ("a.csv", "https://e.org/a.csv")],
+)
+async def test_different_sources_stay_apart(stage: Any, one: str, other: str) -> None:
+    assert "\n2. " in await report_of(stage, f"A [1]({one}). B [1]({other}).")
+
+
+@pytest.mark.parametrize(
+    ("target", "link"),
+    [
+        ("data/a.csv", "data/a.csv"),
+        ("<my file (1).csv>", "my%20file%20%281%29.csv"),
+        ("/data/a.csv", "file:///data/a.csv"),
+        ("file:///data/a.csv", "file:///data/a.csv"),
+        ("https://example.org/a_(b)?q=1#c", "https://example.org/a_(b)?q=1#c"),
+    ],
+)
+async def test_files_become_links_and_addresses_stay(stage: Any, target: str, link: str) -> None:
+    assert f"A [1]({link})." in await report_of(stage, f"A [9]({target}).")
+
+
+async def test_a_file_named_by_its_absolute_path_inside_is_linked_by_its_name(stage: Any) -> None:
+    outcome = await stage.play({"reporter": [{"title": "T", "summary": "", "markdown": "A."}]}, "R.", agent="reporter")
+    inside = f"{stage.workspace(outcome)}/a.csv"
+    assert inside.startswith("/")
+    assert f"[1](file://{inside})" in await report_of(stage, f"A [1]({inside}).")  # another run's workspace is outside
+
+
+@pytest.mark.parametrize("target", ["javascript:alert(1)", "data:text/html,x", "vbscript:x"])
+async def test_links_that_could_run_something_are_not_made(stage: Any, target: str) -> None:
+    assert f"]({target.partition(':')[0]}:" not in await report_of(stage, f"A [1]({target}).")
+
+
+async def test_a_drafts_own_list_gives_descriptions_and_is_replaced(stage: Any) -> None:
+    markdown = (
+        "A [2]. B [1](https://example.org). C [5].\n\n## References\n\n"
+        "1. The example site: https://example.org/\n2. [Counts of 2020](counts.csv)\n3. Never cited https://no.example\n"
+    )
+    text = await report_of(stage, markdown)
+    assert "A [1](counts.csv). B [2](https://example.org). C [5]." in text
+    assert text.endswith(
+        "## References\n\n1. [Counts of 2020](counts.csv)\n2. [The example site](https://example.org)\n"
+    )
+
+
+async def test_sources_without_address_are_told_apart_by_their_words(stage: Any) -> None:
+    markdown = "A [1]. B [2]. C [3].\n\n## References\n1. A letter\n2. a  LETTER\n3. A book\n"
+    text = await report_of(stage, markdown)
+    assert "A [1]. B [1]. C [2]." in text
+    assert text.endswith("1. A letter\n2. A book\n")
+
+
+async def test_code_and_images_are_left_alone(stage: Any) -> None:
+    body = "```\nx[1](y)\n```\n\n`z[2](q)` and ![3](p.png) and a[4](b)"
+    assert await report_of(stage, body) == f"# T\n\n{body}\n"
+
+
+async def test_a_report_never_replaces_an_earlier_one(stage: Any) -> None:
+    def wish(text: str) -> dict[str, Any]:
+        words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+        return {**words, "calls": [{"name": "reporter", "arguments": {"task": text}}]}
+
+    end = {**wish(""), "calls": [{"name": "done", "arguments": {"answer": "x"}}]}
+    outcome = await stage.play({"planner": [wish("one"), wish("two"), wish("two"), end]}, "Report twice.")
+    found = {path.name: path.read_text() for path in stage.workspace(outcome).glob("report*.md")}
+    assert found == {"report.md": "# one\n\none\n", "report-2.md": "# two\n\ntwo\n", "report-3.md": "# two\n\ntwo\n"}
+    assert outcome.report.name == "report-3.md"
+    assert (await stage.tea.replay(outcome.run)).ok
+
+
+async def test_findings_as_json_are_laid_out_without_a_model(stage: Any) -> None:
+    references = [{"source": "t.csv", "detail": "SELECT `a`", "quote": "x [9](evil)"}, {"source": "https://e.org"}]
+    facts = {
+        "question": "How many?",
+        "answer": 7,
+        "method": "By counting.",
+        "findings": [{"content": "There are 7.", "references": references}, "Nobody disagrees."],
+    }
+    outcome = await stage.play({}, f"Write it.\n\n```json\n{json.dumps(facts)}\n```", agent="reporter")
+    assert outcome.report.read_text() == (
+        "# How many?\n\n## Question\n\nHow many?\n\n## Answer\n\n7\n\n## How it was found\n\nBy counting.\n\n"
+        "## Findings\n\nThere are 7. [1](t.csv) [2](https://e.org)\n\n"
+        "- ``SELECT `a` ``: `x [9](evil)` [1](t.csv)\n\nNobody disagrees.\n\n"
+        "## References\n\n1. [t.csv](t.csv)\n2. [https://e.org](https://e.org)\n"
+    )
+
+
+async def test_files_handed_over_are_material_with_a_citation(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("Seen on Monday.")
+    files = [str(tmp_path / "notes.md")]
+    outcome = await stage.play({}, "Report on the notes.", agent="reporter", files=files)
+    text = outcome.report.read_text()
+    assert "Seen on Monday. [1](notes.md)" in text
+
+
+async def test_a_draft_of_the_wrong_form_is_asked_for_once_more(stage: Any) -> None:
+    good = {"title": "T", "summary": "s", "markdown": "Fine."}
+    outcome = await stage.play({"reporter": ["prose", good]}, "Report.", agent="reporter")
+    assert outcome.report.read_text() == "# T\n\nFine.\n"
+    assert len(stage.requests["reporter"]) == 2
+
+
+@given(markdown=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_any_draft_gives_a_report_whose_numbers_are_in_its_list(stage: Any, markdown: str) -> None:
+    text = await report_of(stage, f"{markdown}\n\nSee [12](a.csv) and [40](b.csv).")
+    assert text.startswith("# T\n")
+    assert ("[a.csv](a.csv)" in text) == ("[b.csv](b.csv)" in text)

@@ -1,0 +1,185 @@
+"""The real command, in a folder of its own, with nothing of the operator's around."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SLOW = '''
+from tea import Agent, Context, Result, Task
+
+
+class Slow(Agent):
+    """Sleep, then answer."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Sleep as many seconds as the task says."""
+        await ctx.sleep(float(task.text))
+        return Result(answer="awake")
+'''
+
+SHOUT = '''
+from tea import tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def shout(text: str, times: int = 1, marks: list[str] | None = None) -> str:
+    """Say it louder.
+
+    Args:
+        text: Any words.
+        times: How often.
+        marks: What to put behind.
+    """
+    return " ".join([text.upper()] * times) + "".join(marks or [])
+'''
+
+RUDE = '''
+from tea import Agent, Context, Result, Task
+
+
+class Rude(Agent):
+    """Answer with everything that a terminal would obey."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer at once."""
+        nasty = "\\x1b]0;owned\\x07\\x1b[2Jwords\\x9b31m \\u202eback\\r\\nline\\ttab\\x00\\x08"
+        ctx.note("step", {"agent": "rude", "step": 1, "next_goal": nasty, "calls": []})
+        return Result(answer=nasty, ok=task.text != "fail", reason=nasty)
+'''
+
+COUNTER = '''
+from tea import Environment, action
+
+
+class Counter(Environment):
+    """Count."""
+
+    rules = "Count up only."
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    @action(effects="writes", network=False)
+    async def add(self, by: int = 1) -> int:
+        """Add to the number."""
+        self.number += by
+        return self.number
+
+    async def state(self) -> dict[str, int]:
+        """Return the number."""
+        return {"number": self.number}
+'''
+
+PROMPT = """---
+name: greeting
+description: Greets somebody.
+variables: {who: string}
+---
+# system
+
+You greet.
+
+# message
+
+Greet {{ who }}.
+"""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How one command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What `--json` printed: exactly one object, with its schema."""
+        found = json.loads(self.out)
+        assert found["schema"] == 1
+        return found
+
+    def refused(self, code: int, *words: str) -> None:
+        """Check that there is nothing but one line that says what is wrong and how to mend it."""
+        assert (self.code, self.out) == (code, ""), self
+        (line,) = self.err.splitlines()
+        assert line.startswith("tea: ") and " Fix: " in line and len(line) <= 300, line
+        assert "Traceback" not in line and "internal error" not in line
+        for word in words:
+            assert word in line, (word, line)
+
+
+class Tea:
+    """Calls `tea` in one folder."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.folder = folder
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "COVERAGE_PROCESS_START") if name in os.environ}
+        own = {name: str(state) for name in ("HOME", "TEA_STATE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+        self.environment = {**kept, **own, "TERM": "xterm"}
+
+    def __call__(self, *arguments: str | Path, stdin: bytes = b"", **environment: str) -> Finished:
+        finished = subprocess.run(
+            self.line(*arguments),
+            cwd=self.folder,
+            env={**self.environment, **environment},
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return Finished(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+
+    def start(self, *arguments: str | Path) -> "subprocess.Popen[str]":
+        """Start a command and leave it running."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            self.line(*arguments), cwd=self.folder, env=self.environment, stdout=pipe, stderr=pipe, text=True
+        )
+
+    def line(self, *arguments: str | Path) -> list[str]:
+        """Return the command line."""
+        return [sys.executable, "-m", "tea.cli", *map(str, arguments)]
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        """Put a file into the folder."""
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def files(self) -> set[str]:
+        """Return everything in the folder."""
+        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
+
+
+@pytest.fixture
+def tea(tmp_path: Path) -> Tea:
+    return make(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> Tea:
+    """A home with a component of each kind, shared by tests that change nothing of what the others look at."""
+    tea = make(tmp_path_factory.mktemp("stocked"))
+    sources = {"slow.py": SLOW, "shout.py": SHOUT, "rude.py": RUDE, "counter.py": COUNTER, "greeting.md": PROMPT}
+    for name, source in sources.items():
+        finished = tea("register", tea.write(name, source))
+        assert finished.code == 0, finished
+    return tea
+
+
+def make(folder: Path) -> Tea:
+    (folder / "work").mkdir()
+    (folder / "state").mkdir()
+    return Tea(folder / "work", folder / "state")
+
+
+Call = Callable[..., Finished]

@@ -1,0 +1,185 @@
+"""Commands about runs: working on tasks, and looking at what was done."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from .conftest import RUDE, SLOW, Tea
+
+
+def test_a_run_from_its_task_file_to_its_replay(stocked: Tea) -> None:
+    task = stocked.write("task.json", json.dumps({"task": "0", "agent": "slow", "session": "monday"}))
+    done = stocked("run", task)
+    assert (done.code, done.out) == (0, "awake\n")
+    assert "works on 0" in done.err and "trace: " in done.err and "cost: " in done.err and "\x1b" not in done.err
+    run = stocked("runs", "--json").data["runs"][0]
+    assert (run["status"], run["task"], run["session"]) == ("done", "0", "monday")
+    assert run["run"] in stocked("runs").out
+    assert stocked("replay", run["run"][:20]).out.startswith("identical: ")
+    assert stocked("replay", "last", "--json").data["verdict"] == "identical"
+    tree = stocked("trace", "last")
+    assert "agent:slow@1.0.0" in tree.out and "sleep" in tree.out and "done: awake" in tree.out
+    assert stocked("trace", "--json").data["records"][0]["kind"] == "run"
+    stocked("resume", "last").refused(2, "ended")
+
+
+def test_answers_go_to_stdout_and_nothing_else_does_when_quiet(stocked: Tea) -> None:
+    quiet = stocked("run", "0", "--agent", "slow", "-q")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "awake\n", "")
+    program = stocked("run", "-", "--agent", "slow", "--json", "-q", stdin=b"0\n")
+    assert program.data["answer"] == "awake" and program.data["error"] is None and program.err == ""
+    from_json = stocked("run", "-", "-q", stdin=b'{"task": "0", "agent": "slow"}')
+    assert (from_json.code, from_json.out) == (0, "awake\n")
+
+
+def test_a_default_offline_model_is_told_once(stocked: Tea) -> None:
+    assert stocked("run", "0", "--agent", "slow").err.count("no model is configured") == 1
+    assert "no model" not in stocked("run", "0", "--agent", "slow", "--model", "offline").err
+
+
+def test_no_escape_sequence_of_an_answer_reaches_anyone(stocked: Tea) -> None:
+    said = stocked("run", "ok", "--agent", "rude")
+    assert said.out == "words back\nline\ttab\n"
+    failed = stocked("run", "fail", "--agent", "rude", "--use", "agent:rude=1.0.0")
+    assert failed.code == 1
+    steps = stocked("trace", "last", "--steps")
+    everything = said.out + said.err + failed.out + failed.err + steps.out + stocked("trace", "-v").out
+    assert not {one for one in everything if ord(one) < 32} - {"\n", "\t"}
+    assert not set(everything) & set("\x7f\x9b\u202e")
+    raw = stocked("run", "fail", "--agent", "rude", "--json")
+    assert (raw.code, raw.data["error"]["code"], raw.data["ok"]) == (1, "CallFailed", False)
+    assert "\x1b]0;owned" in raw.data["answer"] and "\x1b" not in raw.out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_go_on_and_does(tea: Tea, number: signal.Signals) -> None:
+    tea("register", tea.write("slow.py", SLOW.replace("float(task.text)", "2.0")))
+    process = tea.start("run", "sleep", "--agent", "slow")
+    assert process.stderr is not None
+    heard = [process.stderr.readline()]
+    while "works on" not in heard[-1]:
+        heard.append(process.stderr.readline())
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    (run,) = [one["run"] for one in tea("runs", "--json").data["runs"]]
+    assert err.splitlines()[-1].endswith(f"Fix: `tea resume {run}` goes on with it.")
+    tea("replay", run).refused(2, "resume")
+    resumed = tea("resume", run)
+    assert (resumed.code, resumed.out) == (0, "awake\n"), resumed.err
+
+
+def test_a_time_budget_ends_a_run_with_5(stocked: Tea) -> None:
+    late = stocked("run", "30", "--agent", "slow", "--timeout", "0.2", "--json")
+    assert (late.code, late.data["status"], late.data["error"]["code"]) == (5, "exhausted", "BudgetExceeded")
+
+
+def test_a_replay_with_other_code_exits_7(tea: Tea) -> None:
+    file = tea.write("slow.py", SLOW)
+    tea("register", file)
+    tea("run", "0", "--agent", "slow")
+    file.write_text(SLOW.replace("await ctx.sleep(float(task.text))", "await ctx.now()"))
+    assert tea("update", "agent:slow", file, "--version", "1.1.0").code == 0
+    assert tea("replay", "last").code == 0
+    tea("replay", "last", "--use", "agent:slow=1.1.0").refused(7, "record")
+    assert tea("replay", "last", "--use", "agent:slow=1.1.0", "--json").data["error"]["code"] == "Diverged"
+
+
+def test_steps_are_found_by_session_task_index_and_id(tea: Tea) -> None:
+    tea("register", tea.write("rude.py", RUDE))
+    task = tea.write("t.json", json.dumps({"task": "x", "agent": "rude", "session": "s1", "id": "t1"}))
+    assert tea("run", task).code == 0
+    (step,) = tea("trace", "--session", "s1", "--json").data["steps"]
+    for query in (["--task", "t1"], ["--index", "0"], ["--id", step["id"]], ["last", "--id", step["id"]]):
+        assert tea("trace", *query, "--json").data["steps"] == [step]
+    assert tea("trace", "--task", "t2").out == "There is no such step.\n"
+
+
+HOSTILE: dict[str, bytes] = {
+    "empty": b"",
+    "no object": b"[1, 2]",
+    "unknown key": b'{"task": "x", "tsak": 1}',
+    "twice": b'{"task": "x", "task": "y"}',
+    "NaN": b'{"task": "x", "budget": {"usd": NaN}}',
+    "negative": b'{"task": "x", "budget": {"steps": -1}}',
+    "deep": b'{"task": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "huge": b'{"task": "' + b"x" * 2**21 + b'"}',
+    "binary": b"\x00\xff\x1b]0;x\x07",
+    "NUL": b'{"task": "a\\u0000b"}',
+    "half": b'{"task": "\\ud800"}',
+    "digits": b'{"task": "x", "budget": {"steps": ' + b"9" * 5000 + b"}}",
+    "no words": b'{"task": "  "}',
+    "escape": b'{"task": "x", "files": ["../secret"]}',
+    "missing file": b'{"task": "x", "files": ["missing.csv"]}',
+    "unknown agent": b'{"task": "x", "agent": "nobody"}',
+    "unknown version": b'{"task": "x", "agent": "slow", "use": {"agent:slow": "9.9.9"}}',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_task_files_are_refused_and_nothing_is_written(stocked: Tea, name: str) -> None:
+    (stocked.folder.parent / "secret").write_text("secret")
+    task = stocked.write("hostile.json", HOSTILE[name])
+    before = stocked.files()
+    stocked("run", task).refused(2)
+    assert stocked.files() == before
+
+
+def test_what_is_no_task_file_at_all(stocked: Tea) -> None:
+    before = stocked.files()
+    os.mkfifo(stocked.folder / "pipe.json")
+    (stocked.folder / "folder.json").mkdir()
+    stocked("run", "pipe.json").refused(2, "pipe.json")
+    stocked("run", "folder.json").refused(2, "folder.json")
+    stocked("run", "missing.json").refused(2, "missing.json")
+    (stocked.folder / "pipe.json").unlink()
+    (stocked.folder / "folder.json").rmdir()
+    stocked("run", "-").refused(2, "empty")
+    stocked("run", "-", stdin=b"\xff\xfe").refused(2, "UTF-8")
+    assert stocked.files() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["run", "x", "--file", "missing.csv"], 2, ["missing.csv"]),
+        (["run", "x", "--file", "."], 2, ["regular"]),
+        (["run", "x", "--use", "slow"], 2, ["kind:name=VERSION"]),
+        (["run", "x", "--use", "agent:slow=1", "--use", "agent:slow=2"], 2, ["twice"]),
+        (["run", "x", "--max-steps", "0"], 2, ["steps"]),
+        (["run", "x", "--timeout", "nan"], 2, []),
+        (["run", "x", "--session", "../up"], 2, ["session"]),
+        (["run", "x", "--model", "gpt"], 4, ["gpt"]),
+        (["trace", "zzz"], 2, ["zzz"]),
+        (["trace", "../../etc"], 2, []),
+        (["resume", "last", "--answer", "yes"], 2, ["KEY"]),
+        (["replay", "nowhere"], 2, ["nowhere"]),
+        (["runs", "--limit", "0"], 2, ["limit"]),
+    ],
+)
+def test_bad_arguments_about_runs_write_nothing(stocked: Tea, arguments: list[str], code: int, words: list[str]) -> None:
+    before = stocked.files()
+    stocked(*arguments).refused(code, *words)
+    assert stocked.files() == before
+
+
+def test_a_damaged_journal_is_named_and_the_others_are_listed(tea: Tea) -> None:
+    tea("register", tea.write("slow.py", SLOW))
+    tea("run", "0", "--agent", "slow")
+    (journal,) = Path(tea.folder).glob("traces/*/journal.jsonl")
+    journal.write_bytes(journal.read_bytes().replace(b"awake", b"aware", 1))
+    assert tea("runs", "--json").data["runs"][0]["status"] == "damaged"
+    assert tea("doctor").code == 2
+    tea("replay", "last").refused(2)
+
+
+def test_the_bundled_planner_answers_offline(tea: Tea) -> None:
+    data = tea.write("cities.csv", "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n")
+    sum_up = tea("run", "What is 12*7?")
+    assert (sum_up.code, sum_up.out) == (0, "84\n"), sum_up.err
+    count = tea("run", "How many rows does cities.csv have?", "--file", data)
+    assert (count.code, count.out) == (0, "3\n"), count.err
+    assert tea("replay", "last").code == 0

@@ -1,0 +1,41 @@
+"""The tool that ends a task."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tea.runtime.platform import Platform
+from tea.testing import platform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        yield tea
+
+
+async def test_done_gives_back_what_it_was_told_with_defaults(tea: Platform) -> None:
+    response = await tea.tcp.invoke("done", {"answer": [1, 2], "evidence": [{"source": "a.csv"}]})
+    assert response.unwrap() == {
+        "answer": [1, 2],
+        "success": True,
+        "reason": "",
+        "evidence": [{"source": "a.csv", "detail": "", "quote": ""}],
+        "report": "",
+    }
+
+
+async def test_failure_without_a_reason_is_refused(tea: Platform) -> None:
+    refused = await tea.tcp.invoke("done", {"success": False, "reason": "  "})
+    assert refused.error is not None
+    assert refused.error["code"] == "ToolError"
+    assert (await tea.tcp.invoke("done", {"success": False, "reason": "no data"})).ok
+
+
+async def test_evidence_without_a_source_is_refused(tea: Platform) -> None:
+    refused = await tea.tcp.invoke("done", {"answer": 1, "evidence": [{"detail": "row 3"}]})
+    assert refused.error is not None
+    assert refused.error["code"] == "BadArguments"
