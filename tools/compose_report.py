@@ -58,7 +58,7 @@ async def compose_report(task: str, materials: list[Material] | None = None) -> 
     return Draft(
         title=_line(question, MOST_TITLE),
         summary=" ".join([_line(answer or question, 300), _count(len(findings), len(cites))]).strip(),
-        markdown="\n\n".join([*sections] if facts or findings else [words]),
+        markdown="\n\n".join(sections) or words or task,
     )
 
 

@@ -25,7 +25,8 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _UNSAFE = re.compile(r"[\x00-\x20<>()\[\]\"%`\\?#^{|}]")
 _PORTS = {"http": ":80", "https": ":443"}
-_UNSAFE_IN_URL = re.compile(r"[\x00-\x20<>()\[\]\"`\\^{|}]")
+_BALANCED = re.compile(r"[^()]*(?:\([^()]*\)[^()]*)*")
+_UNSAFE_IN_URL = re.compile(r"[\x00-\x20<>\[\]\"`\\^{|}]")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +92,7 @@ class References:
         key = self._key(target, words)
         if key not in self._found:
             link = self._link(target)
-            name = words or _decoded(self._inside(target))
+            name = words or (target if _WEB.fullmatch(target) else _decoded(self._inside(target)))
             self._found[key] = Reference(number=len(self._found) + 1, link=link, description=_plain(name))
         return self._found[key]
 
@@ -104,7 +105,8 @@ class References:
 
     def _link(self, target: str) -> str:
         if _WEB.fullmatch(target):
-            return _UNSAFE_IN_URL.sub(_escaped, target)
+            link = _UNSAFE_IN_URL.sub(_escaped, target)
+            return link if _BALANCED.fullmatch(link) else re.sub(r"[()]", _escaped, link)
         if not target or (_SCHEME.match(target) and not target.lower().startswith("file:")):
             return ""
         path = self._inside(_decoded(target))

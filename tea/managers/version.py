@@ -170,16 +170,14 @@ class VersionManager:
         """
         for _ in range(_ATTEMPTS):
             manifest = build(version or self.next_version(kind, name, build))
-            if orphan := self._orphan(kind, name, manifest, version):
-                self._point(kind, name, orphan.version, author, orphan.reason)
-                return orphan
+            if adopted := self._adopted(manifest, version, author):
+                return adopted
             try:
                 self.store.create(kind, name, manifest.version, manifest.to_json())
             except AlreadyRegistered:
                 if version is not None:
                     raise
-                if not self._shipped_by_another(manifest):
-                    continue
+                continue
             if current:
                 self._point(kind, name, manifest.version, author, manifest.reason)
             elif self.head(kind, name).number == 0:
@@ -275,17 +273,22 @@ class VersionManager:
             at = chain[at].lineage.parent
         return list(chain.values())
 
-    def _orphan(self, kind: Kind, name: str, manifest: Manifest, version: str | None) -> Manifest | None:
-        """Return the same content where a registration died between its version and its first head."""
-        if self.head(kind, name).number:
+    def _adopted(self, manifest: Manifest, version: str | None, author: str | None) -> Manifest | None:
+        """Return the same content where it is stored already and needs no version of its own.
+
+        That is what ships with tea, stored by another process, and what a registration left that died between its
+        version and its first head.
+        """
+        kind, name = manifest.kind, manifest.name
+        head = self.head(kind, name)
+        if head.number and manifest.lineage.how != "bundled":
             return None
         found = self._by_digest(Ref(kind=kind, name=name, selector=manifest.digest))
-        return found if found is not None and version in (None, found.version) else None
-
-    def _shipped_by_another(self, manifest: Manifest) -> bool:
-        """Tell whether another process has just stored the same shipped component."""
-        there = self.manifest(manifest.kind, manifest.name, manifest.version)
-        return manifest.lineage.how == "bundled" and there.digest == manifest.digest
+        if found is None or version not in (None, found.version):
+            return None
+        if head.number == 0:
+            self._point(kind, name, found.version, author, found.reason)
+        return found
 
     def _in_sight(self, ref: Ref) -> Manifest:
         found = self.resolve(ref)

@@ -10,12 +10,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from tea.context import Agents
 from tea.errors import BadInput, BudgetExceeded, Damaged, Diverged, TeaError
 from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord, as_mapping
 from tea.runtime.budget import Purse
 from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
 from tea.runtime.outcome import Outcome
+from tea.runtime.port import AgentPort
 from tea.runtime.recorder import Recorder, Watcher
 from tea.runtime.run import Equipment, Run, Setting
 from tea.runtime.task_file import TaskFile
@@ -218,12 +220,12 @@ async def _stocked(run: Run, past: Past) -> None:
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
     """Give the task to its agent, within the run's time."""
-    arguments = {"task": work.model_dump(mode="json")}
+    agents = Agents(AgentPort(run, ""), "agent")
     if task.budget.seconds is None:
-        return cast(AgentResponse, await run.invoke("agent", task.agent, arguments, ""))
+        return await agents.invoke(task.agent, work)
     try:
         async with run.gate.timeout(task.budget.seconds):
-            return cast(AgentResponse, await run.invoke("agent", task.agent, arguments, ""))
+            return await agents.invoke(task.agent, work)
     except TimeoutError:
         problem = f"The budget of {task.budget.seconds:g} seconds is used up."
         error = BudgetExceeded(problem, fix="raise budget.seconds.")

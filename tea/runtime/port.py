@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tea.context import Group
 from tea.errors import InternalError
 from tea.refs import Kind
+from tea.runtime.defects import as_defects
 from tea.types import JsonObject, Message, ModelResponse, Response
 
 if TYPE_CHECKING:
@@ -27,17 +28,20 @@ class AgentPort:
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component."""
-        return await self._run.invoke(kind, ref, arguments, self._agent)
+        with as_defects(f"The call of {kind} {ref[:80]}"):
+            return await self._run.invoke(kind, ref, arguments, self._agent)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service of the run."""
-        return await self._run.services.serve(service, verb, data, self._agent)
+        with as_defects(f"The service {service} {verb}"):
+            return await self._run.services.serve(service, verb, data, self._agent)
 
     async def model(
         self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
     ) -> ModelResponse:
         """Ask a model."""
-        return await self._run.asking.ask(prompt, variables, history, model)
+        with as_defects(f"The question through prompt {prompt[:80]}"):
+            return await self._run.asking.ask(prompt, variables, history, model)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own."""

@@ -126,7 +126,7 @@ async def test_findings_as_json_are_laid_out_without_a_model(stage: Any) -> None
     assert outcome.report.read_text() == (
         "# How many?\n\n## Question\n\nHow many?\n\n## Answer\n\n7\n\n## How it was found\n\nBy counting.\n\n"
         "## Findings\n\nThere are 7. [1](t.csv) [2](https://e.org)\n\n"
-        "- ``SELECT `a` ``: `x [9](evil)` [1](t.csv)\n\nNobody disagrees.\n\n"
+        "- `` SELECT `a` ``: `x [9](evil)` [1](t.csv)\n\nNobody disagrees.\n\n"
         "## References\n\n1. [t.csv](t.csv)\n2. [https://e.org](https://e.org)\n"
     )
 

@@ -357,9 +357,9 @@ class Conditions:
         after = position + 1
         while self.tag(after) in ("MISSING", "IN", "PRESENT") and after < position + 3:
             after += 1
-        column = self.spans[after].column if self.tag(after) == "COL" else None
+        column = self.spans[after].column if self.tag(after) == "COL" and self.tag(after + 1) not in ("VAL", "NUM", "CMP") else None
         if column is None or span.tag == "NOT":
-            if span.tag == "NOT" and self.tag(position + 1) == "COL":
+            if span.tag == "NOT" and self.tag(position + 1) == "COL" and self.tag(position + 2) not in ("VAL", "NUM", "CMP"):
                 column = self.spans[position + 1].column
                 if column and not column.truths:
                     yield from self._none_of(column, position + 2)

@@ -237,7 +237,7 @@ teacher instructor; pupil student; kid child; boss manager; customer client; pro
 language tongue; symbol abbreviation; mileage mpg; horsepower hp; displacement disp; temperature temp; latitude lat;
 longitude lon lng long; abbreviation abbr; maximum max; minimum min; average avg; number num no nr count; percentage pct percent;
 identifier id; rating score; score points; points pts; amount amt; year yr; month mo; transmission gear; winner win won;
-founder founded; tip gratuity; bill check; region area; size area; fare ticket price; passenger traveller; ship vessel;
+founder founded; tip gratuity; bill check; size area; fare ticket price; passenger traveller; ship vessel;
 timezone tz; magnitude mag; code abbreviation; manufacturer maker make brand; model name; title name; capital capital;
 """
 _GROUPS = [frozenset(stem(word) for word in group.split()) for group in _SYNONYMS.split(";") if group.strip()]

@@ -79,6 +79,9 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
 
 def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     """Make a cell less likely where the column beside it has that cell too, and it is another column."""
+    if span.tag == "COL" and span.cost > 0.2:
+        cell = any(other.tag == "VAL" and (other.start, other.end) == (span.start, span.end) and other.cost <= 0.25 for other in found)
+        return replace(span, cost=span.cost + 0.3) if cell else span
     if span.tag != "VAL":
         return span
     alike = {other.column for other in found if other.tag == "VAL" and (other.start, other.end) == (span.start, span.end)}

@@ -1,0 +1,96 @@
+"""The examples, as a person runs them, and the main job with a part of it broken."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.errors import InternalError, TeaError
+from tea.managers.dynamic import DynamicManager
+from tea.managers.memory import MemoryManager
+from tea.managers.model import ModelManager
+from tea.managers.prompt import PromptManager
+from tea.managers.tracer import Trace, TraceRecord
+from tea.managers.version import VersionManager
+from tea.protocols.acp import ACPServer
+from tea.protocols.ecp import ECPServer
+from tea.protocols.tcp import TCPServer
+from tea.runtime.outcome import Outcome
+from tea.runtime.platform import Platform
+from tea.runtime.task_file import find_files, read_task
+from tea.testing import platform
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text())
+
+
+async def run(tea: Platform, name: str) -> Outcome:
+    path = EXAMPLES / f"{name}.json"
+    task = read_task(path.read_bytes())
+    return await tea.execute(task, find_files(task, EXAMPLES))
+
+
+def same(answer: Any, expected: Any) -> bool:
+    """Whether an answer says what is expected: numbers to what is printed, lists as sets, else the text."""
+    if isinstance(expected, list):
+        given = answer if isinstance(answer, list) else str(answer).split(",")
+        return {plain(one) for one in given} == {plain(one) for one in expected}
+    if isinstance(expected, int | float):
+        return abs(float(str(answer).replace(",", "")) - expected) <= 0.005 * max(1.0, abs(expected)) / 10
+    return plain(answer) == plain(expected) or plain(expected) in plain(answer)
+
+
+def plain(text: Any) -> str:
+    return str(text).strip().casefold()
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+async def test_example_gives_the_expected_answer_and_replays(name: str) -> None:
+    expected = EXPECTED[name]
+    async with platform() as tea:
+        outcome = await run(tea, name)
+        assert outcome.exit_code == expected["exit"], outcome.reason
+        assert expected["exit"] or same(outcome.answer, expected["answer"]), outcome.answer
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_the_demo_shows_all_managers_and_protocols_at_work() -> None:
+    async with platform() as tea:
+        outcome = await run(tea, "demo")
+        records: list[TraceRecord] = list(tea.tracer.records(outcome.run))
+        kinds = {record.data["kind"] for record in records if record.kind in ("start", "note", "evidence")}
+        assert {"resolve", "policy", "model", "memory", "tool", "environment", "enter", "exit", "step"} <= kinds
+        agents = {record.agent for record in records}
+        assert {"planner", "analyzer", "reporter"} <= agents
+        assert outcome.report is not None
+        assert "## References" in outcome.report.read_text()
+
+
+BREAKS: list[tuple[type[Any], str]] = [
+    (ModelManager, "complete"),
+    (PromptManager, "render"),
+    (MemoryManager, "record"),
+    (DynamicManager, "load"),
+    (VersionManager, "resolve"),
+    (Trace, "append"),
+    (TCPServer, "carry_out"),
+    (ECPServer, "carry_out"),
+    (ACPServer, "carry_out"),
+]
+
+
+@pytest.mark.parametrize(("owner", "method"), BREAKS, ids=lambda one: getattr(one, "__name__", one))
+async def test_the_demo_fails_clearly_when_a_part_is_broken(
+    owner: type[Any], method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("this part is broken")
+
+    async with platform() as tea:
+        await run(tea, "demo")
+        monkeypatch.setattr(owner, method, broken)
+        with pytest.raises((TeaError, RuntimeError)) as caught:
+            await run(tea, "demo")
+        assert "this part is broken" in str(caught.value)
+        assert not isinstance(caught.value, TeaError) or isinstance(caught.value, InternalError)
