@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,18 +11,20 @@ from typing import cast
 
 from tea.component import Definition, Environment
 from tea.context import Context
-from tea.errors import BadComponent
+from tea.errors import BadComponent, CallFailed, TeaError
 from tea.manifest import Manifest
 
 _TEARDOWN_SECONDS = 10.0
+_log = logging.getLogger(__name__)
 Key = tuple[str, str]
 
 
 @dataclass(slots=True)
 class _Instance:
-    environment: Environment
+    """One place for an environment, empty until its setup has succeeded."""
+
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    ready: bool = False
+    environment: Environment | None = None
 
 
 class Instances:
@@ -34,41 +37,75 @@ class Instances:
     async def use(
         self, config: Manifest, definition: Definition, operation: str, context: Context
     ) -> AsyncGenerator[Environment]:
-        """Give the session's instance; actions wait for each other unless declared concurrent."""
-        instance = self._instance(config, definition, context.session)
-        traits = config.operation(operation).traits
-        if traits.concurrent and instance.ready:
+        """Give the session's instance; actions wait for each other unless declared concurrent.
+
+        Raises:
+            CallFailed: It cannot be instantiated or set up; the next call tries anew.
+        """
+        instance = self._live.setdefault((context.session, config.digest), _Instance())
+        if config.operation(operation).traits.concurrent and instance.environment is not None:
             yield instance.environment
             return
         async with instance.lock:
-            if not instance.ready:
-                await instance.environment.setup(context)
-                instance.ready = True
+            if instance.environment is None:
+                instance.environment = await _set_up(definition, context)
             yield instance.environment
 
     async def close(self, session: str | None = None) -> None:
         """Tear down the environments of a session, or all; bounded, and shielded from cancellation."""
-        keys = [key for key in self._live if session in (None, key[0])]
-        leaving = [self._live.pop(key) for key in keys]
-        for instance in leaving:
-            if instance.ready:
-                await _bounded_teardown(instance.environment)
-
-    def _instance(self, config: Manifest, definition: Definition, session: str) -> _Instance:
-        key = (session, config.digest)
-        if key not in self._live:
-            if definition.create is None:
-                raise BadComponent(f"{config.ref} cannot be instantiated.", fix="derive from Environment.")
-            self._live[key] = _Instance(cast(Environment, definition.create()))
-        return self._live[key]
+        leaving = [self._live.pop(key) for key in list(self._live) if session in (None, key[0])]
+        ready = [_tear_down(instance.environment) for instance in leaving if instance.environment is not None]
+        if ready:
+            await _shielded(asyncio.gather(*ready))
 
 
-async def _bounded_teardown(environment: Environment) -> None:
-    async def teardown() -> None:
+def instance_of(definition: Definition) -> object:
+    """Return a fresh instance.
+
+    Raises:
+        BadComponent: There is nothing to instantiate.
+        CallFailed: Its source raises.
+    """
+    if definition.create is None:
+        problem = f"{definition.kind}:{definition.name} cannot be instantiated."
+        raise BadComponent(problem, fix="derive from Environment or Agent.")
+    try:
+        return definition.create()
+    except TeaError:
+        raise
+    except Exception as error:
+        raise _failed(f"Instantiating {definition.kind}:{definition.name}", error) from error
+
+
+async def _set_up(definition: Definition, context: Context) -> Environment:
+    environment = cast(Environment, instance_of(definition))
+    try:
+        await environment.setup(context)
+    except (TeaError, TimeoutError):
+        raise
+    except Exception as error:
+        raise _failed(f"The setup of environment:{definition.name}", error) from error
+    return environment
+
+
+def _failed(what: str, error: Exception) -> CallFailed:
+    words = " ".join(str(error).split())[:200]
+    return CallFailed(f"{what} raised {type(error).__name__}: {words}".rstrip(": ") + ".", fix="mend its source.")
+
+
+async def _tear_down(environment: Environment) -> None:
+    """Tear one down; nobody is left to answer an error, so it is logged."""
+    try:
         async with asyncio.timeout(_TEARDOWN_SECONDS):
             await environment.teardown()
+    except Exception as error:
+        _log.warning("The teardown of %s raised %r.", type(environment).__name__, error)
 
+
+async def _shielded(work: asyncio.Future[list[None]]) -> None:
+    """Wait for `work` to end, also when this task is cancelled meanwhile; then be cancelled."""
     try:
-        await asyncio.shield(teardown())
-    except TimeoutError:
-        return
+        await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise

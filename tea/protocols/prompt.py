@@ -8,12 +8,17 @@ from tea.errors import BadComponent
 from tea.managers.source_text import SourceText
 from tea.manifest import Lineage, Manifest
 from tea.protocols.manager import ContextManager
+from tea.refs import Ref
 
 
 class PromptLibrary(ContextManager[Manifest]):
     """The life of every prompt."""
 
     kind = "prompt"
+
+    async def get(self, ref: str | Ref) -> object:
+        """Return a prompt, parsed."""
+        return self.services.prompts.parse((await self.info(ref)).source)
 
     def draft(self, source: str, files: Mapping[str, str]) -> SourceText:
         """Check a prompt's text; raises BadComponent."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import ClassVar, Generic, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+
+from pydantic import BaseModel
 
 from tea.component import Definition
 from tea.context import Context
 from tea.errors import (
     ApprovalNeeded,
+    CallError,
+    CallFailed,
     CallTimeout,
     Diverged,
     InternalError,
@@ -19,7 +23,7 @@ from tea.errors import (
 )
 from tea.managers.version import Diff, Head
 from tea.manifest import Lineage, Manifest
-from tea.protocols.instances import Instances
+from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager, Listing
 from tea.refs import Kind, Ref
 from tea.types import JsonObject, Response, State, failure
@@ -74,6 +78,10 @@ class Server(Generic[ConfigT, ResponseT]):
         """Return a component's configuration, by name and optional selector."""
         return await self.manager.info(ref)
 
+    async def argument_model(self, ref: str) -> type[BaseModel]:
+        """Return the type-safe model of an operation's arguments; see `ContextManager.argument_model`."""
+        return await self.manager.argument_model(ref, self.operation(self.manager.ref(ref)))
+
     async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
         """Return what is registered, by name."""
         return await self.manager.list(state=state, category=category)
@@ -109,7 +117,10 @@ class Server(Generic[ConfigT, ResponseT]):
         Returns:
             The value, or a structured error; never an exception for what a caller can act on.
         """
-        return cast(ResponseT, await self._host.invoke(self.manager.kind, ref, arguments or {}, session))
+        try:
+            return cast(ResponseT, await self._host.invoke(self.manager.kind, ref, arguments or {}, session))
+        except CallError as error:
+            return cast(ResponseT, failure(self.response, f"{self.manager.kind}:{ref}"[:200], error))
 
     def operation(self, ref: Ref) -> str:
         """Return the operation that a ref means.
@@ -144,28 +155,36 @@ class Server(Generic[ConfigT, ResponseT]):
         """
         ref = _operation_ref(config, operation)
         executor = definition.operations[operation].executor
+        limit = None if seconds is None else asyncio.timeout(seconds)
         try:
-            async with self._receiver(config, definition, operation, context) as receiver:
-                if seconds is None:
-                    value = await executor(receiver, arguments, context)
-                else:
-                    async with asyncio.timeout(seconds):
-                        value = await executor(receiver, arguments, context)
+            async with limit or nullcontext(), self._receiver(config, definition, operation, context) as receiver:
+                value = await executor(receiver, arguments, context)
             return self.response(ref=ref, ok=True, value=value)
         except _RAISED:
             raise
         except TeaError as error:
             return failure(self.response, ref, error)
         except TimeoutError:
-            problem = f"{ref} did not end " + (f"within {seconds:g} s." if seconds is not None else "in time.")
+            problem = f"{ref} did not end " + (f"within {seconds:g} s." if limit and limit.expired() else "in time.")
             return failure(self.response, ref, CallTimeout(problem, fix="ask for less at once, or raise its limit."))
+        except asyncio.CancelledError:
+            if limit is None or _called_off():
+                raise
+            error = CallFailed(f"{ref} cancelled itself.", fix="mend its source.")
+            return failure(self.response, ref, error)
 
     def _receiver(
         self, config: Manifest, definition: Definition, operation: str, context: Context
     ) -> AbstractAsyncContextManager[object]:
         if config.kind == "environment":
             return self._instances.use(config, definition, operation, context)
-        return nullcontext(definition.create() if config.kind == "agent" and definition.create else None)
+        return nullcontext(instance_of(definition) if config.kind == "agent" else None)
+
+
+def _called_off() -> bool:
+    """Tell whether this task was cancelled from outside, not by what it waits for."""
+    task: asyncio.Task[Any] | None = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _operation_ref(config: Manifest, operation: str) -> str:

@@ -11,7 +11,9 @@ _PLACES = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = re.compile(r",?\s*\(?\bto the nearest (?P<whole>integer|whole number)\)?", re.IGNORECASE)
-_DIGITS = re.compile(r",?\s*\(?\b(?:to|with|using)\s+(?P<count>\w+)\s+decimal(?:\s+(?:place|point|digit))?s?\)?", re.IGNORECASE)
+_DIGITS = re.compile(
+    r",?\s*\(?\b(?:to|with|using)\s+(?P<count>\w+)\s+decimal(?:\s+(?:place|point|digit))?s?\)?", re.IGNORECASE
+)
 _INSTRUCTION = re.compile(
     r"(?:(?<=[.?!])|^)\s*(?:please\s+)?(?:answer|respond|reply|give|return|provide|output|write|state|report)\s+"
     r"(?:(?:only|just|with|me|your answer|the answer|an?|the|as|in|using|exact|exactly|single|final|number|value|name|names|"

@@ -115,7 +115,9 @@ class Conditions:
             yield None, position + 1, 0.0
         if tag == "STARTS":
             yield from self._letters(position)
-        if tag == "UNK" and any(span.tag == "VAL" and span.column and span.column.unique for span in self.spans[position + 1 : position + 4]):
+        if tag == "UNK" and any(
+            span.tag == "VAL" and span.column and span.column.unique for span in self.spans[position + 1 : position + 4]
+        ):
             yield None, position + 1, 0.1
         if tag == "FILE":
             yield None, position + 1, 0.0
@@ -357,9 +359,17 @@ class Conditions:
         after = position + 1
         while self.tag(after) in ("MISSING", "IN", "PRESENT") and after < position + 3:
             after += 1
-        column = self.spans[after].column if self.tag(after) == "COL" and self.tag(after + 1) not in ("VAL", "NUM", "CMP") else None
+        column = (
+            self.spans[after].column
+            if self.tag(after) == "COL" and self.tag(after + 1) not in ("VAL", "NUM", "CMP")
+            else None
+        )
         if column is None or span.tag == "NOT":
-            if span.tag == "NOT" and self.tag(position + 1) == "COL" and self.tag(position + 2) not in ("VAL", "NUM", "CMP"):
+            if (
+                span.tag == "NOT"
+                and self.tag(position + 1) == "COL"
+                and self.tag(position + 2) not in ("VAL", "NUM", "CMP")
+            ):
                 column = self.spans[position + 1].column
                 if column and not column.truths:
                     yield from self._none_of(column, position + 2)
@@ -376,7 +386,11 @@ class Conditions:
         """Yield has no moons: zero of what is counted, else nothing in the cell; not when it may be either."""
         counted = column.numeric and not column.dated and column.low == 0
         if not (counted and column.nulls):
-            one = Condition(column=column, operator="=", values=(0,)) if counted else Condition(column=column, operator="missing")
+            one = (
+                Condition(column=column, operator="=", values=(0,))
+                if counted
+                else Condition(column=column, operator="missing")
+            )
             yield one, end, 0.1
 
     # when

@@ -45,7 +45,15 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("recently", "more recently", "most recently", "less recently", "least recently", _DATES_UP + _BIRTH, ()),
     ("last", "", "last", "", "", _DATES_UP, ()),
     ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second", "qsec")),
-    ("expensive", "more expensive", "most expensive", "less expensive", "least expensive", ("price", "cost", "far"), ()),
+    (
+        "expensive",
+        "more expensive",
+        "most expensive",
+        "less expensive",
+        "least expensive",
+        ("price", "cost", "far"),
+        (),
+    ),
     ("costly", "costlier", "costliest", "", "", ("price", "cost", "far"), ()),
     ("cheap", "", "", "cheaper", "cheapest", ("price", "cost", "far"), ()),
     ("large", "larger", "largest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
@@ -58,7 +66,15 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("wide", "wider", "widest", "narrower", "narrowest", ("width",), ()),
     ("rich", "richer", "richest", "poorer", "poorest", ("gdp", "incom", "wealth", "net worth"), ()),
     ("popular", "", "", "", "", ("popularity", "view", "vote"), ()),
-    ("powerful", "more powerful", "most powerful", "less powerful", "least powerful", ("horsepower", "hp", "power"), ()),
+    (
+        "powerful",
+        "more powerful",
+        "most powerful",
+        "less powerful",
+        "least powerful",
+        ("horsepower", "hp", "power"),
+        (),
+    ),
     ("northern", "more northern", "northernmost", "more southern", "southernmost", ("latitud", "lat"), ()),
     ("eastern", "more eastern", "easternmost", "more western", "westernmost", ("longitud", "lon", "lng"), ()),
     ("massive", "more massive", "most massive", "less massive", "least massive", ("mass", "weight"), ()),
@@ -260,7 +276,9 @@ UNITS: dict[str, tuple[str, ...]] = {
     "person": ("population", "pop"), "inhabitant": ("population", "pop"), "point": ("point", "score", "pt"),
     "mph": ("mph", "speed"), "mpg": ("mpg",), "hp": ("hp", "horsepower"), "horsepower": ("hp", "horsepower"),
 }  # fmt: skip
-UNIT_WORDS = frozenset("g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr min sec ms".split())
+UNIT_WORDS = frozenset(
+    "g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr min sec ms".split()
+)
 GENERIC = frozenset(stem(word) for word in "name value code number rate level column field id percentage".split())
 ROW_WORDS = frozenset(
     stem(word)

@@ -99,7 +99,13 @@ def _by_letters(said: list[str], named: list[str]) -> float:
             return 0.78
         if _skeleton(short, words[0]):
             return 0.75
-    if len(words) == 1 and len(named) == 1 and len(words[0]) >= 4 and short.endswith(words[0]) and len(short) <= len(words[0]) + 2:
+    if (
+        len(words) == 1
+        and len(named) == 1
+        and len(words[0]) >= 4
+        and short.endswith(words[0])
+        and len(short) <= len(words[0]) + 2
+    ):
         return 0.8
     return 0.0
 

@@ -10,7 +10,9 @@ from .schema import Column, Table
 from .spans import Span
 
 _NUMBER = re.compile(r"\b(id|ids|number|numbers|code|codes|no|index|phone|zip)\b", re.IGNORECASE)
-_PLAIN_NAMES = re.compile(r"(code|common|full|product|item)?[ _]?(name|title|label|model|description)|col_\d+", re.IGNORECASE)
+_PLAIN_NAMES = re.compile(
+    r"(code|common|full|product|item)?[ _]?(name|title|label|model|description)|col_\d+", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +94,13 @@ class Nouns(Conditions):
         if tag == "ROW":
             yield Noun(table=span.table, plural=span.plural), position + 1, 0.0
             after = self.spans[position + 1] if following == "COL" else None
-            if after and after.column and span.table and after.column.table == span.table.name and not after.column.truths:
+            if (
+                after
+                and after.column
+                and span.table
+                and after.column.table == span.table.name
+                and not after.column.truths
+            ):
                 yield Noun(table=span.table, column=after.column, plural=after.plural), position + 2, 0.1
         if tag == "COL" and span.column:
             table = self.schema.table(span.column.table)
@@ -255,9 +263,7 @@ class Nouns(Conditions):
                     for measure, grouped, after, more in self.measure(middle):
                         yield self._rank(narrowed, measure, extreme, grouped), after, cost + more
 
-    def _by_attribute(
-        self, noun: Noun, extreme: Extreme, end: int, cost: float
-    ) -> Iterator[tuple[Ranked, int, float]]:
+    def _by_attribute(self, noun: Noun, extreme: Extreme, end: int, cost: float) -> Iterator[tuple[Ranked, int, float]]:
         """Yield rankings by the column that the superlative itself names: oldest, heaviest."""
         sense = extreme.span.sense if extreme.span else None
         if sense is None or (noun.column and noun.column.numeric):
@@ -265,7 +271,11 @@ class Nouns(Conditions):
         for attributes, turned in ((sense.attributes, False), (sense.inverse, True)):
             for column in self.implied(attributes, noun.table.name if noun.table else ""):
                 turned_extreme = replace(extreme, descending=extreme.descending != turned)
-                yield self._rank(noun, Measure(function="value", column=column), turned_extreme, False), end, cost + 0.05
+                yield (
+                    self._rank(noun, Measure(function="value", column=column), turned_extreme, False),
+                    end,
+                    cost + 0.05,
+                )
 
     def _most_frequent(self, position: int) -> Iterator[tuple[Ranked, int, float]]:
         """Yield the most common species, the mode of the species."""

@@ -54,10 +54,14 @@ class Matcher(Nouns):
         """Yield what each complete match of a pattern binds, and how doubtful it is."""
         for bound, end, cost in self._match(compiled(pattern), 0, position):
             rest = self.spans[end:]
-            if len(rest) <= 2 and all(span.tag in ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR") for span in rest):
+            if len(rest) <= 2 and all(
+                span.tag in ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR") for span in rest
+            ):
                 yield bound, cost + 0.05 * len(rest)
 
-    def _match(self, elements: tuple[Element, ...], index: int, position: int) -> Iterator[tuple[dict[str, Any], int, float]]:
+    def _match(
+        self, elements: tuple[Element, ...], index: int, position: int
+    ) -> Iterator[tuple[dict[str, Any], int, float]]:
         if index == len(elements):
             yield {}, position, 0.0
             return

@@ -39,7 +39,12 @@ def _sound(query: Query) -> bool:
     """Refuse a query that tests one column for two different values at once."""
     seen: dict[Column, Condition] = {}
     for one in (*query.where, *query.part):
-        if isinstance(one, Condition) and one.operator == "=" and not one.negated and query.kind not in ("difference", "ratio", "compare", "check", "which"):
+        if (
+            isinstance(one, Condition)
+            and one.operator == "="
+            and not one.negated
+            and query.kind not in ("difference", "ratio", "compare", "check", "which")
+        ):
             if one.column in seen and seen[one.column].values != one.values:
                 return False
             seen[one.column] = one
@@ -188,8 +193,15 @@ def _ranked(bound: Bound, schema: Schema) -> Built:
     )
     doubt = 0.2 * ranked.noun.guessed
     if ranked.grouped:
-        if shown and ranked.measure.column != shown and not wanted and not (
-            shown.unique and ranked.measure.function == "count" and ranked.measure.table in (None, ranked.noun.table)
+        if (
+            shown
+            and ranked.measure.column != shown
+            and not wanted
+            and not (
+                shown.unique
+                and ranked.measure.function == "count"
+                and ranked.measure.table in (None, ranked.noun.table)
+            )
         ):
             yield query, doubt
         return
@@ -254,7 +266,9 @@ def _list(bound: Bound, schema: Schema) -> Built:
     asked = noun.distinct or bound.get("there") is not None or bound.get("list") is not None
     if shown is None or not (where or (asked and noun.plural and noun.column)):
         return
-    if any(one.column == shown and one.operator == "=" and not one.negated for one in where if isinstance(one, Condition)):
+    if any(
+        one.column == shown and one.operator == "=" and not one.negated for one in where if isinstance(one, Condition)
+    ):
         return
     plural = noun.plural or bound.get("list") is not None
     yield Query(kind="values", table=noun.table, select=(shown,), where=where, plural=plural), 0.2 * noun.guessed + 0.05
@@ -316,7 +330,12 @@ def _pair(kind: Any) -> Builder:
         for measure, operator, doubt in _pair_measures(bound, schema):
             rest = bound["where"]
             query = Query(
-                kind=kind, measure=measure, where=(one, *rest), part=(two, *rest), operator=operator, select=(one.column,)
+                kind=kind,
+                measure=measure,
+                where=(one, *rest),
+                part=(two, *rest),
+                operator=operator,
+                select=(one.column,),
             )
             yield query, doubt
 
@@ -335,7 +354,11 @@ def _pair_measures(bound: Bound, schema: Schema) -> Iterator[tuple[Measure, str,
         noun: Noun = bound["np"]
         if noun.column and noun.column.numeric and not noun.column.identifies:
             yield Measure(function="value", column=noun.column), operator, 0.0
-        elif not noun.where and not noun.guessed and (noun.column is None or noun.column.unique or noun.column.identifies):
+        elif (
+            not noun.where
+            and not noun.guessed
+            and (noun.column is None or noun.column.unique or noun.column.identifies)
+        ):
             yield Measure(function="count"), operator, 0.0
     elif bound.get("there"):
         yield Measure(function="count"), operator, 0.0
@@ -427,7 +450,10 @@ _RULES: tuple[tuple[str, Builder], ...] = (
     ("BE|DO|HAVE entity POSS col BE? F@part", _check_column),
     ("BE col IN entity CMP@cmp NUM@number_span UNIT?", _check_comparison),
     ("BE entity POSS col CMP@cmp NUM@number_span UNIT?", _check_comparison),
-    ("LEAD* IN? np@head? F BE|HAVE|DO? MORE@more IN|BY? number? COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _pair("which")),
+    (
+        "LEAD* IN? np@head? F BE|HAVE|DO? MORE@more IN|BY? number? COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F",
+        _pair("which"),
+    ),
     ("LEAD* IN? np@head? F HAVE MORE@more np COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _pair("which")),
     ("LEAD* BE|HAVE|DO* extreme number COMMA|IN|BETWEEN* entity AND=or entity@second F", _pair("which")),
     ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more number? THAN entity@second F", _pair("compare")),

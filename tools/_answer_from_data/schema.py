@@ -58,7 +58,14 @@ class Column:
     @property
     def numbers_things(self) -> bool:
         """Whether its numbers are names, unique or not, of which no sum or average means anything."""
-        return self.kind == "integer" and self.words[-1:] in (["id"], ["number"], ["index"], ["code"], ["zip"], ["phone"])
+        return self.kind == "integer" and self.words[-1:] in (
+            ["id"],
+            ["number"],
+            ["index"],
+            ["code"],
+            ["zip"],
+            ["phone"],
+        )
 
     @property
     def year(self) -> bool:
@@ -100,7 +107,9 @@ class Table:
     def nouns(self) -> list[str]:
         """Stems that stand for a row, from the names of the table and its file."""
         words = [*name_words(self.name), *name_words(PurePosixPath(self.file).stem)]
-        return [word for word in dict.fromkeys(words) if not re.fullmatch(r"\d+|csv|data|dataset|table|list|t|the|of", word)]
+        return [
+            word for word in dict.fromkeys(words) if not re.fullmatch(r"\d+|csv|data|dataset|table|list|t|the|of", word)
+        ]
 
     @property
     def label(self) -> Column | None:
@@ -110,9 +119,15 @@ class Table:
         nouns = set(self.nouns)
         for column in (*unique, *texts):
             near = column.distinct >= 0.8 * self.rows
-            if near and (norm(column.name) in _NAMES or set(column.words) & nouns) and not set(column.words) & {"code", "id"}:
+            if (
+                near
+                and (norm(column.name) in _NAMES or set(column.words) & nouns)
+                and not set(column.words) & {"code", "id"}
+            ):
                 return column
-        named = [column for column in unique if "name" in column.words or "titl" in column.words or "title" in column.words]
+        named = [
+            column for column in unique if "name" in column.words or "titl" in column.words or "title" in column.words
+        ]
         if named:
             return named[0]
         return unique[0] if unique else None

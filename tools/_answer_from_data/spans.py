@@ -14,7 +14,9 @@ from .schema import Column, Schema, Table, is_row_noun
 from .tokens import Token, norm, stem
 
 LONGEST = 8
-_NOT_AT_THE_EDGE = frozenset("the a an of in for and or with is are to by per all any does do did was were has have that".split())
+_NOT_AT_THE_EDGE = frozenset(
+    "the a an of in for and or with is are to by per all any does do did was were has have that".split()
+)
 _ANNOUNCING = frozenset("code name id number abbreviation symbol title label".split())
 _BESIDE = frozenset("is are was were of equals the a be being =".split())
 _LINKING = frozenset("per of in to by on at for name".split())
@@ -54,7 +56,11 @@ class Span:
     def plural(self) -> bool:
         """Whether the last word is written as a plural."""
         word = self.text.split()[-1].lower()
-        return word.endswith("s") and not word.endswith(("ss", "us", "is")) or word in ("people", "men", "women", "children")
+        return (
+            word.endswith("s")
+            and not word.endswith(("ss", "us", "is"))
+            or word in ("people", "men", "women", "children")
+        )
 
 
 def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[Span]:
@@ -66,7 +72,12 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
         *_literals(words),
     ]
     result = [_weighed(span, result, words) for span in result]
-    named = {i for span in result if span.tag in ("COL", "VAL", "ROW") and span.cost < 0.45 for i in range(span.start, span.end)}
+    named = {
+        i
+        for span in result
+        if span.tag in ("COL", "VAL", "ROW") and span.cost < 0.45
+        for i in range(span.start, span.end)
+    }
     result += _keywords(words)
     result += _fillers(words, named)
     result += _announced(words, result)
@@ -80,11 +91,16 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
 def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     """Make a cell less likely where the column beside it has that cell too, and it is another column."""
     if span.tag == "COL" and span.cost > 0.2:
-        cell = any(other.tag == "VAL" and (other.start, other.end) == (span.start, span.end) and other.cost <= 0.25 for other in found)
+        cell = any(
+            other.tag == "VAL" and (other.start, other.end) == (span.start, span.end) and other.cost <= 0.25
+            for other in found
+        )
         return replace(span, cost=span.cost + 0.3) if cell else span
     if span.tag != "VAL":
         return span
-    alike = {other.column for other in found if other.tag == "VAL" and (other.start, other.end) == (span.start, span.end)}
+    alike = {
+        other.column for other in found if other.tag == "VAL" and (other.start, other.end) == (span.start, span.end)
+    }
     start = span.start
     while start > 0 and words[start - 1].norm in _BESIDE:
         start -= 1
@@ -105,7 +121,11 @@ def _columns(words: Sequence[Token], schema: Schema) -> list[Span]:
             inner = words[start:end]
             if any(word.kind == "sign" and word.text not in ("/", "-", ",", "(", ")") for word in inner):
                 break
-            if inner[0].kind == "sign" or inner[-1].kind == "sign" or inner[0].kind in ("number", "percent", "possessive"):
+            if (
+                inner[0].kind == "sign"
+                or inner[-1].kind == "sign"
+                or inner[0].kind in ("number", "percent", "possessive")
+            ):
                 continue
             result += _named(words, start, end, schema)
     return result + [span for index in range(len(words)) for span in _implied(words, index, schema)]
@@ -137,7 +157,9 @@ def _implied(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
         scored = [(score, column) for score, column in scored if column.dated]
     best = max((score for score, _ in scored), default=0.0)
     return [
-        Span(start=index, end=index + 1, tag="COL", text=words[index].text, column=column, cost=0.15 + (1 - score) * 0.8)
+        Span(
+            start=index, end=index + 1, tag="COL", text=words[index].text, column=column, cost=0.15 + (1 - score) * 0.8
+        )
         for score, column in scored
         if score >= 0.85 and score == best
     ]
@@ -229,7 +251,11 @@ def _literals(words: Sequence[Token]) -> list[Span]:
             result.append(Span(**span, tag="ORD", number=word.number))
         if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
             result.append(Span(**span, tag="TEXT", cost=0.15))
-        if index and (words[index - 1].number is not None or words[index - 1].norm == "in") and (stem(word.norm) in UNITS or word.norm in UNIT_WORDS):
+        if (
+            index
+            and (words[index - 1].number is not None or words[index - 1].norm == "in")
+            and (stem(word.norm) in UNITS or word.norm in UNIT_WORDS)
+        ):
             sense = Sense(tag="UNIT", attributes=UNITS.get(stem(word.norm), (word.norm,)))
             result.append(Span(**span, tag="UNIT", sense=sense, cost=0.05))
     return result
@@ -290,7 +316,11 @@ def _asks(words: Sequence[Token], start: int) -> bool:
     """Tell whether a word such as which or when, from there on, opens the question instead of a relative clause."""
     wh = words[start].norm in ("which", "who", "whose", "when", "where", "what")
     before = [word.text for word in words[max(0, start - 2) : start]]
-    return wh and (start == 0 or before[-1] == "," or (words[start - 1].norm in ("in", "for", "on", "to", "at", "of") and (start == 1 or before[0] == ",")))
+    return wh and (
+        start == 0
+        or before[-1] == ","
+        or (words[start - 1].norm in ("in", "for", "on", "to", "at", "of") and (start == 1 or before[0] == ","))
+    )
 
 
 def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:

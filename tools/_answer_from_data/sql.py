@@ -57,7 +57,11 @@ class Writer:
             main.append(query.measure.column)
         counted = query.measure.table.name if query.measure and query.measure.table else ""
         needed = list(dict.fromkeys(column.table for column in main))
-        if query.table and query.kind in ("scalar", "groups", "share", "exists") and not (query.measure and query.measure.column):
+        if (
+            query.table
+            and query.kind in ("scalar", "groups", "share", "exists")
+            and not (query.measure and query.measure.column)
+        ):
             needed.insert(0, query.table.name)
         tested = [column.table for column in (*columns_of(query.where), *columns_of(query.part))]
         needed = list(dict.fromkeys([counted, *needed] if counted else needed)) or list(dict.fromkeys(tested))

@@ -37,7 +37,9 @@ def call(name: str, **arguments: Any) -> Call:
 def given_up(reason: str, memory: str = "") -> Step:
     """Return the step that ends without an answer."""
     done = call("done", answer="", success=False, evidence=[], reason=reason)
-    return step(f"I cannot tell: {reason}.", "No reading of the question is certain.", memory, "Stop without an answer.", done)
+    return step(
+        f"I cannot tell: {reason}.", "No reading of the question is certain.", memory, "Stop without an answer.", done
+    )
 
 
 def calls_in(history: History) -> Iterator[Mapping[str, Any]]:

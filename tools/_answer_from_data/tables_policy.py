@@ -64,7 +64,12 @@ def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[st
 
 
 def _query_step(
-    asked: Asked, files: list[str], history: History, answer: Mapping[str, Any] | None, schema: Schema, chosen: list[tuple[str, Query]]
+    asked: Asked,
+    files: list[str],
+    history: History,
+    answer: Mapping[str, Any] | None,
+    schema: Schema,
+    chosen: list[tuple[str, Query]],
 ) -> Step:
     if not chosen:
         return given_up("the words of the question do not fit the columns and cells with certainty", _summary(schema))
@@ -72,7 +77,9 @@ def _query_step(
     results = [result_of(history, one) for one in asking]
     waiting = [one for one, result in zip(asking, results, strict=True) if result is None]
     if waiting:
-        thinking = f"The question reads as {len(chosen)} {'query' if len(chosen) == 1 else 'queries, which must agree'}."
+        thinking = (
+            f"The question reads as {len(chosen)} {'query' if len(chosen) == 1 else 'queries, which must agree'}."
+        )
         return step(thinking, "The words were found.", _summary(schema), "Run the SQL.", *waiting)
     outcomes = [_outcome(query, result) for (_, query), result in zip(chosen, results, strict=True)]
     first = outcomes[0]
@@ -85,7 +92,9 @@ def _query_step(
         return given_up("the answer is not of the wanted type", _summary(schema))
     evidence = _evidence(schema, chosen[0][1], asking[0], results[0])
     done = call("done", answer=text, success=True, evidence=evidence, reason="")
-    return step(f"The answer is {text[:200]}.", "The query gave an answer.", _summary(schema), "Report the answer.", done)
+    return step(
+        f"The answer is {text[:200]}.", "The query gave an answer.", _summary(schema), "Report the answer.", done
+    )
 
 
 def _outcome(query: Query, result: Mapping[str, Any] | None) -> Outcome:
@@ -108,7 +117,9 @@ def _evidence(schema: Schema, query: Query, asked: Call, result: Mapping[str, An
 
 
 def _summary(schema: Schema) -> str:
-    return "; ".join(f"{table.name} ({table.rows} rows): {', '.join(c.name for c in table.columns)}" for table in schema.tables)[:1000]
+    return "; ".join(
+        f"{table.name} ({table.rows} rows): {', '.join(c.name for c in table.columns)}" for table in schema.tables
+    )[:1000]
 
 
 def _problem(result: Mapping[str, Any]) -> str:

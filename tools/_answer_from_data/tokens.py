@@ -84,7 +84,13 @@ def _token(found: re.Match[str]) -> Token:
         return Token(text=text, norm=norm(text), kind="quoted", number=plain_number(text))
     if kind in ("number", "glued"):
         year = bool(re.fullmatch(r"1[0-9]\d\d|20\d\d|2100", text))
-        return Token(text=text, norm=text, kind="percent" if text.endswith("%") else "number", number=plain_number(text), year=year)
+        return Token(
+            text=text,
+            norm=text,
+            kind="percent" if text.endswith("%") else "number",
+            number=plain_number(text),
+            year=year,
+        )
     if kind == "scaled":
         digits, scale = re.match(r"[$€£]?([\d.]+)(\w+)", text).groups()  # pyright: ignore[reportOptionalMemberAccess]
         return Token(text=text, norm=text, kind="number", number=_times(float(digits), _SCALES[scale.lower()]))

@@ -93,7 +93,9 @@ def _refusal(error: Exception) -> ToolError:
         return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
     if "not authorized" in text or "prohibited" in text:
         return ToolError(f"The SQL may only read: {text}.", fix="write one SELECT with ordinary functions.")
-    return ToolError(f"The SQL fails: {text}.", fix="check names and syntax; call with neither sql nor find to see them.")
+    return ToolError(
+        f"The SQL fails: {text}.", fix="check names and syntax; call with neither sql nor find to see them."
+    )
 
 
 def _bounded(value: object) -> Cell:

@@ -39,9 +39,7 @@ def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> R
     if header is None:
         header = [""] * width
     cells: list[list[Cell]] = [list(row) for row in rows]
-    return RawTable(
-        name=name, file=file, header=header, rows=cells, decimal_comma=delimiter == ";", untyped=True
-    )
+    return RawTable(name=name, file=file, header=header, rows=cells, decimal_comma=delimiter == ";", untyped=True)
 
 
 def _split_comments(lines: list[str]) -> tuple[list[str], list[str]]:

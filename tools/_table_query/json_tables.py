@@ -43,7 +43,9 @@ def _tables(value: Json, name: str) -> list[tuple[str, list[Record]]]:
         return [(name, records)]
     if not isinstance(value, Mapping):
         return []
-    inner = {key: records for key, item in value.items() if not isinstance(item, Mapping) and (records := _records(item))}
+    inner = {
+        key: records for key, item in value.items() if not isinstance(item, Mapping) and (records := _records(item))
+    }
     if inner:
         return [(name if len(inner) == 1 else key, records) for key, records in inner.items()]
     lists = {key: item for key, item in value.items() if _is_list(item)}

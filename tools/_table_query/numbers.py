@@ -4,7 +4,23 @@ import re
 from datetime import date
 
 MISSING = {"", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "\\N"}
-ALSO_MISSING_AMONG_NUMBERS = {"-", "--", "---", "?", ".", "..", "…", "*", "—", "–", "na", "Na", "unknown", "Unknown", "none"}
+ALSO_MISSING_AMONG_NUMBERS = {
+    "-",
+    "--",
+    "---",
+    "?",
+    ".",
+    "..",
+    "…",
+    "*",
+    "—",
+    "–",
+    "na",
+    "Na",
+    "unknown",
+    "Unknown",
+    "none",
+}
 
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")

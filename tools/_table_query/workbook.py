@@ -48,7 +48,9 @@ def _table(rows: list[list[object]], title: str, file: str) -> RawTable | None:
     filled = [sum(cell not in (None, "") for cell in row) for row in cells]
     widest = max(filled)
     head = next(index for index, count in enumerate(filled) if count >= 0.6 * widest)
-    used = [index for index in range(max(map(len, cells))) if any(index < len(r) and r[index] is not None for r in cells)]
+    used = [
+        index for index in range(max(map(len, cells))) if any(index < len(r) and r[index] is not None for r in cells)
+    ]
     header = ["" if index >= len(cells[head]) else str(cells[head][index] or "") for index in used]
     body = [[row[index] if index < len(row) else None for index in used] for row in cells[head + 1 :]]
     return RawTable(name=title, file=file, header=header, rows=body)

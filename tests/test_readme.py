@@ -1,0 +1,67 @@
+"""Every command the README shows is run, and prints what the README says."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+_BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+_VARYING = [(re.compile(r"\b[0-9a-f]{32}\b"), "RUN"), (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME")]
+
+
+def shown() -> list[tuple[str, str]]:
+    """The commands of the README with the output that follows each."""
+    found: list[tuple[str, str]] = []
+    for block in _BLOCK.findall((ROOT / "README.md").read_text()):
+        for part in ("\n" + block).split("\n$ ")[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command, output.strip("\n")))
+    return found
+
+
+def steady(text: str) -> str:
+    for pattern, word in _VARYING:
+        text = pattern.sub(word, text)
+    return text.strip("\n")
+
+
+def fits(expected: str, printed: str) -> bool:
+    """Whether `printed` is `expected`, where a line `...` stands for any lines."""
+    parts = [re.escape(part) for part in re.split(r"^\.\.\.$\n?", steady(expected) + "\n", flags=re.MULTILINE)]
+    return re.fullmatch("(?:.*\n)*".join(parts), steady(printed) + "\n") is not None
+
+
+@pytest.fixture
+def surroundings(tmp_path: Path) -> dict[str, str]:
+    """The examples in a folder of their own, and `tea` and `python` of this environment on the path."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    for name, words in {"tea": f"{sys.executable} -m tea.cli", "python": sys.executable}.items():
+        (commands / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (commands / name).chmod(0o755)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TEA_")}
+    path = f"{commands}:{os.environ['PATH']}"
+    return {**inherited, "PATH": path, "TEA_STATE": str(tmp_path / "state"), "NO_COLOR": "1"}
+
+
+def test_the_readme_shows_what_its_commands_print(tmp_path: Path, surroundings: dict[str, str]) -> None:
+    commands = shown()
+    assert len(commands) >= 10
+    for command, expected in commands:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path / "examples",
+            env=surroundings,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert fits(expected, done.stdout), f"$ {command}\n{done.stdout}\ninstead of\n{expected}"

@@ -1,0 +1,81 @@
+"""The steps that answer a question from texts: find the passages, take the best when it covers the question."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .cleaning import Asked
+from .steps import Call, History, Step, call, calls_in, given_up, result_of, step
+from .tokens import tokens
+
+_ENOUGH = 0.7
+_LEAD = 1.08
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b"
+)
+_YEAR = re.compile(
+    r"\b\d{3,4}\b|\b\d{1,2}(?:st|nd|rd|th)?\b.*\b(?:century|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    re.IGNORECASE,
+)
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (r"^(?:how many|how much|how long|how far|how old|how tall|what (?:number|percentage|percent))\b", _NUMBER),
+    (r"^(?:when|in (?:what|which) year|what year|which year|on (?:what|which) (?:date|day))\b", _YEAR),
+    (r"^(?:who|whose|whom)\b", re.compile(r"[A-Z]\w+")),
+)
+
+
+def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[str, Any] | None) -> Step:
+    """Return the next step of the work on a question about texts."""
+    searches = [call("read_file", path=file, find=asked.question) for file in files]
+    results = [result_of(history, search) for search in searches]
+    waiting = [search for search, result in zip(searches, results, strict=True) if result is None]
+    if waiting:
+        done = "Nothing was done yet." if not any(calls_in(history)) else "The files are not tables."
+        return step(f"The question is: {asked.question}", done, "", "Find the passage that tells.", *waiting)
+    kinds = (answer or {}).get("type", "string")
+    if kinds != "string" and "string" not in kinds:
+        return given_up("a text look-up answers in words only")
+    return _judged(asked.question, searches, results)
+
+
+def _judged(question: str, searches: Sequence[Call], results: Sequence[Mapping[str, Any] | None]) -> Step:
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for search, result in zip(searches, results, strict=True):
+        if result is not None and result.get("ok"):
+            found += [(str(search["arguments"]["path"]), passage) for passage in result["value"].get("passages", ())]
+    fitting = [(file, passage) for file, passage in found if _fits(question, passage)]
+    fitting.sort(key=lambda pair: -float(pair[1]["score"]))
+    if not fitting:
+        return given_up("no passage covers the words of the question")
+    file, best = fitting[0]
+    rivals = [passage for _, passage in fitting[1:] if float(passage["score"]) * _LEAD > float(best["score"])]
+    if any(len(rival["matched"]) >= len(best["matched"]) and rival["text"] != best["text"] for rival in rivals):
+        return given_up("several passages fit equally well")
+    lines = f"line {best['start']}" if best["start"] == best["end"] else f"lines {best['start']}-{best['end']}"
+    evidence = [{"file": file, "detail": lines, "quote": str(best["text"])[:300]}]
+    done = call("done", answer=str(best["text"]), success=True, evidence=evidence, reason="")
+    return step(f"{file}, {lines} tells.", "One passage covers the question.", "", "Report the passage.", done)
+
+
+def _fits(question: str, passage: Mapping[str, Any]) -> bool:
+    """Tell whether a passage covers the question: names and numbers always, other words mostly; and its kind."""
+    matched, nearby, missing = (len(passage[key]) for key in ("matched", "nearby", "missing"))
+    covered = (matched + 0.5 * nearby) / max(1, matched + nearby + missing)
+    text = str(passage["text"])
+    if matched < 1 or covered < _ENOUGH or text.rstrip().endswith("?"):
+        return False
+    around = f"{text} {passage['context']}".casefold()
+    for word in tokens(question)[1:]:
+        name = (word.kind == "word" and word.capital) or word.number is not None or word.kind == "quoted"
+        if name and word.text.casefold() not in around:
+            return False
+    for opening, pattern in _KINDS:
+        if re.match(opening, question, re.IGNORECASE) and not pattern.search(_beyond(text, question)):
+            return False
+    return True
+
+
+def _beyond(text: str, question: str) -> str:
+    """Return a passage without the words that the question itself says."""
+    said = {word.text.casefold() for word in tokens(question)}
+    return " ".join(word for word in text.split() if word.strip(".,;:!?\"'()").casefold() not in said)

@@ -1,0 +1,189 @@
+"""The sentences of a text that fit a question best: BM25 over stems, helped by the paragraph around."""
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypedDict
+
+_K, _B = 1.2, 0.6
+_AROUND = 0.25
+_MOST_CHARACTERS = 600
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9À-Þ])")
+_ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx|ca|Fig|Inc|Ltd|Jr|Sr)\.$")
+_STOP = frozenset(
+    """a an the of in on at to for from by with as is are was were be been being do does did has have had and or not no
+    what which who whom whose when where why how much many that this these those it its there their they he she his her
+    i you we me my our your can could would should will may might shall than then so if but into about over under
+    according file document text say says said tell mention mentioned give given please name list find state""".split()
+)
+
+
+class Passage(TypedDict):
+    """A sentence with its place, and which words of the question stand in it or beside it."""
+
+    start: int
+    end: int
+    text: str
+    context: str
+    score: float
+    matched: list[str]
+    nearby: list[str]
+    missing: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sentence:
+    start: int
+    end: int
+    text: str
+    paragraph: int
+    heading: str
+    stems: Counter[str]
+
+
+def best_passages(lines: list[str], question: str, most: int = 5) -> list[Passage]:
+    """Return the sentences that fit a question best, best first.
+
+    Args:
+        lines: The text.
+        question: A question or some words.
+        most: How many to return.
+    """
+    sentences = list(_sentences(lines))
+    wanted = list(dict.fromkeys(stems(question)))
+    if not sentences or not wanted:
+        return []
+    weights = _weights(sentences, wanted)
+    around = _paragraphs(sentences)
+    length = sum(sum(sentence.stems.values()) for sentence in sentences) / len(sentences)
+    scored = [(_score(sentence, weights, around, length), sentence) for sentence in sentences]
+    scored = [(score, sentence) for score, sentence in scored if score > 0]
+    scored.sort(key=lambda pair: (-pair[0], pair[1].start))
+    return [_passage(score, sentence, wanted, around, lines) for score, sentence in scored[:most]]
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of a text's words that say something."""
+    folded = unicodedata.normalize("NFKD", text.casefold())
+    bare = "".join(letter for letter in folded if not unicodedata.combining(letter)).replace("’", "'")
+    words = re.findall(r"\d[\d.,]*\d|\w+(?:'\w+)?", bare)
+    return [_stem(word.removesuffix("'s")) for word in words if word not in _STOP]
+
+
+def _stem(word: str) -> str:
+    if word[:1].isdigit():
+        return word.replace(",", "")
+    for ending, kept in (
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("ing", ""),
+        ("edly", ""),
+        ("ed", ""),
+        ("ly", ""),
+        ("es", ""),
+        ("s", ""),
+    ):
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) >= 3
+            and not (ending == "s" and word.endswith(("ss", "us", "is")))
+        ):
+            word = word[: -len(ending)] + kept
+            break
+    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "ls":
+        word = word[:-1]
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _sentences(lines: list[str]) -> Iterator[_Sentence]:
+    heading, paragraph = "", 0
+    for start, block in _blocks(lines):
+        paragraph += 1
+        found = re.match(r"#{1,6}\s+(.*)|(.{1,80})\n[=-]{3,}$", "\n".join(block))
+        if found:
+            heading = found[1] or found[2]
+        for first, last, text in _split(block):
+            yield _Sentence(
+                start=start + first,
+                end=start + last,
+                text=text,
+                paragraph=paragraph,
+                heading=heading,
+                stems=Counter(stems(text)),
+            )
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield paragraphs with the number of their first line; items of a list and rows of a table stand alone."""
+    block: list[str] = []
+    for number, line in enumerate([*lines, ""], start=1):
+        alone = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|\s*\||#{1,6} |\S[^.]{0,40}:\s|\[", line)
+        if block and (not line.strip() or alone):
+            yield number - len(block), block
+            block = []
+        if line.strip():
+            block.append(line)
+
+
+def _split(block: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the sentences of a paragraph with the offsets of their first and last line."""
+    starts: list[int] = []
+    joined = ""
+    for line in block:
+        starts.append(len(joined))
+        joined += line.strip() + " "
+    begin = 0
+    cuts = [found.end() for found in _END.finditer(joined) if not _ABBREVIATION.search(joined[: found.start()])]
+    for cut in [*cuts, len(joined)]:
+        text = joined[begin:cut].strip()
+        if text:
+            first = max(index for index, offset in enumerate(starts) if offset <= begin)
+            last = max(index for index, offset in enumerate(starts) if offset < begin + len(joined[begin:cut].rstrip()))
+            yield first, last, text
+        begin = cut
+
+
+def _weights(sentences: list[_Sentence], wanted: list[str]) -> dict[str, float]:
+    """Return how telling each stem is: rare ones more."""
+    total = len(sentences)
+    counts = {stem: sum(stem in sentence.stems for sentence in sentences) for stem in wanted}
+    return {stem: math.log(1 + (total - count + 0.5) / (count + 0.5)) for stem, count in counts.items() if count}
+
+
+def _paragraphs(sentences: list[_Sentence]) -> dict[int, set[str]]:
+    around: dict[int, set[str]] = {}
+    for sentence in sentences:
+        around.setdefault(sentence.paragraph, set(stems(sentence.heading))).update(sentence.stems)
+    return around
+
+
+def _score(sentence: _Sentence, weights: dict[str, float], around: dict[int, set[str]], length: float) -> float:
+    size = sum(sentence.stems.values())
+    score = 0.0
+    for stem, weight in weights.items():
+        count = sentence.stems[stem]
+        if count:
+            score += weight * count * (_K + 1) / (count + _K * (1 - _B + _B * size / length))
+        elif stem in around[sentence.paragraph]:
+            score += weight * _AROUND
+    return score if any(stem in sentence.stems for stem in weights) else 0.0
+
+
+def _passage(
+    score: float, sentence: _Sentence, wanted: list[str], around: dict[int, set[str]], lines: list[str]
+) -> Passage:
+    near = around[sentence.paragraph]
+    context = " ".join(line.strip() for line in lines[max(0, sentence.start - 2) : sentence.end + 1])
+    return Passage(
+        start=sentence.start,
+        end=sentence.end,
+        text=sentence.text[:_MOST_CHARACTERS],
+        context=context[:_MOST_CHARACTERS],
+        score=round(score, 3),
+        matched=[stem for stem in wanted if sentence.stems[stem]],
+        nearby=[stem for stem in wanted if not sentence.stems[stem] and stem in near],
+        missing=[stem for stem in wanted if stem not in near],
+    )

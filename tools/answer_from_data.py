@@ -1,0 +1,30 @@
+"""The offline analysis solver: the next step on a question about files, by rules instead of a model."""
+
+from typing import Any
+
+from tea import tool
+
+from ._answer_from_data.policy import next_step
+from ._answer_from_data.steps import Step
+
+
+@tool(effects="reads", idempotent=True)
+async def answer_from_data(
+    task: str, files: list[str], history: list[dict[str, Any]], answer: dict[str, Any] | None = None
+) -> Step:
+    """Return the next step of the work on a question about tables and texts, or on arithmetic in words.
+
+    It reads nothing itself: it asks for calls of `table_query`, `read_file` and `calculator`, and finds their results
+    in the history. It ends with a call of `done`, without success when it cannot tell.
+
+    Args:
+        task: The question.
+        files: Names of files in the workspace.
+        history: The steps so far, oldest first: `{"step": 1, "calls": [{"name", "arguments", "ok", "value", "error"}]}`.
+        answer: JSON Schema of the wanted answer; text when there is none.
+
+    Examples:
+        >>> (await answer_from_data("What is 6 times 7?", [], []))["calls"]
+        [{'name': 'calculator', 'arguments': {'expression': '6 * 7'}}]
+    """
+    return next_step(task, files, history, answer)
