@@ -8,7 +8,7 @@ from tea.cli.reference import RefArgument, find
 from tea.cli.terminal import table
 
 if TYPE_CHECKING:
-    from tea.managers.version import Head
+    from tea.managers.head import Head
     from tea.manifest import Manifest
 
 

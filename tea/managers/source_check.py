@@ -117,7 +117,9 @@ def _only_component(file: ParsedFile, names: Names, kind: Kind | None) -> _Compo
 def _components(file: ParsedFile, names: Names) -> Iterator[_Component]:
     """Give each tool, and each environment's and agent's class that no other one derives from."""
     classes = [node for node in names.definitions.values() if isinstance(node, ast.ClassDef)]
-    parents = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name) and base.id != node.name}
+    parents = {
+        base.id for node in classes for base in node.bases if isinstance(base, ast.Name) and base.id != node.name
+    }
     for node in file.tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if (mark := _tool_mark(node, names)) is not None:

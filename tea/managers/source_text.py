@@ -16,6 +16,7 @@ MOST_BYTES = 1 << 20
 MOST_FILES = 200
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _LONGEST_PROBLEM, _LONGEST_FIX = 150, 140
+_MOST_SCOPE_WORK = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,10 @@ class ParsedFile:
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
             problem = _spaced(path, f"cannot be parsed ({type(error).__name__}).")
             raise refusal(problem, "write simpler expressions and shorter literals.") from None
-        return cls(path=path, source=text, tree=tree, table=table)
+        found = cls(path=path, source=text, tree=tree, table=table)
+        if _scope_work(table) > _MOST_SCOPE_WORK:
+            raise found.refuse("defines too many names in one place.", "write a smaller component.")
+        return found
 
     def refuse(self, problem: str, fix: str, node: ast.AST | None = None) -> BadComponent:
         """Return the error that says what is wrong, and on which line."""
@@ -131,6 +135,17 @@ def _check_coding(text: str, path: str) -> None:
         if declared and declared[1].lower().replace("_", "-") not in {"utf-8", "utf8", "ascii", "us-ascii"}:
             problem = f"declares the encoding {declared[1][:40]!r}."
             raise refusal(_spaced(path, problem), "save it as UTF-8 and remove the declaration.")
+
+
+def _scope_work(table: symtable.SymbolTable) -> int:
+    """Return how much work it is to look every name up: symbol tables walk all inner scopes for each."""
+    work, waiting = 0, [table]
+    while waiting:
+        found = waiting.pop()
+        inner = found.get_children()
+        work += len(found.get_identifiers()) * len(inner)
+        waiting += inner
+    return work
 
 
 def _spaced(path: str, *parts: str) -> str:

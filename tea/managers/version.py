@@ -2,80 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import getpass
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
 
 from tea.errors import AlreadyRegistered, Conflict, Damaged, RegistryError, UnknownComponent
 from tea.managers.change import change_between
+from tea.managers.head import Head
 from tea.manifest import Manifest
 from tea.refs import FIRST, Kind, Ref, Version, check_alias, is_digest, is_version
 from tea.store.registry import RegistryStore
-from tea.types import JsonObject, State
+from tea.types import State
 
-T = TypeVar("T")
 _ATTEMPTS = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """All mutable facts of a component, as of one change.
-
-    Args:
-        number: Which change this is; 0 before the first.
-        current: The version that a ref without selector means.
-        aliases: Movable tags and the versions they stand for.
-        states: Versions that are not active.
-        removed: Versions that an unregistration took out of sight.
-        undo: The change that a rollback goes back to.
-        author: Who made the change.
-        reason: Why, in their words.
-        time: When, ISO 8601 in UTC.
-    """
-
-    number: int = 0
-    current: str | None = None
-    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
-    states: Mapping[str, State] = field(default_factory=dict[str, State])
-    removed: tuple[str, ...] = ()
-    undo: int | None = None
-    author: str = ""
-    reason: str = ""
-    time: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the document that is stored; its number is the file's name."""
-        data = asdict(self)
-        del data["number"]
-        return data
-
-    @classmethod
-    def from_json(cls, number: int, data: JsonObject) -> Head:
-        """Read what `to_json` wrote.
-
-        Raises:
-            Damaged: It is no such document.
-        """
-        fields: dict[str, Any] = {**data, "number": number, "removed": tuple(data.get("removed", ()))}
-        try:
-            return cls(**fields)
-        except TypeError as error:
-            problem = f"Change {number} of a component is unreadable ({error})."
-            raise Damaged(problem, fix="run `tea doctor`.") from error
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diff:
-    """How two versions differ: unified diffs of source and schema, and the kind of change."""
-
-    old: str
-    new: str
-    change: str
-    source: str
-    schema: str
 
 
 class VersionManager:
@@ -132,6 +72,7 @@ class VersionManager:
 
         Raises:
             UnknownComponent: The name is there, but no such version or alias.
+            Damaged: The version's file is not what was written, or is missing.
         """
         head = self.head(ref.kind, ref.name)
         if ref.selector is not None and is_digest(ref.selector):
@@ -141,6 +82,9 @@ class VersionManager:
         version = head.current if ref.selector is None else head.aliases.get(ref.selector, ref.selector)
         if is_version(version) and version not in head.removed and version in self.store.versions(ref.kind, ref.name):
             return self.manifest(ref.kind, ref.name, version)
+        if ref.selector is None:
+            problem = f"{ref} is damaged: its current version {version[:40]!r} is missing."
+            raise Damaged(problem, fix=f"bring its version file back, or restore another: `tea history {ref}`.")
         known = [v for v in self.store.versions(ref.kind, ref.name) if v not in head.removed]
         names = ", ".join([*known[-5:], *sorted(head.aliases)[:3]])[:120]
         raise UnknownComponent(f"{ref.at(None)} has no version {ref.selector!r}.", fix=f"it has {names or 'none'}.")
@@ -334,17 +278,6 @@ class VersionManager:
         raise Conflict(f"{kind}:{name} is being changed by many at once.", fix="try again.")
 
 
-def diff(old: Manifest, new: Manifest) -> Diff:
-    """Return how two versions differ."""
-    return Diff(
-        old=str(old.ref),
-        new=str(new.ref),
-        change="none" if old.digest == new.digest else change_between(old, new),
-        source=_unified(_sources(old), _sources(new), old, new),
-        schema=_unified(_schemas(old), _schemas(new), old, new),
-    )
-
-
 def operator() -> str:
     """Return the name of the person whose account this process runs under."""
     try:
@@ -356,22 +289,3 @@ def operator() -> str:
 def timestamp() -> str:
     """Return the time, ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _sources(manifest: Manifest) -> list[str]:
-    lines = manifest.source.splitlines()
-    for path, text in sorted(manifest.files.items()):
-        lines += [f"# file: {path}", *text.splitlines()]
-    return lines
-
-
-def _schemas(manifest: Manifest) -> list[str]:
-    import json
-
-    operations = {name: one.to_json() for name, one in manifest.operations.items()}
-    facts = {"operations": operations, "rules": manifest.rules, "metadata": dict(manifest.metadata)}
-    return json.dumps(cast("dict[str, Any]", facts), indent=2, sort_keys=True, default=str).splitlines()
-
-
-def _unified(old: Iterable[str], new: Iterable[str], a: Manifest, b: Manifest) -> str:
-    return "\n".join(difflib.unified_diff(list(old), list(new), str(a.ref), str(b.ref), lineterm="", n=2))

@@ -13,12 +13,14 @@ from pydantic import BaseModel
 from tea.component import Definition
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
 from tea.managers.bundled import bundled_files, read_source
+from tea.managers.difference import Diff, diff
 from tea.managers.dynamic import DynamicManager
+from tea.managers.head import Head
 from tea.managers.prompt import PromptManager
 from tea.managers.source_requires import requirements
 from tea.managers.source_text import SourceText
 from tea.managers.trust import Trust
-from tea.managers.version import Diff, Head, VersionManager, diff
+from tea.managers.version import VersionManager
 from tea.manifest import Lineage, Manifest
 from tea.protocols.instances import instance_of
 from tea.protocols.shelf import Listing, Shelf, text_digest

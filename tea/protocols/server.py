@@ -21,7 +21,8 @@ from tea.errors import (
     TeaError,
     UnknownComponent,
 )
-from tea.managers.version import Diff, Head
+from tea.managers.difference import Diff
+from tea.managers.head import Head
 from tea.manifest import Lineage, Manifest
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager, Listing

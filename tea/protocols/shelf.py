@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tea.errors import AlreadyRegistered, Damaged, UnknownComponent
+from tea.managers.head import Head
 from tea.managers.source_text import SourceText
 from tea.managers.trust import Trust
-from tea.managers.version import Head, VersionManager, timestamp
+from tea.managers.version import VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.types import State

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 
 from tea.errors import BadOutput, error_from
@@ -83,12 +84,14 @@ class Asking:
     async def _complete(self, request: ModelRequest, prompt: Prompt, key: str) -> JsonValue:
         response = await self._models.complete(request, self._within(key))
         try:
+            _check_text(response)
             if response.output is not None:
                 output = self._prompts.check_output(prompt, response.output)
             else:
                 output = None if response.calls else self._prompts.parse_output(prompt, response.text)
         except BadOutput as error:
-            return {"response": response.model_dump(mode="json"), "error": error.record()}
+            unused = response.model_copy(update={"output": None, "calls": (), "text": _printable(response.text)})
+            return {"response": unused.model_dump(mode="json"), "error": error.record()}
         checked = response.model_copy(update={"output": output})
         return {"response": checked.model_dump(mode="json"), "error": None}
 
@@ -111,3 +114,15 @@ class Asking:
             config = as_object(await self._gate.effect("resolve", f"model:{wanted}", {}, perform))
             self._names.setdefault(wanted, str(config["name"]))
         return self._names[wanted]
+
+
+def _check_text(response: ModelResponse) -> None:
+    """Refuse half of a surrogate pair: it stands for no character, and nothing could record it."""
+    try:
+        json.dumps([response.text, response.output, [c.arguments for c in response.calls]], ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise BadOutput("The answer holds half of a character (a lone surrogate).", fix="answer in text.") from error
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -106,12 +106,12 @@ class _Loop:
         self.variables = {
             "task": self.task.text,
             "files": list(self.task.files),
-            "answer": self.task.answer or {},
             "memories": [text for text in remembered if text],
             "todo": await self._todo(),
             "max_steps": self.max_steps,
             "max_calls": self.max_calls,
             "locale": self.ctx.locale,
+            **({"answer": self.task.answer} if self.task.answer is not None else {}),
             **self.resources.words(),
             **variables,
         }

@@ -20,7 +20,7 @@ REPAIR = "Your last answer could not be used: {problem} Answer again, in exactly
 class Call(BaseModel):
     """One call that a model wants made."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     name: str = Field(min_length=1)
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
 
@@ -28,7 +28,7 @@ class Call(BaseModel):
 class StepRecord(BaseModel):
     """What a model thinks in one step, and what it wants done (paper, Appendix H)."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     thinking: str = ""
     evaluation: str = ""
     memory: str = ""

@@ -99,10 +99,8 @@ async def test_independent_questions_become_parts_of_the_plan(stage: Any, files:
     assert outcome.answer == "1. 7\n2. US"
     asked = [request.variables["task"] for request in stage.requests["analyzer"]]
     assert asked == ["How many rows?", "Which country?"]
-    assert (
-        "4 of 4" in str(stage.requests["planner"][-1].messages)
-        or "- [x] 4." in (stage.workspace(outcome) / "todo.md").read_text()
-    )
+    plan = (stage.workspace(outcome) / "todo.md").read_text()
+    assert plan.count("- [x]") == 4
 
 
 async def test_questions_that_lean_on_each_other_stay_together(stage: Any, files: list[str]) -> None:

@@ -59,9 +59,8 @@ def test_an_interrupted_run_says_how_to_go_on_and_does(tea: Tea, number: signal.
     tea("register", tea.write("slow.py", SLOW.replace("float(task.text)", "2.0")))
     process = tea.start("run", "sleep", "--agent", "slow")
     assert process.stderr is not None
-    heard = [process.stderr.readline()]
-    while "works on" not in heard[-1]:
-        heard.append(process.stderr.readline())
+    heard = next((line for line in process.stderr if "works on" in line), None)
+    assert heard is not None, process.communicate()
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")

@@ -123,6 +123,11 @@ def test_an_ambiguous_name_is_imported_as_it_is_used(use: str, line: str) -> Non
     assert check(source).changes == (line,)
 
 
+def test_a_docstring_that_shares_its_line_stays_first() -> None:
+    found = check('"""Doc."""; LIMIT = 3\n' + TOOL.partition("\n\n")[2] + "TEXT = json\n")
+    assert found.source.startswith('"""Doc."""; \nimport json\nLIMIT = 3\n')
+
+
 @pytest.mark.parametrize("head", ["#!/usr/bin/env python\n# words\n", '"""Doc."""; ', "", '"""Doc."""\n# a comment\n'])
 def test_imports_find_their_place_after_any_beginning(head: str) -> None:
     source = head + "LIMIT = 3\n@tool\nasync def a() -> str:\n    '''A.'''\n    return json.dumps(LIMIT)\n"
@@ -159,7 +164,7 @@ def test_names_in_inner_scopes_are_not_taken_for_missing() -> None:
     [
         "print('hello')",
         "X = open('x')",
-        "X = compute()",
+        "def compute(): return 1\nX = compute()",
         "for x in (1, 2): pass",
         "while True: pass",
         "if 1: X = 1",
@@ -172,17 +177,21 @@ def test_names_in_inner_scopes_are_not_taken_for_missing() -> None:
         "def f(x: print(1)): pass",
         "@print\ndef f(): pass",
         "class A(print(1)): pass",
-        "class A(metaclass=Meta): pass",
+        "class M(type): pass\nclass A(metaclass=M): pass",
         "class A:\n    print(1)",
         "class A:\n    x = open('x')",
         "class A:\n    def __init_subclass__(cls): print(1)",
         "X = (lambda: print(1))()",
         "X = sorted([1], key=lambda x: print(x))",
+        "X = sorted([1], key=lambda x: 1)",
+        "def work(x): print(x)\nX = max([1], key=work)",
         "X = 10 ** 10 ** 10",
-        "X = 1 << 10 ** 9",
+        "X = 10 ** 1000000000",
+        "X = 1 << 1000000000",
         "X = 'a' * 10 ** 9",
         "X = [1] * 10000000",
         "X = sum(range(10 ** 12))",
+        "X = sum(range(1000000000000))",
         "X = [1 for a in B for b in B for c in B]",
         "from json import *",
         "import shutil\nX = shutil.copy('a', 'b')",
@@ -202,7 +211,8 @@ def test_names_in_inner_scopes_are_not_taken_for_missing() -> None:
     ],
 )
 def test_work_at_the_top_level_is_refused(statement: str) -> None:
-    refusal_of(f"{TOOL}\nB = ()\n{statement}\n")
+    source = f"{TOOL}\nX: object = ()\nB = x = ()\n{statement}\n"
+    assert "never defined" not in refusal_of(source)
 
 
 @pytest.mark.parametrize(
@@ -339,6 +349,10 @@ def test_paths_of_files_stay_inside_the_component(path: str) -> None:
     refusal_of(TOOL, {path: ""})
 
 
+def test_a_helper_file_holds_no_component_of_its_own() -> None:
+    assert "_double/other.py line 7: 'double' is a component." in refusal_of(TOOL, {"_double/other.py": TOOL})
+
+
 def test_files_that_stand_for_one_module_are_refused() -> None:
     assert "also a folder" in refusal_of(TOOL, {"a.py": "", "a/b.py": ""})
     assert "already" in refusal_of(TOOL, {"a.py": "", "a/__init__.py": ""})
@@ -371,6 +385,7 @@ def test_files_may_not_import_each_other_in_a_circle() -> None:
         ("x = " + "+".join(["a"] * 100_000), ""),
         ("x" * 100_000, ""),
         ("9" * 5_000, "this is not Python"),
+        (TOOL + "".join(f"def f{number}(): pass\n" for number in range(3_000)), "too many names"),
     ],
 )
 def test_text_that_is_no_component_is_refused_in_one_line(source: str | bytes, said: str) -> None:

@@ -13,7 +13,7 @@ from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 from tea.runtime.policy import CallRequest, Decision
 from tea.runtime.recorder import Event
-from tea.testing import platform
+from tea.testing import ScriptedModel, platform
 
 
 class AskBeforeSending:
@@ -216,3 +216,12 @@ async def test_a_task_may_pin_a_version(stage: Platform) -> None:
     assert (await stage.run("1", agent="worker")).answer == "3 0 3 6"
     pinned = await stage.run("1", agent="worker", use={"tool:double": "1.0.0"})
     assert pinned.answer == "2 0 2 4"
+
+
+async def test_half_a_character_in_a_models_answer_is_a_bad_answer_not_a_defect() -> None:
+    broken = ScriptedModel(["\ud800", {"calls": [{"name": "done", "arguments": {"answer": "\udfff"}}]}])
+    async with platform(model=broken) as stage:
+        outcome = await stage.run("say something")
+        assert (outcome.status, outcome.exit_code) == ("failed", 1)
+        assert "surrogate" in outcome.reason
+        assert (await stage.replay(outcome.run)).reason == outcome.reason

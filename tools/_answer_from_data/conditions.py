@@ -115,7 +115,7 @@ class Conditions:
             yield None, position + 1, 0.0
         if tag == "STARTS":
             yield from self._letters(position)
-        if tag == "UNK" and any(
+        if tag == "UNK" and self.tag(position - 1) in ("IN", "REL") and any(
             span.tag == "VAL" and span.column and span.column.unique for span in self.spans[position + 1 : position + 4]
         ):
             yield None, position + 1, 0.1

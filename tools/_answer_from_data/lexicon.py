@@ -44,7 +44,7 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("recent", "more recent", "most recent", "less recent", "least recent", _DATES_UP + _BIRTH, ()),
     ("recently", "more recently", "most recently", "less recently", "least recently", _DATES_UP + _BIRTH, ()),
     ("last", "", "last", "", "", _DATES_UP, ()),
-    ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second", "qsec")),
+    ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second")),
     (
         "expensive",
         "more expensive",
@@ -277,7 +277,7 @@ UNITS: dict[str, tuple[str, ...]] = {
     "mph": ("mph", "speed"), "mpg": ("mpg",), "hp": ("hp", "horsepower"), "horsepower": ("hp", "horsepower"),
 }  # fmt: skip
 UNIT_WORDS = frozenset(
-    "g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr min sec ms".split()
+    "g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr sec ms".split()
 )
 GENERIC = frozenset(stem(word) for word in "name value code number rate level column field id percentage".split())
 ROW_WORDS = frozenset(

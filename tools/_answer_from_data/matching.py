@@ -52,6 +52,8 @@ def _by_words(said: list[str], named: list[str], core: list[str], generic: froze
         return 0.95
     if sorted(said) == sorted(core):
         return 0.9
+    if len(said) == len(core) > 1 and all(any(synonyms(word, other) for other in core) for word in said):
+        return 0.9
     if len(said) == len(core) and all(_near(a, b) for a, b in zip(said, core, strict=True)):
         same = all(a == b or synonyms(a, b) or min(len(a), len(b)) >= 5 for a, b in zip(said, core, strict=True))
         return 0.85 if same else 0.75

@@ -227,15 +227,21 @@ class Nouns(Conditions):
                             narrowed = replace(noun, where=noun.where + counted.where)
                             yield self._rank(narrowed, measure, extreme, grouped), stop, cost + extra
             yield from self._dated(noun, start)
-            for measure, grouped, end, cost in self.measure(start):
-                for middle in self._skip(end, ("BE",), 1):
-                    for extreme, after, more in self.extreme(middle):
-                        if after == len(self.spans) or self.tag(after) in ("IN", "COMMA", "REL"):
-                            yield self._rank(noun, measure, extreme, grouped), after, cost + more + 0.05
+            yield from self._measure_first(noun, start)
             if self.tag(start) == "OFTEN":
                 extreme = Extreme(descending=self.spans[start].sense.value == "max")
                 ranked = self._rank(noun, Measure(function="count"), extreme, True)
                 yield from ((ranked, end, 0.0) for end in self._skip(start + 1, ("APPEAR", "IN", "BE"), 1))
+
+    def _measure_first(self, noun: Noun, position: int) -> Iterator[tuple[Ranked, int, float]]:
+        """Yield on which day was the price highest: the superlative comes last."""
+        for measure, grouped, end, cost in self.measure(position):
+            for where, after, more in self.filters(end):
+                for middle in self._skip(after, ("BE",), 1):
+                    for extreme, final, extra in self.extreme(middle):
+                        if final == len(self.spans) or self.tag(final) in ("IN", "COMMA", "REL"):
+                            narrowed = replace(noun, where=noun.where + where)
+                            yield self._rank(narrowed, measure, extreme, grouped), final, cost + more + extra + 0.05
 
     def _dated(self, noun: Noun, position: int) -> Iterator[tuple[Ranked, int, float]]:
         """Yield was founded first, joined most recently: the verb names the date."""

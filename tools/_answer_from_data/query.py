@@ -98,10 +98,11 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A query with how doubtful it is; less is better."""
+    """A query with how doubtful it is; less is better. A misplaced one asks of a thing what its row does not tell."""
 
     query: Query
     cost: float
+    misplaced: bool = False
 
 
 def columns_of(where: Where) -> list[Column]:

@@ -32,7 +32,8 @@ def readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Read
                 whole = {**bound, "where": (*prefix, *bound.get("where", ()))}
                 for query, doubt in build(whole, schema):
                     if _sound(query):
-                        yield Reading(query=query, cost=cost + extra + more + doubt)
+                        misplaced = _misplaced(query, path, schema)
+                        yield Reading(query=query, cost=cost + extra + more + doubt, misplaced=misplaced)
 
 
 def _sound(query: Query) -> bool:
@@ -49,6 +50,29 @@ def _sound(query: Query) -> bool:
                 return False
             seen[one.column] = one
     return True
+
+
+def _misplaced(query: Query, path: Sequence[Span], schema: Schema) -> bool:
+    """Tell what is asked of a thing that the rows are not about: the population of Paris, among countries.
+
+    A cell stands for its row where its column names the rows or holds their codes, or where the question says the
+    column, or where the answer is the row's name.
+    """
+    if query.kind not in ("values", "check", "which", "compare", "difference", "ratio"):
+        return False
+    said = {span.column for span in path if span.tag == "COL"}
+    if any(span.tag == "ROW" for span in path):
+        return False
+    for one in query.where:
+        if not isinstance(one, Condition) or one.operator != "=" or one.column.numeric or one.column in said:
+            continue
+        label = schema.table(one.column.table).label
+        texts = [value for value in one.column.examples if isinstance(value, str)]
+        long = sum(map(len, texts)) > 4 * len(texts)
+        several = one.column.distinct > 0.7 * (one.column.rows - one.column.nulls)
+        if label not in (None, one.column, *query.select) and long and several:
+            return True
+    return False
 
 
 def _single(where: Where) -> bool:

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from .lexicon import (
-    FILLERS, IMPLIED, KEYWORDS, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNIT_WORDS, UNITS, VERBS, Sense,
+    FILLERS, IMPLIED, KEYWORDS, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNIT_WORDS, UNITS, VERBS, Sense, synonyms,
 )  # fmt: skip
 from .matching import ENOUGH, attribute_score, column_score
 from .phrases import Candidate, candidates
@@ -136,8 +136,14 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
     edge = words[start].norm in _NOT_AT_THE_EDGE or words[end - 1].norm in _NOT_AT_THE_EDGE
     scored = [(column_score(text, column), column) for column in schema.columns]
     best = max((score for score, _ in scored), default=0.0)
-    grammatical = any(word.norm in KEYWORDS and word.norm not in _LINKING for word in words[start:end])
-    if best < (0.98 if edge else 0.9 if grammatical else ENOUGH):
+    grammatical = {stem(word.norm) for word in words[start:end] if word.norm in KEYWORDS and word.norm not in _LINKING}
+    scored = [
+        (score, column)
+        for score, column in scored
+        if score >= 0.9 or all(any(synonyms(word, other) for other in column.words) for word in grammatical)
+    ]
+    best = max((score for score, _ in scored), default=0.0)
+    if best < (0.98 if edge else ENOUGH):
         return []
     return [
         Span(start=start, end=end, tag="COL", text=text, column=column, cost=0.1 + (1 - score) * 0.8)

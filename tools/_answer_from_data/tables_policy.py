@@ -56,7 +56,7 @@ def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[st
             if known is None or reading.cost < known.cost:
                 best[sql] = reading
     ranked = sorted(best.items(), key=lambda item: item[1].cost)
-    if not ranked or ranked[0][1].cost > MOST_DOUBT:
+    if not ranked or ranked[0][1].cost > MOST_DOUBT or ranked[0][1].misplaced:
         return []
     limit = ranked[0][1].cost + MARGIN
     near = [(sql, reading.query) for sql, reading in ranked if reading.cost <= limit]
