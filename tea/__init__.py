@@ -4,8 +4,7 @@
 `tea.Platform`, and the protocols' and managers' classes by their names.
 """
 
-from importlib import import_module
-from typing import Any
+from importlib import import_module as _import_module
 
 from tea.api import run, stream
 from tea.component import Agent, Environment, action, tool
@@ -59,11 +58,11 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a part of the platform on first use."""
     if name not in _LAZY:
         raise AttributeError(f"module 'tea' has no attribute {name!r}")
-    return getattr(import_module(_LAZY[name]), name)
+    return getattr(_import_module(_LAZY[name]), name)
 
 
 def __dir__() -> list[str]:

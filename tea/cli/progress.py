@@ -25,10 +25,12 @@ class Progress:
     Args:
         command: Says how much is wanted.
         run: The run's id, where it is known already.
+        opening: What to say first, once the run has begun.
     """
 
-    def __init__(self, command: Command, run: str = "") -> None:
+    def __init__(self, command: Command, run: str = "", opening: str = "") -> None:
         self.run = run
+        self._opening = opening
         self._silent = command.quiet
         self._all = command.verbose > 0
         self._live = interactive(sys.stderr)
@@ -42,6 +44,8 @@ class Progress:
         data = fields(event.data)
         if event.kind == "run":
             self.run = data["setting"]["run"]
+            if self._opening:
+                self._line(self._opening)
             self._line(f"run {self.run}", "dim")
         elif event.kind == "start":
             self._start(event, data)

@@ -43,14 +43,15 @@ async def run(
         use=read_uses(use or ()),
     )
     read, files = await asyncio.to_thread(read_input, task, added)
-    progress = Progress(command)
     async with command.platform() as tea:
-        _tell_offline(command, tea, read.model)
+        progress = Progress(command, opening=_offline(tea, read.model))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress)
     return conclude(command, outcome)
 
 
-def _tell_offline(command: Command, tea: "Platform", model: str | None) -> None:
+def _offline(tea: "Platform", model: str | None) -> str:
+    """Return what to say when no model was chosen and none is configured."""
     if model is None and tea.settings.model is None and tea.models.default == "offline":
-        command.tell("tea: no model is configured: offline solvers answer, see `tea doctor`.")
+        return "tea: no model is configured: offline solvers answer, see `tea doctor`."
+    return ""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tea.context import Group
 from tea.errors import InternalError
 from tea.refs import Kind
 from tea.runtime.defects import as_defects
+from tea.runtime.desk import Desk
 from tea.types import JsonObject, Message, ModelResponse, Response
-
-if TYPE_CHECKING:
-    from tea.runtime.run import Run
 
 T = TypeVar("T")
 
@@ -22,7 +20,7 @@ T = TypeVar("T")
 class AgentPort:
     """The port of an agent: everything it does is an effect, a scope or a note of the run."""
 
-    def __init__(self, run: Run, agent: str) -> None:
+    def __init__(self, run: Desk, agent: str) -> None:
         self._run = run
         self._agent = agent
 
@@ -71,7 +69,7 @@ class AgentPort:
 class LeafPort:
     """The port of a tool or action: its effect is recorded as one, so what it does inside is evidence only."""
 
-    def __init__(self, run: Run, key: str, agent: str) -> None:
+    def __init__(self, run: Desk, key: str, agent: str) -> None:
         self._run = run
         self._key = key
         self._agent = agent

@@ -14,10 +14,10 @@ from tea.managers.model import CallTool, ModelManager
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
 from tea.protocols.manager import ContextManager
-from tea.protocols.server import Server
 from tea.refs import Kind, Ref
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse
+from tea.runtime.desk import AnyServer
 from tea.runtime.gate import Gate
 from tea.runtime.permission import Permission, operation_ref
 from tea.runtime.policy import CallRequest, Policy
@@ -26,7 +26,6 @@ from tea.runtime.recorder import Recorder
 from tea.runtime.services import RunServices
 from tea.types import JsonObject, JsonValue, Principal, Response, as_object, failure
 
-AnyServer = Server[Manifest, Response]
 Library = ContextManager[Manifest]
 
 

@@ -6,7 +6,7 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tea.errors import InternalError, UnknownComponent
 from tea.managers.memory import MemoryManager, Scope
@@ -14,10 +14,8 @@ from tea.managers.version import timestamp
 from tea.manifest import Manifest
 from tea.refs import KINDS, Ref
 from tea.runtime.budget import Purse
+from tea.runtime.desk import Desk
 from tea.types import JsonObject, JsonValue
-
-if TYPE_CHECKING:
-    from tea.runtime.run import Run
 
 Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 
@@ -25,7 +23,7 @@ Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 class RunServices:
     """Answers an agent's questions; each answer is an effect of the run, so a replay gives it again."""
 
-    def __init__(self, run: Run, memory: MemoryManager, purse: Purse) -> None:
+    def __init__(self, run: Desk, memory: MemoryManager, purse: Purse) -> None:
         self._run = run
         self._memory = memory
         self._purse = purse

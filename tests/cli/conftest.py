@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,26 +117,42 @@ class Finished:
             assert word in line, (word, line)
 
 
+class Warm:
+    """The process of warm.py."""
+
+    def __init__(self, streams: Path) -> None:
+        self.streams = [streams / name for name in ("in", "out", "err")]
+        program = [sys.executable, str(Path(__file__).with_name("warm.py"))]
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __call__(self, line: list[str], folder: Path, environment: dict[str, str], stdin: bytes) -> Finished:
+        for path, content in zip(self.streams, (stdin, b"", b""), strict=True):
+            path.write_bytes(content)
+        request = {"line": line, "folder": str(folder), "environment": environment, "streams": list(map(str, self.streams))}
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        code = int(self.process.stdout.readline())
+        return Finished(code, *(path.read_bytes().decode() for path in self.streams[1:]))
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.communicate(timeout=30)
+
+
 class Tea:
     """Calls `tea` in one folder."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
+    def __init__(self, folder: Path, state: Path, warm: Warm) -> None:
         self.folder = folder
+        self.state = state
+        self.warm = warm
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "COVERAGE_PROCESS_START") if name in os.environ}
         own = {name: str(state) for name in ("HOME", "TEA_STATE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
         self.environment = {**kept, **own, "TERM": "xterm"}
 
     def __call__(self, *arguments: str | Path, stdin: bytes = b"", **environment: str) -> Finished:
-        finished = subprocess.run(
-            self.line(*arguments),
-            cwd=self.folder,
-            env={**self.environment, **environment},
-            input=stdin,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        return Finished(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+        return self.warm(list(map(str, arguments)), self.folder, {**self.environment, **environment}, stdin)
 
     def start(self, *arguments: str | Path) -> "subprocess.Popen[str]":
         """Start a command and leave it running."""
@@ -160,15 +176,22 @@ class Tea:
         return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
 
 
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    warm = Warm(tmp_path_factory.mktemp("streams"))
+    yield warm
+    warm.close()
+
+
 @pytest.fixture
-def tea(tmp_path: Path) -> Tea:
-    return make(tmp_path)
+def tea(tmp_path: Path, warm: Warm) -> Tea:
+    return make(tmp_path, warm)
 
 
-@pytest.fixture(scope="module")
-def stocked(tmp_path_factory: pytest.TempPathFactory) -> Tea:
+@pytest.fixture(scope="session")
+def stocked(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Tea:
     """A home with a component of each kind, shared by tests that change nothing of what the others look at."""
-    tea = make(tmp_path_factory.mktemp("stocked"))
+    tea = make(tmp_path_factory.mktemp("stocked"), warm)
     sources = {"slow.py": SLOW, "shout.py": SHOUT, "rude.py": RUDE, "counter.py": COUNTER, "greeting.md": PROMPT}
     for name, source in sources.items():
         finished = tea("register", tea.write(name, source))
@@ -176,10 +199,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Tea:
     return tea
 
 
-def make(folder: Path) -> Tea:
+def make(folder: Path, warm: Warm) -> Tea:
     (folder / "work").mkdir()
     (folder / "state").mkdir()
-    return Tea(folder / "work", folder / "state")
-
-
-Call = Callable[..., Finished]
+    return Tea(folder / "work", folder / "state", warm)

@@ -1,7 +1,6 @@
 """Commands about components: their life from registration to rollback."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -136,7 +135,7 @@ def test_a_home_is_made_once_and_found_from_below(tea: Tea) -> None:
     settings.write_text('model = "offline"\n')
     assert tea("init").code == 0
     assert settings.read_text() == 'model = "offline"\n'
-    below = Tea(tea.folder / "below", Path(tea.environment["HOME"]))
+    below = Tea(tea.folder / "below", tea.state, tea.warm)
     below.folder.mkdir()
     assert below("doctor", "--json").data["home"] == str(tea.folder)
     assert below("doctor", "--json", TEA_HOME=str(below.folder)).data["home"] == str(below.folder)

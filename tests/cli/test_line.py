@@ -38,7 +38,7 @@ def test_every_command_has_the_common_options(tea: Tea, name: str) -> None:
         (["rnu"], ["rnu"]),
         (["list", "--bogus"], ["--bogus", "tea list --help"]),
         (["run"], ["TASK", "tea run --help"]),
-        (["run", "x", "--max-steps", "many"], ["many"]),
+        (["run", "x", "--max-steps", "many"], ["--max-steps"]),
         (["show", "a", "b"], ["b"]),
         (["--bogus"], ["--bogus"]),
     ],
@@ -53,7 +53,7 @@ def test_usage_errors_are_json_too(tea: Tea) -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error(tea: Tea) -> None:
-    line = " ".join(tea.line("list"))
+    line = " ".join(tea.line("list", "-q"))
     piped = f"{line} | head -c 10; exit ${{PIPESTATUS[0]}}"
     finished = subprocess.run(["bash", "-c", piped], cwd=tea.folder, env=tea.environment, capture_output=True, check=False)
     assert (finished.returncode, finished.stderr) == (0, b"")
@@ -62,7 +62,7 @@ def test_a_reader_that_goes_away_is_no_error(tea: Tea) -> None:
 def test_a_full_disk_under_the_output_is_one_line(tea: Tea) -> None:
     with open("/dev/full", "w") as full:
         finished = subprocess.run(
-            tea.line("list"), cwd=tea.folder, env=tea.environment, stdout=full, stderr=subprocess.PIPE, check=False
+            tea.line("list", "-q"), cwd=tea.folder, env=tea.environment, stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert finished.returncode == 2
     assert finished.stderr.startswith(b"tea: The output cannot be written: ") and finished.stderr.count(b"\n") == 1

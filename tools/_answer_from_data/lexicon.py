@@ -217,7 +217,7 @@ VERBS = frozenset(
     for word in """live work come belong locate base make produce play stand use get go lie situate find fall happen
     take place occur serve assign call name list record register include cover hold correspond associate
     originate hail reside station mention see show measure observe collect classify categorize categorise label mark
-    offer provide report share match fit represent travel fly stay found score earn receive spend run account pay charge""".split()
+    offer provide report share match fit represent travel fly stay found score earn receive spend run account pay charge speak""".split()
 )
 TIME_VERBS: dict[str, tuple[str, ...]] = {
     "birth": _BIRTH,

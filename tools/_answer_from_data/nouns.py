@@ -63,7 +63,7 @@ class Nouns(Conditions):
         for where, start, cost in self._before(position + distinct):
             for noun, end, more in self._head(start):
                 yield replace(noun, where=where, distinct=distinct), end, cost + more
-            if where:
+            if where and self.tag(start) not in ("ROW", "COL"):
                 first = where[0]
                 table = self.schema.table(first.column.table) if isinstance(first, Condition) else None
                 plural = self.spans[start - 1].plural

@@ -126,7 +126,7 @@ class Table:
             ):
                 return column
         named = [
-            column for column in unique if any(word.endswith("name") for word in column.words) or "titl" in column.words or "title" in column.words
+            column for column in unique if any(word.endswith(("name", "nam")) for word in column.words) or "titl" in column.words or "title" in column.words
         ]
         if named:
             return named[0]

@@ -38,7 +38,7 @@ _IRREGULAR = {
     "died": "death", "die": "death", "dead": "death", "began": "begin", "led": "lead", "paid": "pay", "cities": "city",
     "series": "series", "species": "species", "news": "news", "indices": "index", "matrices": "matrix",
     "highest": "highest", "status": "status", "gas": "gas", "bus": "bus", "buses": "bus", "movies": "movie", "movie": "movie", "came": "come", "went": "go", "took": "take", "got": "get",
-    "held": "hold", "fell": "fall", "stood": "stand", "spent": "spend", "flown": "fly", "taken": "take", "given": "give",
+    "held": "hold", "fell": "fall", "stood": "stand", "spent": "spend", "flown": "fly", "spoken": "speak", "spoke": "speak", "taken": "take", "given": "give",
     "cookies": "cookie", "calories": "calorie", "ties": "tie", "feet": "foot", "flew": "fly", "grew": "grow",
     "founder": "founder", "used": "use", "number": "number", "president": "president", "presidents": "president",
 }  # fmt: skip

@@ -1,0 +1,74 @@
+"""Desk: what a run offers to the ports and services that work for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from tea.manifest import Manifest
+from tea.protocols.server import Server
+from tea.refs import Kind, Ref
+from tea.runtime.gate import Gate
+from tea.runtime.recorder import Recorder
+from tea.types import JsonObject, JsonValue, Message, ModelResponse, Response
+
+AnyServer = Server[Any, Any]
+
+
+class Asker(Protocol):
+    """Asks models."""
+
+    async def ask(
+        self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+    ) -> ModelResponse:
+        """Ask a model through a prompt, as one effect."""
+        ...
+
+
+class Clerk(Protocol):
+    """Answers an agent's questions to the run."""
+
+    async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
+        """Answer as an effect of the run."""
+        ...
+
+    async def answer(self, service: str, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        """Answer now, inside an effect."""
+        ...
+
+
+class Desk(Protocol):
+    """A run, as its ports and services see it."""
+
+    id: str
+    session: str
+    task_id: str
+    gate: Gate
+    recorder: Recorder
+    servers: Mapping[Kind, AnyServer]
+
+    @property
+    def asking(self) -> Asker:
+        """What asks models."""
+        ...
+
+    @property
+    def services(self) -> Clerk:
+        """What answers questions to the run."""
+        ...
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str) -> Response:
+        """Call an operation for an agent."""
+        ...
+
+    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str) -> Response:
+        """Call an operation from inside an effect."""
+        ...
+
+    async def resolve(self, ref: Ref) -> Manifest:
+        """Return the version that the run has pinned."""
+        ...
+
+    def seconds_left(self) -> float | None:
+        """Return what is left of the time budget."""
+        ...

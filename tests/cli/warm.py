@@ -1,0 +1,45 @@
+"""A process that has imported tea already and forks for each command line: the real command, without its start.
+
+Reads one JSON object a line (`line`, `folder`, `environment`, `streams`) and answers with the exit code.
+"""
+
+import json
+import os
+import sys
+from typing import Any, NoReturn
+
+import tea.cli.app
+import tea.managers.json_schema
+import tea.runtime.platform
+
+
+def serve() -> None:
+    """Carry out what is asked for until nobody asks any more."""
+    for request in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            carry_out(json.loads(request))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def carry_out(request: dict[str, Any]) -> NoReturn:
+    """Become the command."""
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    for number, path in enumerate(request["streams"]):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
+    sys.argv = ["tea", *request["line"]]
+    try:
+        tea.cli.app.main()
+    except SystemExit as ended:
+        sys.stdout.flush()
+        os._exit(int(ended.code or 0))
+
+
+if __name__ == "__main__":
+    serve()
