@@ -26,6 +26,7 @@ TeaError                    exit code 3 unless a subclass says otherwise
 ├── BudgetExceeded          5  a budget or limit ended
 ├── ApprovalNeeded          6  a person must decide; the run waits
 ├── Diverged                7  a replay left its journal
+├── Interrupted           130  a person or the system ended the command
 └── InternalError           3  a defect of tea
 """
 
@@ -183,6 +184,22 @@ class Diverged(TeaError):
     """A replay left its journal."""
 
     exit_code = 7
+
+
+class Interrupted(TeaError):
+    """A person or the system ended the command.
+
+    Args:
+        problem: What was interrupted.
+        fix: How to go on.
+        run: The run that can be resumed, if one was under way.
+    """
+
+    exit_code = 130
+
+    def __init__(self, problem: str, *, fix: str, run: str = "") -> None:
+        super().__init__(problem, fix=fix)
+        self.run = run
 
 
 class InternalError(TeaError):

@@ -20,7 +20,8 @@ async def answer_from_data(
     Args:
         task: The question.
         files: Names of files in the workspace.
-        history: The steps so far, oldest first: `{"step": 1, "calls": [{"name", "arguments", "ok", "value", "error"}]}`.
+        history: The steps so far, oldest first, each `{"step": 1, "calls": [...]}` with calls
+            `{"name", "arguments", "ok", "value", "error"}`.
         answer: JSON Schema of the wanted answer; text when there is none.
 
     Examples:

@@ -2,8 +2,8 @@
 
 import ast
 import math
-import operator
 from collections.abc import Callable
+from typing import Any
 
 from tea import ToolError, tool
 
@@ -13,15 +13,15 @@ MOST_CHARACTERS = 1_000
 MOST_DIGITS = 1_000
 
 _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.Div: lambda left, right: left / right,
+    ast.FloorDiv: lambda left, right: left // right,
+    ast.Mod: lambda left, right: left % right,
 }
 _CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "tau": math.tau}
-_FUNCTIONS: dict[str, Callable[..., Number]] = {
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "acos": math.acos,
     "asin": math.asin,
@@ -108,11 +108,7 @@ def _power(base: Number, exponent: Number, source: str) -> Number:
 
 
 def _finite(value: Number, source: str) -> Number:
-    if isinstance(value, int):
-        small = value.bit_length() <= MOST_DIGITS * 3.33
-    else:
-        small = math.isfinite(value)
-    if not small:
+    if not (value.bit_length() <= MOST_DIGITS * 3.33 if isinstance(value, int) else math.isfinite(value)):
         raise ToolError(f"{_shown(source)} is too large.", fix="use smaller numbers.")
     return value
 

@@ -11,7 +11,8 @@ from tea import Context, ToolError, tool
 
 from ._table_query.database import Database
 from ._table_query.describing import Link, TableDescription, describe, links
-from ._table_query.finding import Found, find as find_cells
+from ._table_query.finding import Found
+from ._table_query.finding import find as find_cells
 from ._table_query.loading import load
 
 MOST_FILES = 20
@@ -39,7 +40,8 @@ async def table_query(
 
     With neither `sql` nor `find`, describes each table: columns, types, values, and which columns link two tables.
     Besides SQLite's usual functions there are median(x), stddev(x), variance(x), norm(text) for comparing words
-    without case and accents, and iso(text, form) for dates whose described form is not iso.
+    without case and accents, has_item(text, item) for cells that list several, and iso(text, form) for dates whose
+    described form is not iso.
 
     Args:
         files: Names of table files in the workspace. A file's table is named after the file, a workbook's after

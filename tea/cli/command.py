@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tea.cli.failure import INTERRUPTED, complain, report
+from tea.cli.failure import complain, report
 from tea.cli.terminal import document, say, write
-from tea.errors import TeaError
+from tea.errors import Interrupted, TeaError
 
 if TYPE_CHECKING:
     from tea.runtime.platform import Platform
@@ -122,7 +122,7 @@ async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]]) ->
         if asked == 1 and task is not None:
             task.cancel()
         elif asked >= _PATIENCE:
-            os._exit(INTERRUPTED)  # what a run did is in its journal, whatever ends the process
+            os._exit(Interrupted.exit_code)  # what a run did is in its journal, whatever ends the process
 
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop)

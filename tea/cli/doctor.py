@@ -5,12 +5,13 @@ import platform
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tea.cli.command import Command
 from tea.cli.reference import KEPT
 from tea.cli.terminal import one_line, painted, table
-from tea.errors import TeaError
+from tea.errors import StorageError, TeaError
 from tea.extras import EXTRAS
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ async def doctor(command: Command) -> int:
             "runs": len(await asyncio.to_thread(tea.tracer.runs)),
             "models": [{**one.to_json(), "default": one.name == tea.models.default} for one in tea.models.list()],
             "extras": [_extra(one.name, one.purpose, one.missing, one.install_command) for one in EXTRAS],
-            "trust": {"list": str(tea.trust.path), "exists": tea.trust.path.is_file()},
+            "trust": {"list": str(tea.trust.path), "granted": await asyncio.to_thread(_granted, tea.trust.path)},
             "damaged": damage,
         }
     command.show(_text(data), data)
@@ -68,6 +69,17 @@ def _counts(tea: "Platform") -> dict[str, int]:
     return {kind: len(tea.versions.names(kind)) for kind in KEPT}
 
 
+def _granted(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(1 for _ in file)
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        problem = f"The list of trusted components {str(path)[-150:]!r} cannot be read: {error.strerror}."
+        raise StorageError(problem, fix="set TEA_STATE to a folder you may read.") from error
+
+
 def _versions() -> dict[str, str]:
     from importlib import metadata
 
@@ -91,7 +103,7 @@ def _text(data: dict[str, Any]) -> str:
         ("registry", ", ".join(f"{count} {kind}s" for kind, count in data["registry"].items())),
         ("runs", str(data["runs"])),
         ("models", ", ".join(f"{one['name']}{' (default)' if one['default'] else ''}" for one in data["models"])),
-        ("trusted", data["trust"]["list"] + ("" if data["trust"]["exists"] else " (empty)")),
+        ("trusted", f"{data['trust']['granted']} granted, in {data['trust']['list']}"),
     ]
     rows += [
         (f"[{one['name']}]", f"{one['purpose']}: {'installed' if one['installed'] else one['install']}")

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tea.cli.command import Command
-from tea.cli.failure import Interrupted, complain
+from tea.cli.failure import complain
 from tea.cli.progress import Progress
 from tea.cli.terminal import one_line, say, shown
-from tea.errors import BudgetExceeded, CallFailed, TeaError, error_from
+from tea.errors import BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
     from tea.runtime.budget import Spent

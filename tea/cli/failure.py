@@ -8,27 +8,10 @@ from typing import Protocol, runtime_checkable
 import typer
 
 from tea.cli.terminal import document, one_line, painted, write
-from tea.errors import BadInput, InternalError, StorageError, TeaError
+from tea.errors import BadInput, InternalError, Interrupted, StorageError, TeaError
 
 MOST_CHARACTERS = 300
-INTERRUPTED = 130
 _PREFIX = "tea: "
-
-
-class Interrupted(TeaError):
-    """A person or the system ended the command.
-
-    Args:
-        problem: What was interrupted.
-        fix: How to go on.
-        run: The run that can be resumed, if one was under way.
-    """
-
-    exit_code = INTERRUPTED
-
-    def __init__(self, problem: str, *, fix: str, run: str = "") -> None:
-        super().__init__(problem, fix=fix)
-        self.run = run
 
 
 @runtime_checkable

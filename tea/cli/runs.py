@@ -30,7 +30,7 @@ async def runs(
 
 
 def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
-    """Return what the first and last record of a run say; a run without its last is unfinished."""
+    """Return what the first and last record of a run say; without its end it is unfinished, or waits for a person."""
     from tea.managers.tracer import as_mapping
 
     found: dict[str, Any] = {"run": run, "time": "", "status": "unfinished", "task": "", "session": "", "cost": None}
@@ -42,6 +42,8 @@ def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
             elif record.kind == "end":
                 data = as_mapping(record.data)
                 found |= {"status": data.get("status", ""), "cost": data.get("cost")}
+            else:
+                found["status"] = "waiting" if record.kind == "waiting" else "unfinished"
     except StorageError as error:
         found |= {"status": "damaged", "problem": error.problem}
     return found

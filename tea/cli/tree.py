@@ -1,5 +1,6 @@
 """A run's records as a tree for people: agents hold their calls, steps and the agents they called."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,10 @@ def _ref(target: Any) -> str:
 
 
 def _said(value: Any) -> str:
-    return one_line(value if isinstance(value, str) else "" if value is None else str(value), _WORDS)
+    """Return a JSON value in a few words."""
+    if value is None:
+        return ""
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), _WORDS)
 
 
 def _milliseconds(start: str, end: str) -> str:

@@ -18,6 +18,7 @@ from tea.types import JsonObject, JsonValue
 FORMAT = 1
 GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled"})
 _SPILL = 256 * 1024
+_MARK, _PAYLOAD = "$blob", frozenset({"data", "result"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +113,7 @@ class Trace:
                     "agent": agent,
                     "kind": kind,
                     "key": key,
-                    "data": data if size <= _SPILL else self._bounded(data),
+                    "data": self._bounded(data, size),
                 }
             ]
         )
@@ -125,17 +126,18 @@ class Trace:
         """Give the journal back."""
         self._writer.close()
 
-    def _bounded(self, data: JsonValue) -> JsonValue:
+    def _bounded(self, data: JsonValue, size: int) -> JsonValue:
+        """Return `data` with what is large in its payload as blobs, and whatever looks like a blob's mark too."""
         if not isinstance(data, Mapping):
             return data
         fields = cast("Mapping[str, JsonValue]", data)
-        return {name: self._spilled(value) if name in ("data", "result") else value for name, value in fields.items()}
+        return {name: self._spilled(value, size) if name in _PAYLOAD else value for name, value in fields.items()}
 
-    def _spilled(self, value: JsonValue) -> JsonValue:
-        if value is None or isinstance(value, bool | int | float):
+    def _spilled(self, value: JsonValue, size: int) -> JsonValue:
+        if not _marked(value) and (size <= _SPILL or value is None or isinstance(value, bool | int | float)):
             return value
         text = json.dumps(value, ensure_ascii=False)
-        return {"$blob": self._spill(text.encode())} if len(text) > _SPILL else value
+        return {_MARK: self._spill(text.encode())} if len(text) > _SPILL or _marked(value) else value
 
 
 class Tracer:
@@ -238,7 +240,7 @@ def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:
     data = record.get("data")
     if isinstance(data, Mapping):
         fields = cast("Mapping[str, JsonValue]", data)
-        data = {name: _unspilled(value, blob) for name, value in fields.items()}
+        data = {name: _unspilled(value, blob) if name in _PAYLOAD else value for name, value in fields.items()}
     return TraceRecord(
         seq=record["seq"],
         time=record.get("time", ""),
@@ -254,5 +256,8 @@ def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:
 
 
 def _unspilled(value: JsonValue, blob: Callable[[str], bytes]) -> JsonValue:
-    fields = as_mapping(value)
-    return json.loads(blob(fields["$blob"])) if set(fields) == {"$blob"} else value
+    return json.loads(blob(value[_MARK])) if _marked(value) else value
+
+
+def _marked(value: JsonValue) -> bool:
+    return isinstance(value, Mapping) and set(cast("Mapping[str, Any]", value)) == {_MARK}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from tea.context import Agents
-from tea.errors import BadInput, BudgetExceeded, Damaged, Diverged, TeaError
+from tea.errors import ApprovalNeeded, BadInput, BudgetExceeded, Damaged, Diverged, TeaError
 from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord, as_mapping
 from tea.runtime.budget import Purse
 from tea.runtime.entry import Entry
@@ -172,7 +172,12 @@ class Executions:
             await self._equipment.libraries["tool"].info(name)
 
     async def _finish(self, run: Run, task: TaskFile, folder: Path, trace: Trace) -> Outcome:
-        outcome = await self._outcome(run, task, folder)
+        try:
+            outcome = await self._outcome(run, task, folder)
+        except ApprovalNeeded as error:
+            run.recorder.write("waiting", "", error.record())
+            await trace.sync()
+            raise
         run.recorder.write("end", "", _ending(outcome))
         await trace.sync()
         return outcome

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tea.errors import Diverged
 from tea.runtime.entry import Entry
 
-_FIX = "replay with the versions the run pinned, or `tea fork` at this record to go on from here with the new ones."
+_FIX = "replay with the versions the run pinned; `tea trace` shows them."
 
 
 class Past:

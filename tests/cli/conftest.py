@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,15 +31,16 @@ from tea import tool
 
 
 @tool(effects="reads", idempotent=True, network=False)
-async def shout(text: str, times: int = 1, marks: list[str] | None = None) -> str:
+async def shout(text: str, times: int = 1, marks: list[str] | None = None, by: str | None = None) -> str:
     """Say it louder.
 
     Args:
         text: Any words.
         times: How often.
         marks: What to put behind.
+        by: Who says it.
     """
-    return " ".join([text.upper()] * times) + "".join(marks or [])
+    return " ".join([text.upper()] * times) + "".join(marks or []) + (f" ({by})" if by else "")
 '''
 
 RUDE = '''
@@ -77,6 +80,35 @@ class Counter(Environment):
         return {"number": self.number}
 '''
 
+PAY = '''
+import asyncio
+from pathlib import Path
+
+from tea import tool
+
+
+@tool(effects="irreversible", network=False)
+async def pay() -> str:
+    """Pay, and take long over it."""
+    Path("began").write_text("yes")
+    await asyncio.sleep(30)
+    return "paid"
+'''
+
+PAYER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Payer(Agent):
+    """Pay once."""
+
+    tools = ("pay",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Pay and tell."""
+        return Result(answer=(await ctx.tcp.invoke("pay", {})).unwrap())
+'''
+
 PROMPT = """---
 name: greeting
 description: Greets somebody.
@@ -111,8 +143,10 @@ class Finished:
         """Check that there is nothing but one line that says what is wrong and how to mend it."""
         assert (self.code, self.out) == (code, ""), self
         (line,) = self.err.splitlines()
-        assert line.startswith("tea: ") and " Fix: " in line and len(line) <= 300, line
-        assert "Traceback" not in line and "internal error" not in line
+        assert re.fullmatch(r"tea: .+ Fix: .+", line)
+        assert len(line) <= 300, line
+        assert "Traceback" not in line
+        assert "internal error" not in line
         for word in words:
             assert word in line, (word, line)
 
@@ -128,8 +162,14 @@ class Warm:
     def __call__(self, line: list[str], folder: Path, environment: dict[str, str], stdin: bytes) -> Finished:
         for path, content in zip(self.streams, (stdin, b"", b""), strict=True):
             path.write_bytes(content)
-        request = {"line": line, "folder": str(folder), "environment": environment, "streams": list(map(str, self.streams))}
-        assert self.process.stdin is not None and self.process.stdout is not None
+        request = {
+            "line": line,
+            "folder": str(folder),
+            "environment": environment,
+            "streams": list(map(str, self.streams)),
+        }
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         code = int(self.process.stdout.readline())
@@ -148,18 +188,25 @@ class Tea:
         self.state = state
         self.warm = warm
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "COVERAGE_PROCESS_START") if name in os.environ}
-        own = {name: str(state) for name in ("HOME", "TEA_STATE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+        own = {
+            name: str(state) for name in ("HOME", "TEA_STATE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+        }
         self.environment = {**kept, **own, "TERM": "xterm"}
 
     def __call__(self, *arguments: str | Path, stdin: bytes = b"", **environment: str) -> Finished:
         return self.warm(list(map(str, arguments)), self.folder, {**self.environment, **environment}, stdin)
 
-    def start(self, *arguments: str | Path) -> "subprocess.Popen[str]":
-        """Start a command and leave it running."""
+    @contextmanager
+    def started(self, *arguments: str | Path) -> "Iterator[subprocess.Popen[str]]":
+        """Start a command in a process of its own, and end it if it does not end itself."""
         pipe = subprocess.PIPE
-        return subprocess.Popen(
+        with subprocess.Popen(
             self.line(*arguments), cwd=self.folder, env=self.environment, stdout=pipe, stderr=pipe, text=True
-        )
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
     def line(self, *arguments: str | Path) -> list[str]:
         """Return the command line."""
@@ -203,3 +250,16 @@ def make(folder: Path, warm: Warm) -> Tea:
     (folder / "work").mkdir()
     (folder / "state").mkdir()
     return Tea(folder / "work", folder / "state", warm)
+
+
+def on_a_terminal(tea: Tea, arguments: list[str], changes: dict[str, str]) -> bytes:
+    """Return what a command writes to a terminal."""
+    master, terminal = os.openpty()
+    process = subprocess.Popen(
+        tea.line(*arguments), cwd=tea.folder, env={**tea.environment, **changes}, stdout=terminal, stderr=terminal
+    )
+    process.wait(timeout=30)
+    os.close(terminal)
+    shown = os.read(master, 100_000)
+    os.close(master)
+    return shown

@@ -15,10 +15,14 @@ def test_a_component_lives_from_registration_to_rollback(tea: Tea) -> None:
     assert tea("update", "shout", file, "--reason", "with a mark").out == "updated tool:shout@1.0.1\n"
     assert tea("call", "shout", "text=hi").out == "HI!\n"
     history = tea("history", "shout", "-v")
-    assert "louder" in history.out and "* " in history.out and history.code == 0
+    assert "louder" in history.out
+    assert "* " in history.out
+    assert history.code == 0
     assert [one["version"] for one in tea("history", "shout", "--json").data["versions"]] == ["1.0.0", "1.0.1"]
     different = tea("diff", "shout@1.0.0", "1.0.1")
-    assert "patch" in different.out and "+    return" in different.out and "\x1b" not in different.out
+    assert "patch" in different.out
+    assert "+    return" in different.out
+    assert "\x1b" not in different.out
     assert tea("restore", "tool:shout@1.0.0").out == "current is tool:shout@1.0.0\n"
     assert tea("call", "shout", "text=hi").out == "HI\n"
     assert tea("rollback", "shout", "--json").data["version"] == "1.0.1"
@@ -28,7 +32,9 @@ def test_a_component_lives_from_registration_to_rollback(tea: Tea) -> None:
 
 def test_what_is_shown_of_a_component(stocked: Tea) -> None:
     shown = stocked("show", "shout")
-    assert shown.code == 0 and "Say it louder." in shown.out and "ref: tool:shout@1.0.0" in shown.out
+    assert shown.code == 0
+    assert "Say it louder." in shown.out
+    assert "ref: tool:shout@1.0.0" in shown.out
     assert "async def shout" in stocked("show", "tool:shout@1.0.0", "--source").out
     for style, key in (("openai", "function"), ("anthropic", "input_schema")):
         (schema,) = json.loads(stocked("show", "shout", "--schema", style).out)
@@ -40,13 +46,15 @@ def test_what_is_shown_of_a_component(stocked: Tea) -> None:
 def test_listing_by_kind_in_words_and_in_json(stocked: Tea) -> None:
     assert "tool:shout" in stocked("list").out
     prompts = stocked("list", "prompts", "--json").data["components"]
-    assert {one["kind"] for one in prompts} == {"prompt"} and "greeting" in {one["name"] for one in prompts}
+    assert {one["kind"] for one in prompts} == {"prompt"}
+    assert "greeting" in {one["name"] for one in prompts}
     stocked("list", "planets").refused(2, "planets", "tool")
 
 
 def test_values_are_read_as_the_parameter_wants_them(stocked: Tea) -> None:
     assert stocked("call", "shout", "text=12", "times=2").out == "12 12\n"
     assert stocked("call", "tool:shout#call", "text=a", 'marks=["!", "?"]', "--json").data["value"] == "A!?"
+    assert stocked("call", "shout", "text=a", "by=12").out == "A (12)\n"
     assert stocked("call", "shout", "--args", '{"text": "b"}').out == "B\n"
     assert stocked("call", "environment:counter#add", "by=3").out == "3\n"
     assert json.loads(stocked("state", "counter").out) == {"number": 0}
@@ -124,7 +132,8 @@ def test_a_damaged_version_is_named_by_the_doctor(tea: Tea) -> None:
     version = tea.folder / "registry" / "tools" / "shout" / "versions" / "1.0.0.json"
     version.write_text(version.read_text().replace("Say it louder", "Say it softer"))
     health = tea("doctor")
-    assert health.code == 2 and "1.0.0.json" in health.out
+    assert health.code == 2
+    assert "1.0.0.json" in health.out
     assert tea("doctor", "--json").data["damaged"]
     tea("call", "shout", "text=a").refused(2, "1.0.0.json")
 

@@ -2,26 +2,33 @@
 
 import json
 import os
+import re
+import select
 import signal
 from pathlib import Path
 
 import pytest
 
-from .conftest import RUDE, SLOW, Tea
+from .conftest import PAY, PAYER, RUDE, SLOW, Tea, on_a_terminal
 
 
 def test_a_run_from_its_task_file_to_its_replay(stocked: Tea) -> None:
     task = stocked.write("task.json", json.dumps({"task": "0", "agent": "slow", "session": "monday"}))
     done = stocked("run", task)
     assert (done.code, done.out) == (0, "awake\n")
-    assert "works on 0" in done.err and "trace: " in done.err and "cost: " in done.err and "\x1b" not in done.err
+    assert "works on 0" in done.err
+    assert "trace: " in done.err
+    assert "cost: " in done.err
+    assert "\x1b" not in done.err
     run = stocked("runs", "--json").data["runs"][0]
     assert (run["status"], run["task"], run["session"]) == ("done", "0", "monday")
     assert run["run"] in stocked("runs").out
     assert stocked("replay", run["run"][:20]).out.startswith("identical: ")
     assert stocked("replay", "last", "--json").data["verdict"] == "identical"
     tree = stocked("trace", "last")
-    assert "agent:slow@1.0.0" in tree.out and "sleep" in tree.out and "done: awake" in tree.out
+    assert "agent:slow@1.0.0" in tree.out
+    assert "sleep" in tree.out
+    assert "done: awake" in tree.out
     assert stocked("trace", "--json").data["records"][0]["kind"] == "run"
     stocked("resume", "last").refused(2, "ended")
 
@@ -30,7 +37,9 @@ def test_answers_go_to_stdout_and_nothing_else_does_when_quiet(stocked: Tea) -> 
     quiet = stocked("run", "0", "--agent", "slow", "-q")
     assert (quiet.code, quiet.out, quiet.err) == (0, "awake\n", "")
     program = stocked("run", "-", "--agent", "slow", "--json", "-q", stdin=b"0\n")
-    assert program.data["answer"] == "awake" and program.data["error"] is None and program.err == ""
+    assert program.data["answer"] == "awake"
+    assert program.data["error"] is None
+    assert program.err == ""
     from_json = stocked("run", "-", "-q", stdin=b'{"task": "0", "agent": "slow"}')
     assert (from_json.code, from_json.out) == (0, "awake\n")
 
@@ -51,18 +60,19 @@ def test_no_escape_sequence_of_an_answer_reaches_anyone(stocked: Tea) -> None:
     assert not set(everything) & set("\x7f\x9b\u202e")
     raw = stocked("run", "fail", "--agent", "rude", "--json")
     assert (raw.code, raw.data["error"]["code"], raw.data["ok"]) == (1, "CallFailed", False)
-    assert "\x1b]0;owned" in raw.data["answer"] and "\x1b" not in raw.out
+    assert "\x1b]0;owned" in raw.data["answer"]
+    assert "\x1b" not in raw.out
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_says_how_to_go_on_and_does(tea: Tea, number: signal.Signals) -> None:
     tea("register", tea.write("slow.py", SLOW.replace("float(task.text)", "2.0")))
-    process = tea.start("run", "sleep", "--agent", "slow")
-    assert process.stderr is not None
-    heard = next((line for line in process.stderr if "works on" in line), None)
-    assert heard is not None, process.communicate()
-    process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    with tea.started("run", "sleep", "--agent", "slow") as process:
+        assert process.stderr is not None
+        assert any("works on" in line for line in process.stderr)
+        process.send_signal(number)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
     (run,) = [one["run"] for one in tea("runs", "--json").data["runs"]]
     assert err.splitlines()[-1].endswith(f"Fix: `tea resume {run}` goes on with it.")
@@ -159,7 +169,9 @@ def test_what_is_no_task_file_at_all(stocked: Tea) -> None:
         (["runs", "--limit", "0"], 2, ["limit"]),
     ],
 )
-def test_bad_arguments_about_runs_write_nothing(stocked: Tea, arguments: list[str], code: int, words: list[str]) -> None:
+def test_bad_arguments_about_runs_write_nothing(
+    stocked: Tea, arguments: list[str], code: int, words: list[str]
+) -> None:
     before = stocked.files()
     stocked(*arguments).refused(code, *words)
     assert stocked.files() == before
@@ -176,9 +188,39 @@ def test_a_damaged_journal_is_named_and_the_others_are_listed(tea: Tea) -> None:
 
 
 def test_the_bundled_planner_answers_offline(tea: Tea) -> None:
-    data = tea.write("cities.csv", "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n")
+    data = tea.write(
+        "cities.csv", "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n"
+    )
     sum_up = tea("run", "What is 12*7?")
     assert (sum_up.code, sum_up.out) == (0, "84\n"), sum_up.err
     count = tea("run", "How many rows does cities.csv have?", "--file", data)
     assert (count.code, count.out) == (0, "3\n"), count.err
     assert tea("replay", "last").code == 0
+
+
+def test_a_killed_run_asks_before_it_repeats_what_may_have_happened(tea: Tea) -> None:
+    tea("register", tea.write("pay.py", PAY))
+    tea("register", tea.write("payer.py", PAYER))
+    os.mkfifo(tea.folder / "began")
+    descriptor = os.open(tea.folder / "began", os.O_RDWR)
+    with tea.started("run", "pay", "--agent", "payer") as process:
+        began, _, _ = select.select([descriptor], [], [], 30)
+        process.kill()
+        assert began, process.communicate()
+    os.close(descriptor)
+    asked = tea("resume", "last", "--json")
+    assert (asked.code, asked.data["error"]["code"]) == (6, "ApprovalNeeded")
+    (key,) = re.findall(r"--answer (\S+)=allow", asked.data["error"]["fix"])
+    tea("resume", "last", "-q").refused(6, f"--answer {key}=allow")
+    answered = tea("resume", "last", "--answer", f"{key}=paid already", "-q")
+    assert (answered.code, answered.out) == (0, "paid already\n"), answered.err
+    assert tea("replay", "last").code == 0
+
+
+def test_progress_is_one_changing_line_on_a_terminal(stocked: Tea) -> None:
+    shown = on_a_terminal(stocked, ["run", "0", "--agent", "slow"], {}).decode()
+    assert "works on 0" in shown
+    assert "awake" in shown
+    plain = on_a_terminal(stocked, ["run", "0", "--agent", "slow"], {"TERM": "dumb"}).decode()
+    assert "works on 0" in plain
+    assert "\x1b" not in plain

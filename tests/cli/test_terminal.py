@@ -6,11 +6,21 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tea.cli.failure import explained, in_one_line
 from tea.cli.terminal import clean, document, one_line, table
 from tea.errors import BadInput, StorageError
 
-SEQUENCES = ["\x1b[31m", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\", "\x1bP1$q\x1b\\", "\x1bc", "\x9b2J", "\x9d0;t\x9c", "\x1b(B"]
+SEQUENCES = [
+    "\x1b[31m",
+    "\x1b]0;title\x07",
+    "\x1b]8;;http://x\x1b\\",
+    "\x1bP1$q\x1b\\",
+    "\x1bc",
+    "\x9b2J",
+    "\x9d0;t\x9c",
+    "\x1b(B",
+]
 TEXTS = st.text(st.characters() | st.sampled_from("\x1b\x9b\x07[]\u202e\r\n;m"))
 
 

@@ -32,13 +32,13 @@ def carry_out(request: dict[str, Any]) -> NoReturn:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(descriptor, number)
         os.close(descriptor)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
     sys.argv = ["tea", *request["line"]]
-    try:
-        tea.cli.app.main()
-    except SystemExit as ended:
-        sys.stdout.flush()
-        os._exit(int(ended.code or 0))
+    with open(0) as sys.stdin, open(1, "w") as sys.stdout, open(2, "w") as sys.stderr:
+        try:
+            tea.cli.app.main()
+        except SystemExit as ended:
+            sys.stdout.flush()
+            os._exit(int(ended.code or 0))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from elsewhere import answer, open_platform
 from protocol_kit import CASES, Case, House
-
-from elsewhere import open_platform
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +37,9 @@ async def house(case: Case, tmp_path: Path, elsewhere: subprocess.Popen[str]) ->
     platform = open_platform(tmp_path)
     house = House(platform, case, tmp_path)
     yield house
+    expected = [await answer(platform, case.kind, question) for question in house.asked]
     await platform.__aexit__(None, None, None)
-    expected = [found for _, _, found in house.asked]
-    request = {"home": str(tmp_path), "questions": [(kind, question) for kind, question, _ in house.asked]}
+    request = {"home": str(tmp_path), "questions": [(case.kind, question) for question in house.asked]}
     cast(IO[str], elsewhere.stdin).write(json.dumps(request) + "\n")
     cast(IO[str], elsewhere.stdin).flush()
     assert json.loads(cast(IO[str], elsewhere.stdout).readline()) == json.loads(json.dumps(expected))

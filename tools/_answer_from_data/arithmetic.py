@@ -2,18 +2,15 @@
 
 import re
 
-_NUMBER_WORDS = {
-    word: value
-    for value, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen twenty""".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+from .tokens import CARDINALS
+
+_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_NUMBER_WORDS = {word: value for value, word in enumerate(CARDINALS)} | _TENS
 _N = r"(-?\(?[\d.]+(?:e[+-]?\d+)?\)?)"
 _LIST = r"(-?[\d.]+(?:\s*(?:,\s*and|,|and|&)\s*-?[\d.]+)+)"
 _LEAD = re.compile(
-    r"^(?:please\s+)?(?:what(?:'s| is| are| does| do you get (?:when|if) you)?|how much is|how much are|calculate|compute|"
-    r"evaluate|work out|find|solve|tell me|give me)\s+|^(?:the (?:result|value|answer) of)\s+",
+    r"^(?:please\s+)?(?:what(?:'s| is| are| does| do you get (?:when|if) you)?|how much is|how much are|calculate|"
+    r"compute|evaluate|work out|find|solve|tell me|give me)\s+|^(?:the (?:result|value|answer) of)\s+",
     re.IGNORECASE,
 )
 _WORDY: tuple[tuple[str, str], ...] = (
@@ -67,7 +64,6 @@ def expression(question: str) -> str | None:
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
     text = re.sub(r"(?<![\w.])[$€£](?=\d)", "", text)
     text = re.sub(r"\b[a-z]+\b", lambda found: str(_NUMBER_WORDS.get(found[0], found[0])), text)
-    text = re.sub(r"^(?:what percent)", "what percent", text)
     if not re.match(r"what percent", text):
         text = _LEAD.sub("", text)
     for pattern, replacement in _WORDY:

@@ -4,39 +4,38 @@ import re
 from dataclasses import dataclass
 
 _NUMBERS = {"zero": 0, "no": 0, "one": 1, "two": 2, "three": 3, "four": 4}
+_DECIMALS = r"decimal(?:\s+(?:place|point|digit))?s?"
 _PLACES = re.compile(
-    r",?\s*\(?\b(?:please\s+)?(?:round(?:ed|ing)?|correct)\s*(?:it|the (?:answer|result|value))?\s*(?:off\s*)?to\s+(?:the\s+nearest\s+)?"
-    r"(?:(?P<count>\w+)\s+(?:decimal(?:\s+(?:place|point|digit))?s?|digits?(?:\s+after[^.?!,]*)?)"
+    r",?\s*\(?\b(?:please\s+)?(?:round(?:ed|ing)?|correct)\s*(?:it|the (?:answer|result|value))?\s*(?:off\s*)?to\s+"
+    r"(?:the\s+nearest\s+)?"
+    rf"(?:(?P<count>\w+)\s+(?:{_DECIMALS}|digits?(?:\s+after[^.?!,]*)?)"
     r"|(?P<whole>integer|whole\s+number|unit|full\s+number)|(?P<tenth>tenth|hundredth|thousandth))\)?",
     re.IGNORECASE,
 )
 _WHOLE = re.compile(r",?\s*\(?\bto the nearest (?P<whole>integer|whole number)\)?", re.IGNORECASE)
-_DIGITS = re.compile(
-    r",?\s*\(?\b(?:to|with|using)\s+(?P<count>\w+)\s+decimal(?:\s+(?:place|point|digit))?s?\)?", re.IGNORECASE
-)
+_DIGITS = re.compile(rf",?\s*\(?\b(?:to|with|using)\s+(?P<count>\w+)\s+{_DECIMALS}\)?", re.IGNORECASE)
 _INSTRUCTION = re.compile(
     r"(?:(?<=[.?!])|^)\s*(?:please\s+)?(?:answer|respond|reply|give|return|provide|output|write|state|report)\s+"
-    r"(?:(?:only|just|with|me|your answer|the answer|an?|the|as|in|using|exact|exactly|single|final|number|value|name|names|"
-    r"integer|decimal|word|code|figure|count|one|digits|yes|or|no|list|comma|separated|comma-separated|plain|"
+    r"(?:(?:only|just|with|me|your answer|the answer|an?|the|as|in|using|exact|exactly|single|final|number|value|name|"
+    r"names|integer|decimal|word|code|figure|count|one|digits|yes|or|no|list|comma|separated|comma-separated|plain|"
     r"of|and|nothing|else|text|numeral|numeric|itself|is enough)\s*)+[.!]?\s*$",
     re.IGNORECASE,
 )
 _POLITE = re.compile(
-    r"^\s*(?:hi|hello|hey)?[,!\s]*(?:please|kindly|(?:can|could|would) you(?: please)?|i(?: would|'d)? (?:like|want|need)"
-    r"(?: you)? to(?: know)?|i wonder|tell me|let me know|do you know|help me(?: to)?(?: find(?: out)?)?|find out|"
-    r"(?:what i want to know is))[,:]?\s+",
+    r"^\s*(?:hi|hello|hey)?[,!\s]*(?:please|kindly|(?:can|could|would) you(?: please)?|"
+    r"i(?: would|'d)? (?:like|want|need)(?: you)? to(?: know)?|i wonder|tell me|let me know|do you know|"
+    r"help me(?: to)?(?: find(?: out)?)?|find out|what i want to know is)[,:]?\s+",
     re.IGNORECASE,
 )
+_LEAD = "according to|based on|given|from|in|using|looking at|as per|within|with|of|on|across|per"
 _SOURCE = re.compile(
-    r"(?:^|,?\s+)(?:according to|based on|judging by|given|from|in|using|looking at|as per|within|with|of|on|across|per)\s+"
-    r"(?:the|this|these|that|our|my|all(?: of)? the)\s+(?:whole |entire |given |attached |provided |full |following |supplied )?"
+    rf"(?:^|,?\s+)(?:{_LEAD}|judging by)\s+(?:the|this|these|that|our|my|all(?: of)? the)\s+"
+    r"(?:whole |entire |given |attached |provided |full |following |supplied )?"
     r"(?:data ?sets?|data|tables?|files?|spreadsheets?|csv|sheets?|csv files?|json files?|data files?|collection|"
     r"workbooks?|records|file provided|input)"
     r"(?:\s+(?:provided|given|attached|above|below))?(?=[\s,.?!:;]|$),?",
     re.IGNORECASE,
 )
-
-
 _COUNTING = re.compile(r"how many|(what(?:'s| is) the )?(total )?number of|count", re.IGNORECASE)
 
 
@@ -78,9 +77,8 @@ def _without_sources(text: str, files: list[str]) -> str:
     """Drop "according to planets.csv" where planets.csv is the only file."""
     for file in files:
         base = re.escape(file.rsplit("/", 1)[-1])
-        lead = r"(?:according to|based on|using|given|from|in|of|with|looking at|as per|within|on|per|listed in|recorded in|contained in)"
         text = re.sub(
-            rf"(?:^|,?\s+){lead}\s+(?:the\s+)?(?:file\s+|table\s+|data\s+(?:in|from)\s+|dataset\s+)?[\"'`]?{base}[\"'`]?"
+            rf"(?:^|,?\s+)(?:{_LEAD}|(?:listed|recorded|contained) in)\s+(?:the\s+)?(?:file\s+|table\s+|data\s+(?:in|from)\s+|dataset\s+)?[\"'`]?{base}[\"'`]?"
             r"(?:\s+(?:file|table|dataset|data))?(?=[\s,.?!:;]|$),?",
             lambda found: "" if found.start() == 0 else " ",
             text,

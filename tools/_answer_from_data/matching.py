@@ -5,9 +5,9 @@ from .schema import Column
 from .tokens import name_words, norm, stem
 
 ENOUGH = 0.6
-_WHEN = frozenset(stem(word) for word in "date day year time".split())
-_HOW_MUCH = frozenset(stem(word) for word in "amount figure score size".split())
-_SMALL = frozenset("of the a an in and per by to for".split())
+_WHEN = frozenset(stem(word) for word in ["date", "day", "year", "time"])
+_HOW_MUCH = frozenset(stem(word) for word in ["amount", "figure", "score", "size"])
+_SMALL = frozenset(["of", "the", "a", "an", "in", "and", "per", "by", "to", "for"])
 
 
 def column_score(phrase: str, column: Column) -> float:

@@ -1,14 +1,19 @@
 """Sentence patterns: tags and phrases in a row, matched against spans in every possible way."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
-from .nouns import Nouns
+from .query import Where
+from .rankings import Rankings
+from .reader import Reader
+from .spans import Span
 
 Bound = Mapping[str, Any]
-_PHRASES = {"np", "F", "col", "number", "any", "ranked", "extreme", "cols", "value", "entity"}
+_PHRASES = {"np", "F", "col", "number", "ranked", "extreme", "cols", "entity"}
+_TRAILING = ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR")
+_MOST_TRAILING = 2
 _LEAD = ("WHAT", "LIST", "CALC", "BE", "THERE", "DO", "IN")
 
 
@@ -47,16 +52,22 @@ def compiled(pattern: str) -> tuple[Element, ...]:
 
 
 @dataclass(frozen=True)
-class Matcher(Nouns):
+class Matcher(Reader):
     """Matches patterns against spans."""
+
+    @cached_property
+    def _rankings(self) -> Rankings:
+        return Rankings(self.spans, self.schema)
+
+    def filters(self, position: int) -> list[tuple[Where, int, float]]:
+        """Return every reading of zero or more conditions from a position on."""
+        return self._rankings.nouns.conditions.filters(position)
 
     def matches(self, pattern: str, position: int = 0) -> Iterator[tuple[Bound, float]]:
         """Yield what each complete match of a pattern binds, and how doubtful it is."""
         for bound, end, cost in self._match(compiled(pattern), 0, position):
             rest = self.spans[end:]
-            if len(rest) <= 2 and all(
-                span.tag in ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR") for span in rest
-            ):
+            if len(rest) <= _MOST_TRAILING and all(span.tag in _TRAILING for span in rest):
                 yield bound, cost + 0.05 * len(rest)
 
     def _match(
@@ -68,59 +79,65 @@ class Matcher(Nouns):
         element = elements[index]
         for found, end, cost in self._element(element, position):
             for bound, final, more in self._match(elements, index + 1, end):
-                yield self._bind(element, found, bound), final, cost + more
-
-    @staticmethod
-    def _bind(element: Element, found: object, bound: dict[str, Any]) -> dict[str, Any]:
-        if not element.name or found is None:
-            return bound
-        if element.phrase == "F":
-            name = "where" if element.name == "F" else element.name
-            return {**bound, name: (*found, *bound.get(name, ()))}  # pyright: ignore[reportGeneralTypeIssues]
-        return {**bound, element.name: found}
+                yield _bind(element, found, bound), final, cost + more
 
     def _element(self, element: Element, position: int) -> Iterator[tuple[Any, int, float]]:
-        if element.phrase:
-            if element.least == 0:
-                yield None, position, 0.0
-            yield from self._phrase(element.phrase, position)
-            return
         if element.least == 0:
             yield None, position, 0.0
-        for taken in range(1, element.most + 1):
-            if self.tag(position + taken - 1) not in element.tags:
+        if element.phrase:
+            yield from self._phrase(element.phrase, position)
+            return
+        for taken in range(element.most):
+            if self.tag(position + taken) not in element.tags:
                 return
-            span = self.spans[position + taken - 1]
+            span = self.spans[position + taken]
             if element.value and span.sense.value != element.value:
                 return
-            yield span, position + taken, 0.0
+            yield span, position + taken + 1, 0.0
 
     def _phrase(self, phrase: str, position: int) -> Iterator[tuple[Any, int, float]]:
-        if phrase == "F":
-            yield from self.filters(position)
-        elif phrase == "np":
-            yield from self.noun(position)
-        elif phrase == "ranked":
-            yield from self.ranked(position)
-        elif phrase == "extreme":
-            yield from self.extreme(position)
-        elif phrase == "cols":
-            yield from self._columns(position)
-        elif phrase == "entity":
-            if self.tag(position) == "VAL":
-                yield from ((one, end, cost) for one, end, cost in self._core(position) if one)
-        elif self.tag(position) == "COL" and (column := self.spans[position].column):
-            if phrase != "number" or (column.numeric and not column.numbers_things):
-                yield self.spans[position], position + 1, 0.0
+        nouns = self._rankings.nouns
+        readers: dict[str, Callable[[int], Iterable[tuple[Any, int, float]]]] = {
+            "F": nouns.conditions.filters,
+            "np": nouns.noun,
+            "ranked": self._rankings.ranked,
+            "extreme": self._rankings.extreme,
+            "cols": self._columns,
+            "col": self._column,
+            "number": self._number,
+            "entity": self._entity,
+        }
+        yield from readers[phrase](position)
+
+    def _entity(self, position: int) -> Iterator[tuple[Any, int, float]]:
+        if self.tag(position) == "VAL":
+            yield from (found for found in self._rankings.nouns.conditions.core(position) if found[0])
+
+    def _column(self, position: int) -> Iterator[tuple[Any, int, float]]:
+        if self.column(position):
+            yield self.spans[position], position + 1, 0.0
+
+    def _number(self, position: int) -> Iterator[tuple[Any, int, float]]:
+        column = self.column(position)
+        if column and column.numeric and not column.numbers_things:
+            yield self.spans[position], position + 1, 0.0
 
     def _columns(self, position: int) -> Iterator[tuple[Any, int, float]]:
         """Yield one column or several joined by commas and "and"."""
-        found = []
-        while self.tag(position) == "COL":
+        found: list[Span] = []
+        while self.column(position):
             found.append(self.spans[position])
-            position += 1
-            yield tuple(found), position, 0.0
-            if self.tag(position) not in ("COMMA", "AND"):
+            yield tuple(found), position + 1, 0.0
+            *_, after = self.skip(position + 1, ("COMMA", "AND"))
+            if after == position + 1:
                 return
-            while self.tag(position) in ("COMMA", "AND"):
-                position += 1
+            position = after
+
+
+def _bind(element: Element, found: Any, bound: dict[str, Any]) -> dict[str, Any]:
+    if not element.name or found is None:
+        return bound
+    if element.phrase != "F":
+        return {**bound, element.name: found}
+    name = "where" if element.name == "F" else element.name
+    return {**bound, name: (*found, *bound.get(name, ()))}

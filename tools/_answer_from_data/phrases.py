@@ -3,26 +3,29 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .lexicon import DEMOGRAPHIC, FILLERS, KEYWORDS
-from .tokens import Token, stem
+from .lexicon import DEMOGRAPHIC, FILLERS
+from .tokens import DAYS, MONTHS, Token, stem
+from .vocabulary import KEYWORDS
 
 LONGEST = 7
 MOST = 300
 _FEW = 8
 _PLACES = 400
-_SHORT_FORMS = {"us": "united states", "usa": "united states", "u.s": "united states", "u.s.a": "united states",
-                "uk": "united kingdom", "u.k": "united kingdom", "uae": "united arab emirates"}  # fmt: skip
+_SHORT_FORMS = {
+    "us": "united states", "usa": "united states", "u.s": "united states", "u.s.a": "united states",
+    "uk": "united kingdom", "u.k": "united kingdom", "uae": "united arab emirates",
+}  # fmt: skip
 _CALENDAR = 12
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_MONTHS = "january february march april may june july august september october november december".split()
-_SHORTENED = {name: tuple(name[:size] for size in (3, 4)) for name in (*_DAYS, *_MONTHS)}
-_DEMONYMS = {"french": "france", "german": "germany", "british": "united kingdom", "english": "england", "dutch": "netherlands",
-             "spanish": "spain", "italian": "italy", "greek": "greece", "swiss": "switzerland", "danish": "denmark",
-             "swedish": "sweden", "finnish": "finland", "polish": "poland", "turkish": "turkey", "irish": "ireland",
-             "scottish": "scotland", "welsh": "wales", "thai": "thailand", "norwegian": "norway", "belgian": "belgium",
-             "brazilian": "brazil", "canadian": "canada", "mexican": "mexico", "european": "europe", "russian": "russia",
-             "american": "america", "asian": "asia", "african": "africa", "indian": "india", "egyptian": "egypt",
-             "hungarian": "hungary", "austrian": "austria", "argentine": "argentina", "ukrainian": "ukraine"}  # fmt: skip
+_SHORTENED = {name: tuple(name[:size] for size in (3, 4)) for name in (*DAYS, *MONTHS)}
+_DEMONYM_PAIRS = """
+french france; german germany; english england; dutch netherlands; spanish spain; italian italy; greek greece;
+swiss switzerland; danish denmark; swedish sweden; finnish finland; polish poland; turkish turkey; irish ireland;
+scottish scotland; welsh wales; thai thailand; norwegian norway; belgian belgium; brazilian brazil; canadian canada;
+mexican mexico; european europe; russian russia; american america; asian asia; african africa; indian india;
+egyptian egypt; hungarian hungary; austrian austria; argentine argentina; ukrainian ukraine; japanese japan;
+chinese china; portuguese portugal; korean korea; australian australia
+"""
+_DEMONYMS = dict(pair.split() for pair in _DEMONYM_PAIRS.split(";"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

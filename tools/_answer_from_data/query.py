@@ -6,7 +6,21 @@ from typing import Literal
 from .schema import Column, Table
 
 Operator = Literal[
-    "=", "!=", ">", ">=", "<", "<=", "between", "missing", "present", "starts", "ends", "contains", "true", "false"
+    "=",
+    "!=",
+    ">",
+    ">=",
+    "<",
+    "<=",
+    "between",
+    "holds",
+    "missing",
+    "present",
+    "starts",
+    "ends",
+    "contains",
+    "true",
+    "false",
 ]
 Function = Literal[
     "count", "distinct", "sum", "avg", "median", "min", "max", "range", "stddev", "variance", "value"
@@ -37,6 +51,11 @@ class Condition:
     mean: bool = False
     negated: bool = False
     predicate: bool = False
+
+    @property
+    def equality(self) -> bool:
+        """Whether it says what a cell is, or which items it lists."""
+        return self.operator in ("=", "holds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,3 +128,13 @@ def columns_of(where: Where) -> list[Column]:
     """Return the columns that conditions test."""
     flat = [one for item in where for one in (item.conditions if isinstance(item, AnyOf) else (item,))]
     return [column for one in flat for column in (one.column, one.other) if column]
+
+
+def single(where: Where) -> bool:
+    """Tell whether conditions name one thing: some column equals one cell."""
+    return any(isinstance(one, Condition) and one.equality and not one.negated for one in where)
+
+
+def mentions(where: Where, column: Column) -> bool:
+    """Tell whether conditions test a column."""
+    return column in columns_of(where)

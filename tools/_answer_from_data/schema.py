@@ -10,12 +10,10 @@ from .lexicon import synonyms
 from .tokens import name_words, norm, stem
 
 _NAMES = ("name", "title", "label", "full name", "common name", "model", "country name", "city name")
-_WHEN = frozenset(
-    stem(word)
-    for word in """year yr birth born founded released established date discovered discovery launched built constructed
-    completed created started ended opened closed published introduced since elected debut premiere won season edition vintage
-    independence joined invented inaugurated hired died death when""".split()
-)
+_DATING = """year yr birth born founded released established date discovered discovery launched built constructed
+completed created started ended opened closed published introduced since elected debut premiere won season edition
+vintage independence joined invented inaugurated hired died death when"""
+_WHEN = frozenset(stem(word) for word in _DATING.split())
 _TRUE = {"1", "true", "yes", "y", "t"}
 _FALSE = {"0", "false", "no", "n", "f"}
 
@@ -74,7 +72,7 @@ class Column:
         if self.kind != "integer" or not isinstance(low, int) or not isinstance(high, int):
             return False
         named = any(word in _WHEN for word in self.words)
-        return -3000 < low and 1000 < high < 2200 and ("year" in self.words or (low >= 1000 and named))
+        return low > -3000 and 1000 < high < 2200 and ("year" in self.words or (low >= 1000 and named))
 
     @property
     def dated(self) -> bool:
@@ -126,7 +124,11 @@ class Table:
             ):
                 return column
         named = [
-            column for column in unique if any(word.endswith(("name", "nam")) for word in column.words) or "titl" in column.words or "title" in column.words
+            column
+            for column in unique
+            if any(word.endswith(("name", "nam")) for word in column.words)
+            or "titl" in column.words
+            or "title" in column.words
         ]
         if named:
             return named[0]

@@ -5,23 +5,23 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from .lexicon import (
-    FILLERS, IMPLIED, KEYWORDS, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNIT_WORDS, UNITS, VERBS, Sense, synonyms,
-)  # fmt: skip
+from .lexicon import FILLERS, IMPLIED, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNIT_WORDS, UNITS, VERBS, synonyms
 from .matching import ENOUGH, attribute_score, column_score
 from .phrases import Candidate, candidates
 from .schema import Column, Schema, Table, is_row_noun
-from .tokens import Token, norm, stem
+from .tokens import MONTHS, Token, norm, stem
+from .vocabulary import KEYWORDS, Sense
 
 LONGEST = 8
-_NOT_AT_THE_EDGE = frozenset(
-    "the a an of in for and or with is are to by per all any does do did was were has have that".split()
-)
-_ANNOUNCING = frozenset("code name id number abbreviation symbol title label".split())
-_BESIDE = frozenset("is are was were of equals the a be being =".split())
-_LINKING = frozenset("per of in to by on at for name".split())
-_MONTHS = "january february march april may june july august september october november december".split()
-_MATCH_COST = {"exact": 0.1, "normalised": 0.12, "fuzzy": 0.5, "contained": 0.4}
+_SMALL_WORDS = "the a an of in for and or with is are to by per all any does do did was were has have that"
+_NOT_AT_THE_EDGE = frozenset(_SMALL_WORDS.split())
+_ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol", "title", "label"])
+_BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be", "being", "="])
+_LINKING = frozenset(["per", "of", "in", "to", "by", "on", "at", "for", "name"])
+_MATCH_COST = {"exact": 0.1, "normalised": 0.12, "item": 0.15, "fuzzy": 0.5, "contained": 0.4}
+
+
+NO_SENSE = Sense(tag="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class Span:
         column: The column, for COL and VAL.
         values: The cells, for VAL.
         contained: Whether the cells only contain the phrase.
+        listed: Whether the phrase is also one of several items in some cells.
         number: The number, for NUM and ORD.
         table: The table whose rows are meant, for ROW and FILE.
     """
@@ -44,10 +45,11 @@ class Span:
     tag: str
     text: str
     cost: float = 0.1
-    sense: Sense = Sense(tag="")
+    sense: Sense = NO_SENSE
     column: Column | None = None
     values: tuple[str, ...] = ()
     contained: bool = False
+    listed: bool = False
     number: int | float | None = None
     year: bool = False
     table: Table | None = None
@@ -56,10 +58,11 @@ class Span:
     def plural(self) -> bool:
         """Whether the last word is written as a plural."""
         word = self.text.split()[-1].lower()
-        return (
-            word.endswith("s")
-            and not word.endswith(("ss", "us", "is"))
-            or word in ("people", "men", "women", "children")
+        return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in (
+            "people",
+            "men",
+            "women",
+            "children",
         )
 
 
@@ -196,6 +199,7 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
                     column=column,
                     values=tuple(str(item["value"]) for item in items),
                     contained=match == "contained",
+                    listed=int(items[0]["lists"]) > 0,
                     cost=_MATCH_COST[match] + candidate.cost + (0.25 if match == "contained" and len(items) > 1 else 0),
                 )
             )
@@ -216,9 +220,7 @@ def _rows(words: Sequence[Token], schema: Schema) -> list[Span]:
             if word.kind != "word":
                 continue
             span = Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table)
-            if is_row_noun(table, word.norm):
-                result.append(span)
-            elif len(schema.tables) == 1 and stem(word.norm) in ROW_WORDS:
+            if is_row_noun(table, word.norm) or (len(schema.tables) == 1 and stem(word.norm) in ROW_WORDS):
                 result.append(span)
             elif len(schema.tables) == 1 and stem(word.norm) in PERSON_WORDS and _about_people(table):
                 result.append(Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table, cost=0.2))
@@ -241,37 +243,34 @@ def _about_people(table: Table) -> bool:
 
 
 def _literals(words: Sequence[Token]) -> list[Span]:
+    """Return readings of numbers, dates, units and quoted words as what they are."""
     result = _dates(words)
     for index, word in enumerate(words):
-        span = {"start": index, "end": index + 1, "text": word.text}
+        plain = Span(start=index, end=index + 1, tag="", text=word.text)
         if word.kind == "possessive":
-            result.append(Span(**span, tag="POSS"))
+            result.append(replace(plain, tag="POSS"))
         elif word.kind == "date":
-            result.append(Span(**span, tag="DATE"))
-        elif word.number is not None and word.kind != "ordinal":
-            cost = 0.2 if word.norm == "one" else 0.1
-            result.append(Span(**span, tag="NUM", number=word.number, year=word.year, cost=cost))
-            if word.kind == "percent":
-                result.append(Span(**span, tag="NUM", number=word.number))
-        elif word.kind == "ordinal":
-            result.append(Span(**span, tag="ORD", number=word.number))
+            result.append(replace(plain, tag="DATE"))
+        elif word.number is not None:
+            tag, cost = ("ORD", 0.1) if word.kind == "ordinal" else ("NUM", 0.2 if word.norm == "one" else 0.1)
+            result.append(replace(plain, tag=tag, number=word.number, year=word.year, cost=cost))
         if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
-            result.append(Span(**span, tag="TEXT", cost=0.15))
-        if (
-            index
-            and (words[index - 1].number is not None or words[index - 1].norm == "in")
-            and (stem(word.norm) in UNITS or word.norm in UNIT_WORDS)
-        ):
+            result.append(replace(plain, tag="TEXT", cost=0.15))
+        if index and _is_unit(word) and (words[index - 1].number is not None or words[index - 1].norm == "in"):
             sense = Sense(tag="UNIT", attributes=UNITS.get(stem(word.norm), (word.norm,)))
-            result.append(Span(**span, tag="UNIT", sense=sense, cost=0.05))
+            result.append(replace(plain, tag="UNIT", sense=sense, cost=0.05))
     return result
+
+
+def _is_unit(word: Token) -> bool:
+    return stem(word.norm) in UNITS or word.norm in UNIT_WORDS
 
 
 def _dates(words: Sequence[Token]) -> list[Span]:
     """Return readings of month names with a year: March 2020, March 5, 2020, 5 March 2020."""
     result: list[Span] = []
     for index, word in enumerate(words):
-        month = next((n for n, name in enumerate(_MONTHS, 1) if word.norm in (name, name[:3])), None)
+        month = next((n for n, name in enumerate(MONTHS, 1) if word.norm in (name, name[:3])), None)
         if month is None or word.kind != "word":
             continue
         after = [token for token in words[index + 1 : index + 4] if token.text != ","]

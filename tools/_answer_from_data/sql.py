@@ -125,6 +125,8 @@ class Writer:
                 return f"{name} IS NULL"
             case "present":
                 return f"{name} IS NOT NULL"
+            case "holds":
+                return "(" + " OR ".join(f"has_item({name}, {literal(value)})" for value in one.values) + ")"
             case "true" | "false":
                 truths = one.column.truths or (0, 1)
                 return f"{name} = {literal(truths[one.operator == 'true'])}"

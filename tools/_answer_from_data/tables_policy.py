@@ -14,6 +14,7 @@ from .sql import Unreachable, Writer
 from .steps import Call, History, Step, call, given_up, result_of, step
 from .tokens import Token, tokens
 
+_NOTHING: Mapping[str, Any] = {"ok": True, "value": {"found": []}}
 MARGIN = 0.17
 MOST_QUERIES = 4
 MOST_DOUBT = 2.5
@@ -33,7 +34,7 @@ def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[
     words = tokens(asked.question)
     phrases = list(dict.fromkeys(candidate.phrase for candidate in candidates(words)))
     search = call("table_query", files=files, find=phrases)
-    searched = result_of(history, search) if phrases else {"ok": True, "value": {"found": []}}
+    searched = result_of(history, search) if phrases else _NOTHING
     if searched is None:
         goal = "Find which words of the question stand in cells."
         return step("I know the columns.", "The tables were described.", _summary(schema), goal, search)
@@ -110,7 +111,7 @@ def _same(one: Outcome, two: Outcome) -> bool:
 
 def _evidence(schema: Schema, query: Query, asked: Call, result: Mapping[str, Any] | None) -> list[dict[str, str]]:
     sql = str(asked["arguments"]["sql"])
-    rows = result["value"]["rows"][:3] if result else []
+    rows: list[list[Any]] = result["value"]["rows"][:3] if result else []
     used = [table for table in schema.tables if f'"{table.name}"' in sql]
     quote = "; ".join(", ".join(map(number_text, row)) for row in rows)
     return [{"file": table.file, "detail": f"SQL {sql}", "quote": quote[:300]} for table in used]

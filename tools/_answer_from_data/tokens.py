@@ -24,24 +24,30 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMPOUND = re.compile(r"\b([Nn]on|[A-Z][a-z]+)-(?=[a-z]{4,})(?![\w-]*/)")
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-_CARDINALS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty".split()
+_ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_CARDINAL_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
 )
-_SCALES = {"k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9}
-_SCALES |= {"billion": 10**9, "trillion": 10**12, "hundred": 100}
-_LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
-_IRREGULAR = {
-    "people": "person", "men": "man", "women": "woman", "children": "child", "wrote": "writ", "written": "writ", "gases": "gas",
-    "won": "win", "sold": "sell", "made": "make", "built": "build", "born": "birth", "births": "birth",
-    "died": "death", "die": "death", "dead": "death", "began": "begin", "led": "lead", "paid": "pay", "cities": "city",
-    "series": "series", "species": "species", "news": "news", "indices": "index", "matrices": "matrix",
-    "highest": "highest", "status": "status", "gas": "gas", "bus": "bus", "buses": "bus", "movies": "movie", "movie": "movie", "came": "come", "went": "go", "took": "take", "got": "get",
-    "held": "hold", "fell": "fall", "stood": "stand", "spent": "spend", "flown": "fly", "spoken": "speak", "spoke": "speak", "taken": "take", "given": "give",
-    "cookies": "cookie", "calories": "calorie", "ties": "tie", "feet": "foot", "flew": "fly", "grew": "grow",
-    "founder": "founder", "used": "use", "number": "number", "president": "president", "presidents": "president",
+_DAY_WORDS = "monday tuesday wednesday thursday friday saturday sunday"
+_MONTH_WORDS = "january february march april may june july august september october november december"
+_ORDINALS, CARDINALS, DAYS, MONTHS = (
+    tuple(text.split()) for text in (_ORDINAL_WORDS, _CARDINAL_WORDS, _DAY_WORDS, _MONTH_WORDS)
+)
+_SCALES = {
+    "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
+    "billion": 10**9, "trillion": 10**12, "hundred": 100,
 }  # fmt: skip
+_LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+_IRREGULAR_FORMS = """
+people person; men man; women woman; children child; wrote writ; written writ; gases gas; won win; sold sell; made make;
+built build; born birth; births birth; died death; die death; dead death; began begin; led lead; paid pay; cities city;
+series series; species species; news news; indices index; status status; gas gas; bus bus; buses bus; movies movie;
+movie movie; came come; went go; took take; got get; held hold; fell fall; stood stand; spent spend; flown fly;
+spoken speak; spoke speak; taken take; given give; cookies cookie; calories calorie; ties tie; feet foot; flew fly;
+grew grow; used use
+"""
+_IRREGULAR = dict(pair.split() for pair in _IRREGULAR_FORMS.split(";"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +111,8 @@ def _word(text: str) -> Token:
     bare = norm(text)
     if bare in _ORDINALS:
         return Token(text=text, norm=bare, kind="ordinal", number=_ORDINALS.index(bare) + 1)
-    if bare in _CARDINALS:
-        return Token(text=text, norm=bare, kind="cardinal", number=_CARDINALS.index(bare))
+    if bare in CARDINALS:
+        return Token(text=text, norm=bare, kind="cardinal", number=CARDINALS.index(bare))
     return Token(text=text, norm=bare, kind="word")
 
 

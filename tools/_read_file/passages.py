@@ -13,12 +13,17 @@ _AROUND = 0.25
 _MOST_CHARACTERS = 600
 _END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9À-Þ])")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx|ca|Fig|Inc|Ltd|Jr|Sr)\.$")
-_STOP = frozenset(
-    """a an the of in on at to for from by with as is are was were be been being do does did has have had and or not no
-    what which who whom whose when where why how much many that this these those it its there their they he she his her
-    i you we me my our your can could would should will may might shall than then so if but into about over under
-    according file document text say says said tell mention mentioned give given please name list find state""".split()
-)
+_LIGHT = """a an the of in on at to for from by with as is are was were be been being do does did has have had and or
+not no what which who whom whose when where why how much many that this these those it its there their they he she his
+her i you we me my our your can could would should will may might shall than then so if but into about over under
+according file document text say says said tell mention mentioned give given please name list find state"""
+_STOP = frozenset(_LIGHT.split())
+_IRREGULAR_FORMS = """stood stand; paid pay; built build; wrote write; written write; made make; held hold; sold sell;
+began begin; begun begin; led lead; won win; came come; went go; took take; taken take; gave give; ran run; found find;
+grew grow; grown grow; knew know; known know; became become; bought buy; brought bring; fell fall; kept keep; left leave;
+lost lose; met meet; sent send; spent spend; taught teach; thought think; men man; women woman; people person;
+children child"""
+_IRREGULAR = dict(pair.split() for pair in _IRREGULAR_FORMS.split(";"))
 
 
 class Passage(TypedDict):
@@ -76,6 +81,7 @@ def stems(text: str) -> list[str]:
 def _stem(word: str) -> str:
     if word[:1].isdigit():
         return word.replace(",", "")
+    word = _IRREGULAR.get(word, word)
     for ending, kept in (
         ("ies", "y"),
         ("sses", "ss"),
@@ -99,9 +105,8 @@ def _stem(word: str) -> str:
 
 
 def _sentences(lines: list[str]) -> Iterator[_Sentence]:
-    heading, paragraph = "", 0
-    for start, block in _blocks(lines):
-        paragraph += 1
+    heading = ""
+    for paragraph, (start, block) in enumerate(_blocks(lines)):
         found = re.match(r"#{1,6}\s+(.*)|(.{1,80})\n[=-]{3,}$", "\n".join(block))
         if found:
             heading = found[1] or found[2]

@@ -11,18 +11,19 @@ from tea import ToolError
 
 from .numbers import iso_date
 from .tables import Cell, Table
-from .words import norm
+from .words import list_items, norm
 
 SECONDS = 20.0
 MOST_CELL_CHARACTERS = 4_000
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
-_FUNCTIONS = frozenset(
-    """abs avg ceil ceiling char coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor
-    format glob group_concat ifnull iif instr iso julianday lag last_value lead length like ln log log10 log2 lower
-    ltrim max median min mod norm nth_value ntile nullif percent_rank pi pow power printf quote rank replace round
-    row_number rtrim sign sqrt stddev strftime string_agg substr substring sum time total trim trunc typeof unicode
-    unixepoch upper variance""".split()
-)
+_FUNCTION_NAMES = """
+abs avg ceil ceiling char coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor
+format glob group_concat has_item ifnull iif instr iso julianday lag last_value lead length like ln log log10 log2 lower
+ltrim max median min mod norm nth_value ntile nullif percent_rank pi pow power printf quote rank replace round
+row_number rtrim sign sqrt stddev strftime string_agg substr substring sum time total trim trunc typeof unicode
+unixepoch upper variance
+"""
+_FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 _ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -71,6 +72,7 @@ class Database:
 
     def _add_functions(self) -> None:
         self._connection.create_function("norm", 1, _norm, deterministic=True)
+        self._connection.create_function("has_item", 2, _has_item, deterministic=True)
         self._connection.create_function("iso", 2, _iso, deterministic=True)
         for name, aggregate in (("median", _Median), ("stddev", _Deviation), ("variance", _Variance)):
             self._connection.create_aggregate(name, 1, aggregate)
@@ -112,6 +114,13 @@ def _norm(value: object) -> str | None:
     return None if value is None else norm(str(value))
 
 
+def _has_item(value: object, item: object) -> int | None:
+    if value is None:
+        return None
+    wanted = norm(str(item))
+    return int(norm(str(value)) == wanted or wanted in list_items(str(value)))
+
+
 def _iso(value: object, form: object) -> str | None:
     return None if value is None else iso_date(str(value), str(form))
 
@@ -128,19 +137,19 @@ class _Numbers:
 
 
 class _Median(_Numbers):
-    def finalize(self) -> float | None:
+    def finalize(self) -> Any:
         return statistics.median(self.values) if self.values else None
 
 
 class _Deviation(_Numbers):
     """Sample standard deviation."""
 
-    def finalize(self) -> float | None:
+    def finalize(self) -> Any:
         return statistics.stdev(self.values) if len(self.values) > 1 else None
 
 
 class _Variance(_Numbers):
     """Sample variance."""
 
-    def finalize(self) -> float | None:
+    def finalize(self) -> Any:
         return statistics.variance(self.values) if len(self.values) > 1 else None

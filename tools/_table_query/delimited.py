@@ -3,6 +3,7 @@
 import csv
 import re
 from collections import Counter
+from itertools import pairwise
 
 from .numbers import number
 from .tables import Cell, RawTable
@@ -111,7 +112,7 @@ def _is_header(rows: list[list[str]]) -> bool:
     numeric = [cell for cell in filled if number(cell) is not None]
     if numeric:
         years = [int(cell) for cell in numeric if re.fullmatch(r"1[5-9]\d\d|20\d\d", cell)]
-        steps = {after - before for before, after in zip(years, years[1:], strict=False)}
+        steps = {after - before for before, after in pairwise(years)}
         return len(years) >= 3 and len(years) == len(numeric) and number(first[0]) is None and len(steps) <= 2
     seen = [{row[index].strip() for row in rows[1:_SAMPLE] if index < len(row)} for index in range(len(first))]
     return not any(cell and cell in seen[index] for index, cell in enumerate(first))

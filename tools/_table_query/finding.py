@@ -5,15 +5,18 @@ from collections.abc import Iterable
 from typing import Literal, TypedDict
 
 from .tables import Table
-from .words import norm, singular
+from .words import list_items, norm, singular
 
-Match = Literal["exact", "normalised", "fuzzy", "contained"]
+Match = Literal["exact", "normalised", "item", "fuzzy", "contained"]
 MOST_MATCHES = 8
-_ORDER: tuple[Match, ...] = ("exact", "normalised", "fuzzy", "contained")
+_ORDER: tuple[Match, ...] = ("exact", "normalised", "item", "fuzzy", "contained")
 
 
 class Found(TypedDict):
-    """One distinct cell value that a phrase stands for; `values` counts the column's values matched alike."""
+    """One distinct cell value that a phrase stands for.
+
+    `values` counts the column's values matched alike, `lists` those in which the phrase is one of several items.
+    """
 
     phrase: str
     table: str
@@ -22,6 +25,7 @@ class Found(TypedDict):
     rows: int
     match: Match
     values: int
+    lists: int
 
 
 class _Index:
@@ -34,12 +38,15 @@ class _Index:
         self.exact: defaultdict[str, list[str]] = defaultdict(list)
         self.singular: defaultdict[str, list[str]] = defaultdict(list)
         self.words: defaultdict[str, list[str]] = defaultdict(list)
+        self.items: defaultdict[str, list[str]] = defaultdict(list)
         self.lengths: defaultdict[int, list[str]] = defaultdict(list)
         for value in self.rows:
             key = norm(value)
             self.exact[key].append(value)
             self.singular[singular(key)].append(value)
             self.lengths[len(key)].append(key)
+            for item in list_items(value):
+                self.items[item].append(value)
             for word in dict.fromkeys(singular(key).split()):
                 self.words[word].append(value)
 
@@ -50,6 +57,8 @@ class _Index:
             return ("exact", same) if same and len(values) == len(same) else ("normalised", values)
         if values := self.singular.get(singular(key)):
             return "normalised", values
+        if values := self.items.get(key):
+            return "item", values
         if values := self._near(key):
             return "fuzzy", values
         if values := self._containing(singular(key)):
@@ -99,6 +108,7 @@ def _find_one(indexes: list[_Index], phrase: str) -> list[Found]:
                     rows=index.rows[value],
                     match=match,
                     values=len(values),
+                    lists=len(index.items.get(norm(phrase), ())),
                 )
             )
     results.sort(key=lambda found: _ORDER.index(found["match"]))

@@ -48,8 +48,8 @@ def _tables(value: Json, name: str) -> list[tuple[str, list[Record]]]:
     }
     if inner:
         return [(name if len(inner) == 1 else key, records) for key, records in inner.items()]
-    lists = {key: item for key, item in value.items() if _is_list(item)}
-    if lists and len(lists) == len(value) and len({len(item) for item in lists.values()}) == 1:
+    lists = {key: item for key, item in value.items() if isinstance(item, list)}
+    if lists and len(lists) == len(value) and len(set(map(len, lists.values()))) == 1:
         rows = zip(*lists.values(), strict=True)
         return [(name, [dict(zip(lists, row, strict=True)) for row in rows])]
     objects = {key: item for key, item in value.items() if isinstance(item, Mapping)}
@@ -62,19 +62,15 @@ def _tables(value: Json, name: str) -> list[tuple[str, list[Record]]]:
     return []
 
 
-def _is_list(value: Json) -> bool:
-    return isinstance(value, list)
-
-
 def _records(value: Json) -> list[Record] | None:
     """Return an array of objects, or an array of arrays under a header, as records."""
     if not isinstance(value, list) or not value:
         return None
-    items = cast("list[Json]", value)
+    items = value
     objects = [item for item in items if isinstance(item, Mapping)]
     if len(objects) == len(items):
         return objects
-    rows = [cast("list[Json]", item) for item in items if isinstance(item, list)]
+    rows = [item for item in items if isinstance(item, list)]
     if len(rows) == len(items) > 1 and rows[0] and all(isinstance(cell, str) for cell in rows[0]):
         header = [str(cell) for cell in rows[0]]
         return [dict(zip(header, row, strict=False)) for row in rows[1:]]
@@ -111,7 +107,7 @@ def _cell(value: Json) -> Cell:
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, list):
-        items = cast("list[Json]", value)
+        items = value
         if all(isinstance(item, str | int | float) for item in items):
             return ", ".join(str(item) for item in items)
     return json.dumps(value, ensure_ascii=False)

@@ -6,7 +6,6 @@ import re
 from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, is_code, number
 from .tables import Cell, Column, RawTable, Table
 
-
 _CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
 _MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
 

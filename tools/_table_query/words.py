@@ -13,6 +13,12 @@ def norm(text: str) -> str:
     return re.sub(r"[\W_]+", " ", bare.replace("'", "").replace("\u2019", "")).strip()
 
 
+def list_items(text: str) -> list[str]:
+    """Return the normalised items of a cell that lists several, else nothing: English, French."""
+    parts = [norm(part) for part in re.split(r"[,;|]", text)]
+    return [part for part in dict.fromkeys(parts) if part] if len(parts) > 1 else []
+
+
 def singular(text: str) -> str:
     """Return normalised words, each without its plural ending."""
     return " ".join(map(_singular, text.split()))

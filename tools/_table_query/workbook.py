@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def read_workbook(path: Path, name: str, file: str) -> list[RawTable]:
     return tables
 
 
-def _table(rows: list[list[object]], title: str, file: str) -> RawTable | None:
+def _table(rows: Sequence[Sequence[object]], title: str, file: str) -> RawTable | None:
     cells = [[_cell(value) for value in row] for row in rows]
     cells = [row for row in cells if any(cell not in (None, "") for cell in row)]
     if len(cells) < 2:

@@ -1,0 +1,59 @@
+"""Several processes over one registry: nothing is lost, nothing is given twice."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, cast
+
+from elsewhere import open_platform
+from protocol_kit import CASES
+
+PROCESSES, COUNT = 4, 6
+RACER = Path(__file__).parent / "racer.py"
+
+
+def raced(home: Path) -> list[dict[str, list[str]]]:
+    """Start the processes together and return what each saw."""
+    command = [sys.executable, str(RACER), str(home)]
+    runners = [
+        subprocess.Popen([*command, str(number), str(COUNT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for number in range(PROCESSES)
+    ]
+    for one in runners:
+        assert cast(IO[str], one.stdout).readline() == "ready\n"
+    for one in runners:
+        cast(IO[str], one.stdin).write("go\n")
+        cast(IO[str], one.stdin).flush()
+    return [json.loads(one.communicate(timeout=60)[0]) for one in runners]
+
+
+async def test_several_processes_register_one_name_and_no_version_is_lost(tmp_path: Path) -> None:
+    folder = tmp_path / "shipped" / "tools"
+    folder.mkdir(parents=True)
+    (folder / "shipped.py").write_text(CASES[0].source("shipped"))
+    seen = await asyncio.to_thread(raced, tmp_path)
+    platform = open_platform(tmp_path)
+    made = [version for one in seen for version in one["made"]]
+    history = await platform.tcp.history("greeter")
+    assert len(set(made)) == len(made) == PROCESSES * COUNT
+    assert sorted(one.version for one in history) == sorted(made)
+    said = {one.version: one.reason for one in history}
+    assert {said[version] for version in made} == {f"{n} {t}" for n in range(PROCESSES) for t in range(COUNT)}
+    for number, one in enumerate(seen):
+        assert [said[version] for version in one["made"]] == [f"{number} {turn}" for turn in range(COUNT)]
+    heads = platform.versions.heads("tool", "greeter")
+    assert len(heads) == len(made)
+    assert {head.current for head in heads} == set(made)
+    assert (await platform.tcp.info("greeter")).version == heads[-1].current
+    assert all([(await platform.tcp.invoke(f"greeter@{version}", {"text": "you"})).ok for version in made])
+    assert {ref for one in seen for ref in one["pinned"]} == {"tool:shipped@1.0.0"}
+    assert [one.version for one in await platform.tcp.history("shipped")] == ["1.0.0"]
+
+
+async def test_threads_of_one_process_register_one_name_at_once(tmp_path: Path) -> None:
+    platform, tool = open_platform(tmp_path), CASES[0]
+    made = await asyncio.gather(*(platform.tcp.register(tool.source(hello=str(turn))) for turn in range(12)))
+    assert len({one.version for one in made}) == 12
+    assert len(await platform.tcp.history("greeter")) == 12

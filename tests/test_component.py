@@ -1,0 +1,156 @@
+"""Declaring tools, environments and agents."""
+
+from typing import Any, ClassVar
+
+import pytest
+
+from tea import Agent, Context, Environment, Result, Task, action, tool
+from tea.component import component_name, define
+from tea.errors import BadComponent
+from tea.operation import Traits
+
+
+@tool(effects="reads", idempotent=True, metadata={"category": "text"}, evolvable=False)
+async def word_count(text: str, *, unique: bool = False) -> int:
+    """Count the words in a text.
+
+    Args:
+        text: Any text.
+        unique: Count each distinct word once.
+    """
+    words = text.split()
+    return len(set(words) if unique else words)
+
+
+class WebBrowser(Environment):
+    """A browser."""
+
+    recovery = "rerun"
+    rules = """
+        Look before you click.
+    """
+
+    async def state(self) -> str:
+        """Return the page."""
+        return "page"
+
+    @action(effects="external", before="a page is open", after="another page is open")
+    async def click(self, ctx: Context, index: int) -> str:
+        """Click."""
+        return str(index)
+
+    @action
+    async def close(self) -> None:
+        """Close."""
+
+    async def helper(self) -> None:
+        """Not an action."""
+
+
+class HTTPReader(Agent):
+    """Reads."""
+
+    role = "reader"
+    competencies = ("reading",)
+    tools = ("word_count",)
+    relations: ClassVar = {"planner": "hierarchical"}
+    metadata: ClassVar = {"category": "agents"}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Read."""
+        return Result(answer=task.text)
+
+
+async def test_a_tool_is_still_its_function() -> None:
+    assert await word_count("to be or not to be", unique=True) == 4
+    assert (word_count.__name__, word_count.__module__) == ("word_count", __name__)
+    found = define(word_count)
+    assert (found.kind, found.name, found.evolvable, found.metadata) == (
+        "tool",
+        "word_count",
+        False,
+        {"category": "text"},
+    )
+    assert found.operations["call"].signature.traits == Traits(effects="reads", idempotent=True)
+    assert found.create is not None
+    assert await found.create()("a b") == 2  # type: ignore[operator]
+
+
+def test_an_environment_has_its_actions_and_a_state() -> None:
+    found = define(WebBrowser)
+    assert (found.kind, found.name, found.recovery, found.rules) == (
+        "environment", "web_browser", "rerun", "Look before you click.",
+    )  # fmt: skip
+    assert set(found.operations) == {"click", "close", "state"}
+    click = found.operations["click"].signature
+    assert list(click.parameters["properties"]) == ["index"]
+    assert (click.traits.effects, click.traits.before) == ("external", "a page is open")
+    state = found.operations["state"].signature.traits
+    assert (state.effects, state.idempotent, state.network) == ("reads", True, False)
+
+
+def test_an_agent_says_what_it_is() -> None:
+    found = define(HTTPReader)
+    assert (found.kind, found.name, list(found.operations)) == ("agent", "http_reader", ["run"])
+    assert found.operations["run"].signature.traits.scope
+    assert found.metadata["role"] == "reader"
+    assert found.metadata["tools"] == ["word_count"]
+    assert found.metadata["category"] == "agents"
+    assert list(found.operations["run"].signature.parameters["properties"]) == ["task"]
+
+
+@pytest.mark.parametrize(
+    ("name", "snake"),
+    [("Counter", "counter"), ("WebBrowser", "web_browser"), ("HTTPReader", "http_reader"), ("A1B2", "a1_b2"),
+     ("_Hidden", "hidden"), ("already_snake", "already_snake")],
+)  # fmt: skip
+def test_a_class_is_called_by_its_name_in_snake_case(name: str, snake: str) -> None:
+    assert component_name(type(name, (Environment,), {})) == snake
+
+
+def test_a_declared_name_comes_first() -> None:
+    assert component_name(type("Counter", (Environment,), {"name": "mine"})) == "mine"
+
+
+async def state(self: object) -> int:
+    """Return it."""
+    return 1
+
+
+async def run(self: object, ctx: Context, task: Task) -> Result:
+    """Work."""
+    return Result()
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (type("Silent", (Environment,), {"state": state}), "has no docstring"),
+        (type("Stateless", (Environment,), {"__doc__": "It."}), "has no state"),
+        (type("Named", (Environment,), {"__doc__": "It.", "state": state, "name": "No Name"}), "not a name"),
+        (type("Idle", (Agent,), {"__doc__": "It."}), "has no run"),
+        (type("Mute", (Agent,), {"run": run}), "has no docstring"),
+        (Environment, "no component"),
+        (Agent, "no component"),
+        (state, "no component"),
+        (3, "no component"),
+    ],
+)
+def test_a_bad_declaration_is_one_clear_error(found: Any, said: str) -> None:
+    with pytest.raises(BadComponent, match=said):
+        define(found)
+
+
+def test_a_class_does_not_inherit_the_words_of_its_base() -> None:
+    with pytest.raises(BadComponent, match="no docstring"):
+        define(type("Child", (WebBrowser,), {}))
+
+
+def test_an_action_needs_a_name_that_a_ref_can_hold() -> None:
+    async def click(self: object) -> int:
+        """Click."""
+        return 1
+
+    found = type("Loud", (Environment,), {"__doc__": "It.", "state": state, "Click": action(click)})
+    with pytest.raises(BadComponent, match="'Click' is not a name for an action"):
+        define(found)

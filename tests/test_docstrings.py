@@ -1,0 +1,63 @@
+"""Every example in the docstring of a component that ships with tea gives what it says."""
+
+import ast
+import inspect
+from doctest import ELLIPSIS, OutputChecker
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.errors import TeaError
+from tea.operation import Example
+from tea.runtime.platform import Platform
+from tea.testing import platform
+
+ROOT = Path(__file__).parent.parent
+NAMES = {kind: [path.stem for path in sorted((ROOT / f"{kind}s").glob("*.py"))] for kind in ("tool", "environment")}
+
+
+async def outcome(example: Example, names: dict[str, Any]) -> str:
+    """Run one example, which may await, and show its value or its error as a prompt would."""
+    code = compile(example.call, "<example>", "eval", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    try:
+        value = eval(code, names)
+        value = await value if inspect.isawaitable(value) else value
+    except TeaError as error:
+        return f"Traceback (most recent call last):\n{type(error).__module__}.{type(error).__name__}: {error}"
+    return "" if value is None else repr(value)
+
+
+async def check(example: Example, names: dict[str, Any]) -> None:
+    found = await outcome(example, names)
+    assert OutputChecker().check_output(f"{example.result}\n", f"{found}\n", ELLIPSIS), f"{example.call}\n{found}"
+
+
+async def test_everything_that_ships_is_loaded_without_a_problem() -> None:
+    async with platform() as tea:
+        assert tea.problems == []
+        for library in tea.libraries.values():
+            for one in await library.list():
+                assert await library.get(one.name) is not None
+
+
+@pytest.fixture
+async def shipped() -> Any:
+    async with platform() as tea:
+        yield tea
+
+
+@pytest.mark.parametrize("name", NAMES["tool"])
+async def test_examples_of_a_tool_give_what_they_say(shipped: Platform, name: str) -> None:
+    config, function = await shipped.tcp.info(name), await shipped.tcp.get(name)
+    for example in config.operations["call"].examples:
+        await check(example, {name: function})
+
+
+@pytest.mark.parametrize("name", NAMES["environment"])
+async def test_examples_of_an_environment_give_what_they_say(shipped: Platform, name: str) -> None:
+    config = await shipped.ecp.info(name)
+    for operation in config.operations.values():
+        room = await shipped.ecp.get(name)
+        for example in operation.examples:
+            await check(example, {name: room})

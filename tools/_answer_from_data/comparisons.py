@@ -1,0 +1,121 @@
+"""The grammar of comparisons: over 30, between 3 and 5, more than 4 cylinders, older than 40, above average."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .matching import attribute_score
+from .query import Condition
+from .reader import SURE, Reader, operator
+from .schema import Column
+
+Found = Iterator[tuple[Condition, int, float]]
+OPPOSITE = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_FEW = 12
+
+
+@dataclass(frozen=True)
+class Comparisons(Reader):
+    """Reads comparisons with numbers from spans, by position."""
+
+    # what may follow a column
+
+    def of_column(self, position: int, column: Column) -> Found:
+        """Yield what a column may be compared with: a number, another column, its average."""
+        span = self.spans[position]
+        after = self.after_unit(position + 1)
+        if span.tag == "AVGREL":
+            sign = operator(span.sense.value)
+            yield Condition(column=column, operator=sign, other=column, mean=True), position + 1, 0.05
+        if span.tag == "NUM" and self.tag(after) == "AFTERNUM":
+            yield _compared(column, self.spans[after].sense.value, span.number), after + 1, 0.02
+        if span.tag == "CMP" or (span.tag == "WHENCMP" and column.year):
+            yield from self._with_sign(position, column, span.sense.value)
+        if span.tag == "BETWEEN":
+            yield from self._between(position, column)
+
+    def numbers(self, position: int, column: Column) -> Found:
+        """Yield equality with one number or one of several."""
+        values = [self.spans[position].number or 0]
+        end = self.after_unit(position + 1)
+        if self.tag(end) == "AFTERNUM":
+            return
+        yield Condition(column=column, operator="=", values=tuple(values)), end, 0.05
+        while self.tag(end) in ("AND", "COMMA"):
+            *_, after = self.skip(end, ("AND", "COMMA"))
+            if self.tag(after) != "NUM":
+                return
+            values.append(self.spans[after].number or 0)
+            end = self.after_unit(after + 1)
+            yield Condition(column=column, operator="=", values=tuple(values)), end, 0.05
+
+    def _with_sign(self, position: int, column: Column, sign: str) -> Found:
+        sense, after = self.spans[position].sense, position + 1
+        said = (*sense.attributes, *sense.inverse)
+        if said and "size" not in said and not any(attribute_score(word, column) >= SURE for word in said):
+            return
+        if self.tag(after) == "NUM":
+            yield _compared(column, sign, self.spans[after].number), self.after_unit(after + 1), 0.0
+        other = self.column(after)
+        if other and other.numeric and other != column:
+            yield Condition(column=column, operator=operator(sign), other=other), after + 1, 0.05
+        if self.tag(after) == "AGG" and self.spans[after].sense.value == "avg":
+            end = after + 1 + (self.column(after + 1) == column)
+            yield Condition(column=column, operator=operator(sign), other=column, mean=True), end, 0.05
+
+    def _between(self, position: int, column: Column) -> Found:
+        after = self.after_unit(position + 2)
+        if self.tag(position + 1) != "NUM" or self.tag(after) not in ("TO", "AND") or self.tag(after + 1) != "NUM":
+            return
+        low, high = sorted((self.spans[position + 1].number or 0, self.spans[after + 1].number or 0))
+        yield Condition(column=column, operator="between", values=(low, high)), self.after_unit(after + 2), 0.0
+
+    # a number or a comparison, then perhaps the column
+
+    def first(self, position: int) -> Found:
+        """Yield conditions that begin with a number or a comparison."""
+        tag = self.tag(position)
+        if tag in ("NUM", "ORD"):
+            yield from self._number_then_column(position)
+        if tag in ("CMP", "BETWEEN", "AVGREL"):
+            yield from self._then_column(position)
+        if tag in ("CMP", "WHENCMP"):
+            yield from self._naming_column(position)
+
+    def _number_then_column(self, position: int) -> Found:
+        """Yield 4 cylinders, 10 or more goals, third class."""
+        span = self.spans[position]
+        after = position + 1 + (self.tag(position + 1) == "AFTERNUM")
+        column = self.column(after)
+        if column is None or not column.numeric or span.number is None or column.year:
+            return
+        sign = self.spans[after - 1].sense.value if after > position + 1 else "="
+        if span.tag == "NUM" or (column.distinct <= _FEW and column.kind == "integer"):
+            yield _compared(column, sign, span.number), after + 1, 0.05
+
+    def _then_column(self, position: int) -> Found:
+        """Yield more than 4 cylinders, between 3 and 5 gears, above average price, over 20 kg."""
+        numeric = [column for column in self.schema.columns if column.numeric]
+        for end in {end for column in numeric[:1] for _, end, _ in self.of_column(position, column)}:
+            after = end + (self.tag(end) == "IN")
+            column = self.column(after)
+            if column and column.numeric:
+                doubt = self.spans[after].cost - 0.1
+                found = self.of_column(position, column)
+                yield from ((one, after + 1, cost + doubt) for one, stop, cost in found if stop == end)
+            if self.tag(end - 1) == "UNIT":
+                for implied in self.implied(self.spans[end - 1].sense.attributes):
+                    found = self.of_column(position, implied)
+                    yield from ((one, end, cost + 0.2) for one, stop, cost in found if stop == end)
+
+    def _naming_column(self, position: int) -> Found:
+        """Yield older than 30, heavier than 2 tons: the comparative names the column."""
+        sense = self.spans[position].sense
+        for attributes, turned in ((sense.attributes, False), (sense.inverse, True)):
+            sign = OPPOSITE[sense.value] if turned else sense.value
+            for column in self.implied(attributes):
+                if column.numeric:
+                    yield from ((one, end, cost + 0.1) for one, end, cost in self._with_sign(position, column, sign))
+
+
+def _compared(column: Column, sign: str, number: int | float | None) -> Condition:
+    return Condition(column=column, operator=operator(sign), values=(number or 0,))

@@ -1,0 +1,103 @@
+"""Queries for what cells say: look-ups, lists, and whether something is so."""
+
+from collections.abc import Iterator
+
+from .nouns import Noun
+from .patterns import Bound
+from .query import Condition, Query, Where, mentions, single
+from .reader import Reader
+from .schema import Column, Schema
+from .spans import Span
+
+Built = Iterator[tuple[Query, float]]
+
+
+def look_up(bound: Bound, schema: Schema) -> Built:
+    """Yield columns of the rows that fit."""
+    columns = tuple(span.column for span in bound["cols"])
+    where = bound["where"] + ((bound["entity"],) if bound.get("entity") else ())
+    tested = {one.column for one in where if isinstance(one, Condition)}
+    if not where or tested & set(columns):
+        return
+    plural = bound["cols"][-1].plural or bound.get("list") is not None
+    yield Query(kind="values", select=columns, where=where, plural=plural), 0.0 if single(where) else 0.1
+
+
+def look_up_number(bound: Bound, schema: Schema) -> Built:
+    """Yield the number that "how many" or "how much" asks of one thing."""
+    column: Column = bound["number"].column
+    if single(bound["where"]) and not column.dated and not mentions(bound["where"], column):
+        yield Query(kind="values", select=(column,), where=bound["where"]), 0.0
+
+
+def when(bound: Bound, schema: Schema) -> Built:
+    """Yield the date of one thing."""
+    if bound["col"].column.dated and single(bound["where"]):
+        yield Query(kind="values", select=(bound["col"].column,), where=bound["where"]), 0.0
+
+
+def who(bound: Bound, schema: Schema) -> Built:
+    """Yield a column of one thing that a verb names."""
+    column: Column = bound["col"].column
+    if column.kind == "text" and single(bound["where"]):
+        yield Query(kind="values", select=(column,), where=bound["where"]), 0.05
+
+
+def how_adjective(bound: Bound, schema: Schema) -> Built:
+    """Yield how tall, old or long one thing is."""
+    span: Span = bound["how"]
+    reader = Reader(spans=(), schema=schema)
+    if single(bound["where"]):
+        for column in reader.implied(span.sense.attributes):
+            yield Query(kind="values", select=(column,), where=bound["where"]), 0.05
+
+
+def list_things(bound: Bound, schema: Schema) -> Built:
+    """Yield the names of the rows that fit, or the different values of a column."""
+    noun: Noun = bound["np"]
+    where = noun.where + bound["where"]
+    shown = noun.shown
+    asked = noun.distinct or bound.get("there") is not None or bound.get("list") is not None
+    if shown is None or not (where or (asked and noun.plural and noun.column)):
+        return
+    if any(one.column == shown and one.equality and not one.negated for one in where if isinstance(one, Condition)):
+        return
+    plural = noun.plural or bound.get("list") is not None
+    yield Query(kind="values", table=noun.table, select=(shown,), where=where, plural=plural), 0.2 * noun.guessed + 0.05
+
+
+def exists(bound: Bound, schema: Schema) -> Built:
+    """Yield whether any row fits."""
+    noun: Noun = bound["np"]
+    where = noun.where + bound["where"]
+    named = any(one.column.unique for one in where if isinstance(one, Condition) and one.equality)
+    if not where or noun.guessed or (not bound.get("there") and (named or (noun.column and not noun.column.unique))):
+        return
+    yield Query(kind="exists", table=noun.table, where=where), 0.05
+
+
+def check(bound: Bound, schema: Schema) -> Built:
+    """Yield whether something is true of one thing."""
+    entity: Condition = bound["entity"]
+    part: Where = bound.get("part", ())
+    if entity.equality and part and len(part) == 1 and not mentions(part, entity.column):
+        yield Query(kind="check", where=(entity,), part=part), 0.0
+
+
+def check_column(bound: Bound, schema: Schema) -> Built:
+    """Yield checks of a column of one thing: is the capital of France Paris, is its area over 5."""
+    column: Column = bound["col"].column
+    entity: Condition = bound["entity"]
+    for one in bound["part"] if len(bound["part"]) == 1 else ():
+        if isinstance(one, Condition) and one.column == column and entity.column != column:
+            yield Query(kind="check", where=(entity,), part=(one,)), 0.0
+
+
+def check_comparison(bound: Bound, schema: Schema) -> Built:
+    """Yield is the population of Chad more than 5 million: the comparison says no column."""
+    column: Column = bound["col"].column
+    entity: Condition = bound["entity"]
+    if column.numeric and entity.operator == "=" and (number := bound["number_span"].number) is not None:
+        sign = bound["cmp"].sense.value
+        one = Condition(column=column, operator=sign, values=(number,))
+        yield Query(kind="check", where=(entity,), part=(one,)), 0.0

@@ -1,0 +1,40 @@
+"""The grammar of moments: in 1999, before March 2020, between 1990 and 2000."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .query import Condition
+from .reader import Reader, operator
+from .schema import Column
+
+
+@dataclass(frozen=True)
+class Times(Reader):
+    """Reads conditions on moments from spans, by position."""
+
+    def at(self, position: int, column: Column | None) -> Iterator[tuple[Condition, int, float]]:
+        """Yield conditions on a column, or on those that tell when where none is said."""
+        columns = [column] if column else [other for other in self.schema.columns if other.dated]
+        tag = self.tag(position)
+        doubt = 0.0 if column else 0.15 + 0.3 * (len(columns) > 1)
+        for dated in columns:
+            if self._is_moment(position):
+                yield from self._one(position, dated, "=", doubt)
+            if tag == "WHENCMP" and self._is_moment(position + 1):
+                yield from self._one(position + 1, dated, self.spans[position].sense.value, doubt)
+            joint = tag == "BETWEEN" and self.tag(position + 2) in ("TO", "AND")
+            if joint and self._is_moment(position + 1) and self._is_moment(position + 3):
+                values = (self._moment(position + 1), self._moment(position + 3))
+                yield Condition(column=dated, operator="between", values=values), position + 4, doubt
+
+    def _one(self, position: int, column: Column, sign: str, doubt: float) -> Iterator[tuple[Condition, int, float]]:
+        if not (column.year and self.tag(position) == "DATE"):
+            values = (self._moment(position),)
+            yield Condition(column=column, operator=operator(sign), values=values), position + 1, doubt
+
+    def _is_moment(self, position: int) -> bool:
+        return self.tag(position) == "DATE" or (self.tag(position) == "NUM" and self.spans[position].year)
+
+    def _moment(self, position: int) -> str | int | float:
+        span = self.spans[position]
+        return span.text if span.tag == "DATE" else (span.number or 0)

@@ -1,0 +1,223 @@
+"""The vocabulary of the grammar itself: what phrases such as "how many" and "at least" mean, in any table."""
+
+from dataclasses import dataclass
+
+from .tokens import stem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sense:
+    """What a phrase means to the grammar.
+
+    Args:
+        tag: Its part of speech.
+        value: Which one of that part of speech, for example `avg` or `>`.
+        attributes: Stems of columns that the phrase implies: tall implies height.
+        inverse: Stems of columns along which the meaning turns around: old, by year of birth.
+        cost: How much a reading suffers from it.
+    """
+
+    tag: str
+    value: str = ""
+    attributes: tuple[str, ...] = ()
+    inverse: tuple[str, ...] = ()
+    cost: float = 0.1
+
+
+_DATES_UP = ("year", "date", "release", "create", "found", "establish", "start", "open", "built", "build", "construct")
+_BIRTH = ("birth", "born", "dob")
+
+# plain form, (comparative, superlative, opposite comparative, opposite superlative, columns implied, columns reversed)
+_ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("tall", "taller", "tallest", "", "", ("height", "elevation"), ()),
+    ("short", "", "", "shorter", "shortest", ("height", "length", "duration", "runtime", "minute", "time"), ()),
+    ("high", "higher", "highest", "lower", "lowest", (), ()),
+    ("long", "longer", "longest", "", "", ("length", "duration", "runtime", "minute", "distance"), ()),
+    ("heavy", "heavier", "heaviest", "lighter", "lightest", ("weight", "mass"), ()),
+    ("old", "older", "oldest", "younger", "youngest", ("age",), _BIRTH + _DATES_UP),
+    ("new", "newer", "newest", "older", "oldest", _DATES_UP, ()),
+    ("late", "later", "latest", "earlier", "earliest", _DATES_UP + _BIRTH, ()),
+    ("recent", "more recent", "most recent", "less recent", "least recent", _DATES_UP + _BIRTH, ()),
+    ("recently", "more recently", "most recently", "less recently", "least recently", _DATES_UP + _BIRTH, ()),
+    ("last", "", "last", "", "", _DATES_UP, ()),
+    ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second")),
+    (
+        "expensive",
+        "more expensive",
+        "most expensive",
+        "less expensive",
+        "least expensive",
+        ("price", "cost", "fare"),
+        (),
+    ),
+    ("costly", "costlier", "costliest", "", "", ("price", "cost", "fare"), ()),
+    ("cheap", "", "", "cheaper", "cheapest", ("price", "cost", "fare"), ()),
+    ("large", "larger", "largest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
+    ("big", "bigger", "biggest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
+    ("populous", "more populous", "most populous", "less populous", "least populous", ("population", "pop"), ()),
+    ("populated", "more populated", "most populated", "less populated", "least populated", ("population", "pop"), ()),
+    ("hot", "hotter", "hottest", "cooler", "coolest", ("temperature", "temp"), ()),
+    ("warm", "warmer", "warmest", "colder", "coldest", ("temperature", "temp"), ()),
+    ("deep", "deeper", "deepest", "shallower", "shallowest", ("depth",), ()),
+    ("wide", "wider", "widest", "narrower", "narrowest", ("width",), ()),
+    ("rich", "richer", "richest", "poorer", "poorest", ("gdp", "income", "wealth", "net worth"), ()),
+    ("popular", "", "", "", "", ("popularity", "view", "vote"), ()),
+    (
+        "powerful",
+        "more powerful",
+        "most powerful",
+        "less powerful",
+        "least powerful",
+        ("horsepower", "hp", "power"),
+        (),
+    ),
+    ("northern", "more northern", "northernmost", "more southern", "southernmost", ("latitude", "lat"), ()),
+    ("eastern", "more eastern", "easternmost", "more western", "westernmost", ("longitude", "lon", "lng"), ()),
+    ("massive", "more massive", "most massive", "less massive", "least massive", ("mass", "weight"), ()),
+    ("bright", "brighter", "brightest", "dimmer", "dimmest", ("brightness",), ("magnitude",)),
+    ("dense", "denser", "densest", "less dense", "least dense", ("density",), ()),
+    ("distant", "more distant", "most distant", "", "", ("distance",), ()),
+    ("fare", "farther", "farthest", "closer", "closest", ("distance",), ()),
+    ("fare", "further", "furthest", "nearer", "nearest", ("distance",), ()),
+    ("strong", "stronger", "strongest", "weaker", "weakest", ("strength", "magnitude"), ()),
+)
+
+
+def _adjectives() -> dict[str, list[Sense]]:
+    found: dict[str, list[Sense]] = {}
+    for plain, more, most, less, least, implied, reversed_ in _ADJECTIVES:
+        columns, inverse = _stemmed(implied), _stemmed(reversed_)
+        found.setdefault(f"how {plain}", []).append(Sense(tag="HOWADJ", attributes=columns))
+        for phrase, tag, value in (
+            (f"{more} than" if more else "", "CMP", ">"),
+            (f"{less} than" if less else "", "CMP", "<"),
+            (more, "MORE", ">"),
+            (less, "MORE", "<"),
+            (most, "SUP", "max"),
+            (least, "SUP", "min"),
+        ):
+            if phrase:
+                found.setdefault(phrase, []).append(Sense(tag=tag, value=value, attributes=columns, inverse=inverse))
+    return found
+
+
+def _stemmed(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(" ".join(map(stem, name.split())) for name in names)
+
+
+# part of speech and value : phrases
+_PHRASES = """
+HOWMANY : how many | number of | count of | total number of | total count of | the count of
+COUNT : count | tally
+HOWMUCH : how much
+WHAT what : what | whats
+WHAT which : which | which one | which ones
+WHAT who : who | whom
+WHEN : when | on what date | on which date | what date | in what year | in which year | what year | which year
+WHERE : where
+LIST : list | show | name | give | return | print | display | enumerate | identify | find | report | provide | get
+LIST : determine
+CALC : compute | calculate | work out | add up | sum up
+BE : is | are | was | were | be | been | being | equals | equal | equal to | equals to | == | =
+DO : do | does | did
+HAVE : has | have | had | having | contain | contains | containing | show | shows | include | includes | possess
+HAVE : carry | recorded | record | reach | reaches | reached | carries | boasts | boast | feature | features
+THERE : there | exist | exists
+IN : in | of | from | for | at | on | within | among | by | inside | amongst | across | out of | belonging to
+IN : for which | located in | based in | living in | situated in | found in | coming from | which is in | to | into
+IN : considering | considering only | regarding | concerning | looking at | restricted to | limited to | as | during
+REL : that | who | whose | where | with | when | such that | which | if | for which | in which | given that | given
+AND and : and | & | as well as | but | also
+AND or : or | either | or else
+COMMA : , | ; | :
+NOT : not | no | non | never | isnt | without being | do not | does not | did not
+OTHER : other than | except | except for | excluding | besides | apart from | not including | outside | outside of
+PER : per | for each | for every | by each | in each | grouped by | group by | broken down by | each | every
+PER : of each | from each | in every | split by | across each | depending on | with each | within each | at each
+PER : on each
+AGG avg : average | mean | avg | arithmetic mean | average value of | mean value of | on average
+AGG sum : total | sum | combined | overall | total sum | sum total | aggregate | altogether | total amount of
+AGG sum : cumulative | in total
+AGG median : median | median value of
+AGG stddev : standard deviation | std dev | stddev | sample standard deviation | std
+AGG variance : variance
+AGG range : range | spread
+SUP max : highest | greatest | maximum | max | maximal | highest value of | maximum value of | largest value of
+SUP max : top
+SUP min : lowest | minimum | min | minimal | fewest | lowest value of | minimum value of | smallest value of
+SUP min : bottom
+MOST max : most | the most | the largest number of | the highest number of | the greatest number of
+MOST min : least | fewest | the fewest | the least | the smallest number of | the lowest number of
+OFTEN max : most common | most frequent | most often | most frequently | most commonly | commonest | most popular
+OFTEN max : mode | mode of | most prevalent | most widespread | most typical | most numerous
+OFTEN min : least common | least frequent | least often | least frequently | rarest | least popular | least commonly
+APPEAR : appear | appears | appeared | occur | occurs | occurring | occurred | represented | mentioned | used | seen
+RANK : rank | ranks | ranked | ranking | sort | sorted | order | ordered
+BY : by | in terms of | according to | with respect to | in order of | based on | measured by | when it comes to
+CMP > : more than | greater than | over | above | exceeding | exceed | exceeds | exceeded | larger than
+CMP > : higher than | bigger than | upwards of | in excess of | strictly more than | strictly greater than | beyond
+CMP > : > | longer than
+CMP < : less than | fewer than | under | below | lower than | smaller than | strictly less than | < | shorter than
+CMP >= : at least | no less than | no fewer than | not less than | minimum of | a minimum of | >= | ≥ | not below
+CMP >= : not under | greater than or equal to | more than or equal to | or more than | from at least
+CMP >= : not fewer than | equal to or above | equal to or greater than
+CMP <= : at most | no more than | not more than | up to | maximum of | a maximum of | <= | ≤ | not above | not over
+CMP <= : not exceeding | less than or equal to | fewer than or equal to | equal to or below | equal to or less than
+CMP = : exactly | precisely | equal to exactly
+CMP != : not equal to | different from | != | <> | does not equal
+AFTERNUM >= : or more | or above | or higher | or greater | or over | or larger | or older | or later | and above
+AFTERNUM >= : and over | and up | and later | and older | or longer | or heavier | and higher | onwards | onward
+AFTERNUM <= : or less | or fewer | or below | or lower | or under | or smaller | or younger | or earlier | and below
+AFTERNUM <= : and under | or shorter
+WHENCMP > : after | later than
+WHENCMP < : before | earlier than | prior to
+WHENCMP >= : since | starting in | from
+WHENCMP <= : until | up to | through | by
+BETWEEN : between | in the range | ranging from | from | in the range of | anywhere between
+TO : to | and | through | until | - | –
+MORE > : more | greater | higher | larger | bigger | better
+MORE < : less | fewer | lower | smaller
+THAN : than | compared to | compared with | versus | vs | relative to | over
+DISTINCT : different | distinct | unique | separate | various | individual
+PERCENT 100 : percentage of | percent of | what percent | percentage | percent | share of | share | % of
+PERCENT 100 : proportion in percent
+PERCENT 1 : proportion of | fraction of | proportion | fraction
+DIFF : difference | gap | difference in | gap in | differ | differ in | absolute difference
+RATIO : ratio | ratio of | how many times
+MISSING : missing | empty | blank | null | unknown | unspecified | undefined | absent | nan | unavailable
+MISSING : unrecorded
+PRESENT : known | available | non-missing | non-null | specified | filled in | not missing | not null | not empty
+PRESENT : not blank | non missing | non null | nonempty | non-empty
+WITHOUT : without | lacking | lack | lacks | missing | with no | have no | has no | had no | not have | without any
+STARTS starts : start with | starts with | starting with | begin with | begins with | beginning with | starting in
+STARTS starts : start with the letter | starts with the letter | begins with the letter | begin with the letter
+STARTS starts : starting with the letter | beginning with the letter | start with letter
+STARTS ends : end with | ends with | ending with | ends in | end in | ending in | end with the letter
+STARTS ends : ends with the letter | ending with the letter
+STARTS contains : contain | contains | containing | include | includes | including | contain the word
+STARTS contains : contains the word | containing the word | contain the text | contains the text
+STARTS contains : contain the letter
+AVGREL > : above average | above-average | higher than average | greater than average | more than average
+AVGREL > : above the average | above the mean | higher than the average | greater than the average
+AVGREL > : greater than the mean | more than the average | higher than the mean | larger than the average
+AVGREL > : over average
+AVGREL < : below average | below-average | lower than average | less than average | below the average
+AVGREL < : below the mean | lower than the average | less than the average | lower than the mean
+AVGREL < : less than the mean | smaller than the average
+TRUE : true | yes
+FALSE : false
+"""
+
+
+def _phrases() -> dict[str, list[Sense]]:
+    found = _adjectives()
+    for line in _PHRASES.strip().splitlines():
+        head, _, phrases = line.partition(" : ")
+        tag, _, value = head.partition(" ")
+        for phrase in phrases.split(" | "):
+            found.setdefault(phrase, []).append(Sense(tag=tag, value=value))
+    return found
+
+
+KEYWORDS = _phrases()
+"""Every phrase of the vocabulary with its senses."""
