@@ -8,7 +8,7 @@ import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tea.managers.source_text import ParsedFile
+from tea.managers.source_text import ParsedFile, parsed_expression
 
 _MODULE_NAMES = {
     "__annotations__", "__builtins__", "__doc__", "__file__", "__loader__", "__module__", "__name__", "__package__",
@@ -117,7 +117,7 @@ def _type_names(node: ast.expr) -> Iterator[ast.Name]:
             yield node
         case ast.Constant(value=str() as text):
             try:
-                inner = ast.parse(text.strip(), mode="eval").body
+                inner = parsed_expression(text)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return
             if not isinstance(inner, ast.Constant):

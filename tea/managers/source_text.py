@@ -5,16 +5,20 @@ from __future__ import annotations
 import ast
 import re
 import symtable
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from tea.errors import BadComponent
 from tea.refs import Kind
 
+T = TypeVar("T")
+
 MOST_BYTES = 1 << 20
 MOST_FILES = 200
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_PARSING, _ATTEMPTS = threading.Lock(), 20
 _LONGEST_PROBLEM, _LONGEST_FIX = 150, 140
 _MOST_SCOPE_WORK = 5_000_000
 
@@ -71,8 +75,7 @@ class ParsedFile:
         """
         text = read_text(source, path)
         try:
-            tree = ast.parse(text)
-            compile(tree, "<source>", "exec", dont_inherit=True)
+            tree = parsed(text)
             table = symtable.symtable(text, "<source>", "exec")
         except SyntaxError as error:
             line = f"line {error.lineno}:" if error.lineno else ""
@@ -89,6 +92,45 @@ class ParsedFile:
         """Return the error that says what is wrong, and on which line."""
         line = f"line {getattr(node, 'lineno', 1)}:" if node is not None else ""
         return refusal(_spaced(self.path, line, problem), fix)
+
+
+def parsed(text: str) -> ast.Module:
+    """Return the syntax tree of a source that compiles, from any thread.
+
+    Raises:
+        SyntaxError: It is not Python.
+    """
+
+    def parse() -> ast.Module:
+        tree = ast.parse(text)
+        compile(tree, "<source>", "exec", dont_inherit=True)
+        return tree
+
+    return _one_at_a_time(parse)
+
+
+def parsed_expression(text: str) -> ast.expr:
+    """Return the syntax tree of one expression, from any thread.
+
+    Raises:
+        SyntaxError: It is none.
+    """
+    return _one_at_a_time(lambda: ast.parse(text.strip(), mode="eval").body)
+
+
+def _one_at_a_time(parse: Callable[[], T]) -> T:
+    """Parse while no other thread does, and again where one outside of tea came between.
+
+    CPython 3.11 counts the depth of syntax trees for all threads together, and two that parse at once may fail for no
+    fault of their text.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            with _PARSING:
+                return parse()
+        except SystemError:
+            continue
+    raise MemoryError("the parser is busy")
 
 
 def refusal(problem: str, fix: str) -> BadComponent:

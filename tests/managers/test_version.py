@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -153,11 +154,17 @@ def test_nothing_is_found_where_nothing_is(versions: VersionManager) -> None:
         versions.rollback("tool", "a")
 
 
-def damaged(path: Path, **changes: Any) -> None:
-    """Rewrite a file as tea itself would have written it, with other content."""
-    from tea.store.registry import _sealed  # type: ignore[attr-defined]
+def forged(path: Path, document: dict[str, Any]) -> None:
+    """Put another document in a file's place, sealed as tea itself would have."""
+    other = FileRegistry(path.parent / "forge")
+    other.create("tool", "a", "1.0.0", document)
+    other.advance("tool", "a", document, 0)
+    path.write_bytes((path.parent / "forge" / "tools" / "a" / path.parent.name / path.name).read_bytes())
 
-    path.write_bytes(_sealed({**json.loads(path.read_text())["document"], **changes}))
+
+def stored(path: Path) -> dict[str, Any]:
+    """The document in a file of the registry."""
+    return json.loads(path.read_text())["document"]
 
 
 @pytest.mark.parametrize(
@@ -168,8 +175,8 @@ def test_a_version_file_with_other_content_is_damage_that_is_named(
 ) -> None:
     first = add(versions, "1")
     second = add(versions, "2")
-    folder = tmp_path / "registry" / "tools" / "a"
-    damaged(folder / "versions" / "1.0.0.json", **changes)
+    path = tmp_path / "registry" / "tools" / "a" / "versions" / "1.0.0.json"
+    forged(path, {**stored(path), **changes})
     for manager in (versions, VersionManager(versions.store)):
         with pytest.raises(Damaged, match=r"tool:a@1\.0\.0 is damaged") as caught:
             manager.manifest("tool", "a", "1.0.0")
@@ -182,7 +189,8 @@ def test_a_version_file_with_other_content_is_damage_that_is_named(
 @pytest.mark.parametrize("changes", [{"current": 3}, {"aliases": []}, {"states": {"1.0.0": "lost"}}, {"undo": "x"}])
 def test_a_head_with_other_content_is_damage(versions: VersionManager, tmp_path: Path, changes: dict[str, Any]) -> None:
     add(versions, "1")
-    damaged(tmp_path / "registry" / "tools" / "a" / "heads" / "000001.json", **changes)
+    path = tmp_path / "registry" / "tools" / "a" / "heads" / "000001.json"
+    forged(path, {**stored(path), **changes})
     with pytest.raises(Damaged, match="Change 1 of a component is unreadable"):
         versions.resolve(A)
 
@@ -207,9 +215,8 @@ class Pointers(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        from tempfile import mkdtemp
-
-        self.versions = VersionManager(FileRegistry(Path(mkdtemp())))
+        self.folder = TemporaryDirectory()
+        self.versions = VersionManager(FileRegistry(Path(self.folder.name)))
         self.made: list[Manifest] = []
         self.path: list[str] = []
         self.heads = 0
@@ -235,6 +242,9 @@ class Pointers(RuleBasedStateMachine):
         else:
             with pytest.raises(RegistryError):
                 self.versions.rollback("tool", "a")
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
 
     def point(self, version: str) -> None:
         self.heads += 1

@@ -78,7 +78,8 @@ def _without_sources(text: str, files: list[str]) -> str:
     for file in files:
         base = re.escape(file.rsplit("/", 1)[-1])
         text = re.sub(
-            rf"(?:^|,?\s+)(?:{_LEAD}|(?:listed|recorded|contained) in)\s+(?:the\s+)?(?:file\s+|table\s+|data\s+(?:in|from)\s+|dataset\s+)?[\"'`]?{base}[\"'`]?"
+            rf"(?:^|,?\s+)(?:{_LEAD}|(?:listed|recorded|contained) in)\s+(?:the\s+)?"
+            rf"(?:file\s+|table\s+|data\s+(?:in|from)\s+|dataset\s+)?[\"'`]?{base}[\"'`]?"
             r"(?:\s+(?:file|table|dataset|data))?(?=[\s,.?!:;]|$),?",
             lambda found: "" if found.start() == 0 else " ",
             text,

@@ -3,18 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from .lexicon import lexicon
 from .nouns import Noun
 from .patterns import Bound
 from .query import AnyOf, Condition, Measure, Query, Where, mentions, single
 from .schema import Column, Schema
-from .tokens import stem
 
 Built = Iterator[tuple[Query, float]]
 _MOST_GROUPS = 100
-_ADDED_UP = """sales amount revenue quantity qty cost profit total count points goals pay payment number spending income
-budget score population visitors passengers medals wins orders units expenses exports imports"""
-ADDITIVE = frozenset(stem(word) for word in _ADDED_UP.split())
-"""Stems of columns whose sum means something."""
 
 
 def count(bound: Bound, schema: Schema) -> Built:
@@ -43,10 +39,10 @@ def _counted(noun: Noun, where: Where) -> Iterator[tuple[Measure, Where, float]]
         yield Measure(function="distinct", column=column), (), 0.0
     elif column.year:
         yield Measure(function="distinct", column=column), (), 0.2
-    elif column.dated or (column.unique and not set(column.words) & ADDITIVE):
+    elif column.dated or (column.unique and not set(column.words) & lexicon().added_up):
         yield rows, (), 0.25
         yield Measure(function="distinct", column=column), (), 0.25
-    elif where and (single(where) or set(column.words) & ADDITIVE):
+    elif where and (single(where) or set(column.words) & lexicon().added_up):
         yield Measure(function="sum", column=column), (), 0.1
 
 

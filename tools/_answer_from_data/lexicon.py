@@ -1,125 +1,92 @@
 """What words mean outside of the grammar: light words, verbs, units, synonyms; of no table in particular."""
 
+from dataclasses import dataclass
+from functools import cache
+
 from .tokens import stem
 
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in text.split())
-
-
-def _lines(text: str) -> dict[str, tuple[str, ...]]:
-    """Return, for the stem of each word on the left of a line, the words on its right."""
-    pairs = (line.split(" : ") for line in text.strip().splitlines())
-    return {stem(word): tuple(right.split()) for left, right in pairs for word in left.split()}
-
-
-def _by_stem(text: str) -> dict[str, tuple[str, ...]]:
-    return {word: tuple(map(stem, implied)) for word, implied in _lines(text).items()}
-
-
-FILLERS = frozenset(["?", "!", ".", '"', "(", ")", "'s"]) | frozenset(
-    word
-    for line in (
-        "the a an all any please tell me can could you would i we us know want to so then just only its their it they",
-        "them these those this data dataset table file csv spreadsheet sheet recorded listed value values entry result",
-        "results column field ones one some actually actual respectively ever also whole entire corresponding",
-        "associated together",
-    )
-    for word in line.split()
-)
-"""Words that may be passed over."""
-
-VERBS = _stems(
-    """live work come belong locate base make produce play stand use get go lie situate find fall happen take place
-    occur serve assign call name list record register include cover hold correspond associate originate hail reside
-    station mention see show measure observe collect classify categorize categorise label mark offer provide report
-    share match fit represent travel fly stay found score earn receive spend run account pay charge speak"""
-)
-"""Stems of verbs that add nothing to the nouns beside them."""
-
-TIME_VERBS = _by_stem(
-    """
-    born birth : birth born dob
-    founded : found establish create inception
-    established : found establish create
-    released : release publish premiere
-    published : publish publication release
-    built : build built construct complete
-    hired : hire join start employ
-    joined : join hire start signup
-    discovered : discover discovery
-    launched : launch
-    died : death died
-    ordered : order
-    sold : sold sale
-    """
-)
-"""Columns that a verb implies where they tell when."""
-
-IMPLIED = _by_stem(
-    """
-    weigh : weight mass
-    cost : price cost fare
-    earn : salary earn income wage pay
-    last : duration length
-    inhabitants people : population
-    """
-)
-"""Columns that a word implies."""
-
-UNITS = _by_stem(
-    """
-    year years : age year
-    kg kilogram kilo : kg weight mass
-    g gram : g weight mass
-    lb pound : lb weight
-    cm centimeter centimetre : cm height length
-    mm millimeter millimetre : mm
-    m meter metre : m height elevation length
-    km kilometer kilometre : km distance length
-    mile : mi mile distance
-    foot ft : ft elevation height
-    inch : in inch
-    minute min : min minute duration runtime length
-    hour : hour hr h duration
-    second : sec second time
-    day : day
-    month : month
-    dollar usd : usd price cost salary amount
-    euro : eur price cost amount
-    degree : temperature temp latitude longitude
-    percent % : percent pct rate
-    person inhabitants : population pop
-    point : point score pt
-    mph : mph speed
-    mpg : mpg
-    hp horsepower : hp horsepower
-    """
-)
-"""Columns that a unit implies."""
-
-UNIT_WORDS = frozenset(
-    word
-    for line in ("g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr sec ms",)
-    for word in line.split()
-)
-"""Words at the end of a column's name that only tell its unit."""
-
-GENERIC = _stems("name value code number rate level column field id percentage")
-ROW_WORDS = _stems(
-    "row record entry line item observation instance case sample datum member thing result example measurement"
-)
-PERSON_WORDS = _stems("person people individual passenger employee student customer player")
-DEMOGRAPHIC = _lines(
-    """
-    men male : male m man
-    boys : male m boy
-    women female : female f woman
-    girls : female f girl
-    """
-)
-"""Cells by which groups of people go."""
-
+_FILLERS = """
+the a an all any please tell me can could you would i we us know want to so then just only its their it they them
+these those this data dataset table file csv spreadsheet sheet recorded listed value values entry result results
+column field ones one some actually actual respectively ever also whole entire corresponding associated together
+? ! . " ( ) 's
+"""
+_VERBS = """
+live work come belong locate base make produce play stand use get go lie situate find fall happen take place occur
+serve assign call name list record register include cover hold correspond associate originate hail reside station
+mention see show measure observe collect classify categorize categorise label mark offer provide report share match
+fit represent travel fly stay found score earn receive spend run account pay charge speak
+"""
+_DATING = """
+year yr birth born founded released established date discovered discovery launched built constructed completed
+created started ended opened closed published introduced since elected debut premiere won season edition vintage
+independence joined invented inaugurated hired died death when
+"""
+_ADDED_UP = """
+sales amount revenue quantity qty cost profit total count points goals pay payment number spending income budget
+score population visitors passengers medals wins orders units expenses exports imports
+"""
+_TIME_VERBS = """
+born birth : birth born dob
+founded : found establish create inception
+established : found establish create
+released : release publish premiere
+published : publish publication release
+built : build built construct complete
+hired : hire join start employ
+joined : join hire start signup
+discovered : discover discovery
+launched : launch
+died : death died
+ordered : order
+sold : sold sale
+"""
+_IMPLIED = """
+weigh : weight mass
+cost : price cost fare
+earn : salary earn income wage pay
+last : duration length
+inhabitants people : population
+"""
+_UNITS = """
+year years : age year
+kg kilogram kilo : kg weight mass
+g gram : g weight mass
+lb pound : lb weight
+cm centimeter centimetre : cm height length
+mm millimeter millimetre : mm
+m meter metre : m height elevation length
+km kilometer kilometre : km distance length
+mile : mi mile distance
+foot ft : ft elevation height
+inch : in inch
+minute min : min minute duration runtime length
+hour : hour hr h duration
+second : sec second time
+day : day
+month : month
+dollar usd : usd price cost salary amount
+euro : eur price cost amount
+degree : temperature temp latitude longitude
+percent % : percent pct rate
+person inhabitants : population pop
+point : point score pt
+mph : mph speed
+mpg : mpg
+hp horsepower : hp horsepower
+"""
+_UNIT_WORDS = "g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr sec ms"
+_GENERIC = "name value code number rate level column field id percentage"
+_WHEN = "date day year time"
+_HOW_MUCH = "amount figure score size"
+_ROWS = "row record entry line item observation instance case sample datum member thing result example measurement"
+_PERSONS = "person people individual passenger employee student customer player"
+_DEMOGRAPHIC = """
+men male : male m man
+boys : male m boy
+women female : female f woman
+girls : female f girl
+"""
 _SYNONYMS = """
 country nation; sex gender; weight mass; price cost; salary wage pay income earnings; population inhabitants pop;
 city town municipality; job occupation profession position; elevation altitude; surname lastname; forename firstname;
@@ -133,9 +100,85 @@ percentage pct percent; identifier id; rating score; score points; points pts; a
 winner win won; founder founded; tip gratuity; bill check; size area; fare ticket price; passenger traveller;
 ship vessel; timezone tz; magnitude mag; code abbreviation; manufacturer maker make brand; colour color
 """
-_GROUPS = [_stems(group) for group in _SYNONYMS.split(";")]
+
+Implications = dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """Sets of words, most of them as stems.
+
+    Args:
+        fillers: Words as written that may be passed over.
+        verbs: Verbs that add nothing to the nouns beside them.
+        dating: Words in names of columns that tell when.
+        added_up: Words in names of columns whose sum means something.
+        time_verbs: Columns that a verb implies, where they tell when.
+        implied: Columns that a word implies.
+        units: Columns that a unit implies.
+        unit_words: Words at the end of a column's name that only tell its unit.
+        generic: Words that say little in a column's name.
+        when: Words that say little of a column that tells when.
+        how_much: Words that say little of a numeric column.
+        rows: Words for the rows of any table.
+        persons: Words for the rows of a table about people.
+        demographic: Cells, as written, by which groups of people go.
+        groups: Words near in meaning.
+    """
+
+    fillers: frozenset[str]
+    verbs: frozenset[str]
+    dating: frozenset[str]
+    added_up: frozenset[str]
+    time_verbs: Implications
+    implied: Implications
+    units: Implications
+    unit_words: frozenset[str]
+    generic: frozenset[str]
+    when: frozenset[str]
+    how_much: frozenset[str]
+    rows: frozenset[str]
+    persons: frozenset[str]
+    demographic: Implications
+    groups: tuple[frozenset[str], ...]
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Return the one lexicon."""
+    return Lexicon(
+        fillers=frozenset(_FILLERS.split()),
+        verbs=_stems(_VERBS),
+        dating=_stems(_DATING),
+        added_up=_stems(_ADDED_UP),
+        time_verbs=_by_stem(_TIME_VERBS),
+        implied=_by_stem(_IMPLIED),
+        units=_by_stem(_UNITS),
+        unit_words=frozenset(_UNIT_WORDS.split()),
+        generic=_stems(_GENERIC),
+        when=_stems(_WHEN),
+        how_much=_stems(_HOW_MUCH),
+        rows=_stems(_ROWS),
+        persons=_stems(_PERSONS),
+        demographic=_lines(_DEMOGRAPHIC),
+        groups=tuple(_stems(group) for group in _SYNONYMS.split(";")),
+    )
 
 
 def synonyms(one: str, two: str) -> bool:
     """Tell whether two stems are near in meaning."""
-    return one == two or any(one in group and two in group for group in _GROUPS)
+    return one == two or any(one in group and two in group for group in lexicon().groups)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in text.split())
+
+
+def _lines(text: str) -> Implications:
+    """Return, for the stem of each word on the left of a line, the words on its right."""
+    pairs = (line.split(" : ") for line in text.strip().splitlines())
+    return {stem(word): tuple(right.split()) for left, right in pairs for word in left.split()}
+
+
+def _by_stem(text: str) -> Implications:
+    return {word: tuple(map(stem, right)) for word, right in _lines(text).items()}

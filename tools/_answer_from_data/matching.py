@@ -1,12 +1,10 @@
 """Words of a question to the columns they name."""
 
-from .lexicon import GENERIC, UNIT_WORDS, synonyms
+from .lexicon import lexicon, synonyms
 from .schema import Column
 from .tokens import name_words, norm, stem
 
 ENOUGH = 0.6
-_WHEN = frozenset(stem(word) for word in ["date", "day", "year", "time"])
-_HOW_MUCH = frozenset(stem(word) for word in ["amount", "figure", "score", "size"])
 _SMALL = frozenset(["of", "the", "a", "an", "in", "and", "per", "by", "to", "for"])
 
 
@@ -22,7 +20,9 @@ def column_score(phrase: str, column: Column) -> float:
         return 0.98
     core = _core(named)
     said_core = [word for word in said if word not in _SMALL] or said
-    generic = GENERIC | (_WHEN if column.dated else _HOW_MUCH if column.numeric else frozenset[str]())
+    generic = lexicon().generic | (
+        lexicon().when if column.dated else lexicon().how_much if column.numeric else set[str]()
+    )
     return max(_by_words(said_core, named, core, generic), _by_letters(said_core, named), _by_letters(said, named))
 
 
@@ -41,7 +41,7 @@ def attribute_score(attribute: str, column: Column) -> float:
 def _core(named: list[str]) -> list[str]:
     """Return a column's words without units and small words, in the order of its name."""
     kept = [word for word in named if word not in _SMALL]
-    while len(kept) > 1 and kept[-1] in UNIT_WORDS:
+    while len(kept) > 1 and kept[-1] in lexicon().unit_words:
         kept.pop()
     return kept
 
@@ -73,9 +73,9 @@ def _part(said: list[str], core: list[str]) -> float:
     rest = [word for word in core if not any(_near(word, other) for other in said)]
     if rest == ["name"]:
         return 0.92
-    if all(word in GENERIC for word in rest):
+    if all(word in lexicon().generic for word in rest):
         return 0.8
-    if len(said) == 1 and said[0] in GENERIC and said[0] != core[0]:
+    if len(said) == 1 and said[0] in lexicon().generic and said[0] != core[0]:
         return 0.6
     return 0.62 + 0.2 * share + (0.03 if head else 0.0)
 

@@ -1,6 +1,6 @@
 """Queries about two things: which is larger, by how much, how many times."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from .nouns import Noun
 from .patterns import Bound
@@ -14,20 +14,35 @@ Built = Iterator[tuple[Query, float]]
 _TURNED = {">": "<", "<": ">"}
 
 
-def pair(kind: Kind) -> Callable[[Bound, Schema], Built]:
-    """Return what builds queries about two cells of one column."""
+def which(bound: Bound, schema: Schema) -> Built:
+    """Yield which of two things has more, or less."""
+    yield from _pair("which", bound, schema)
 
-    def build(bound: Bound, schema: Schema) -> Built:
-        one: Condition = bound["entity"]
-        two: Condition = bound["second"]
-        if one.column != two.column or one.values == two.values or not (_names_one(one) and _names_one(two)):
-            return
-        rest = bound["where"]
-        for measure, sign, doubt in _measures(bound, schema):
-            where, part = (one, *rest), (two, *rest)
-            yield Query(kind=kind, measure=measure, where=where, part=part, operator=sign, select=(one.column,)), doubt
 
-    return build
+def compare(bound: Bound, schema: Schema) -> Built:
+    """Yield whether the first of two things has more, or less."""
+    yield from _pair("compare", bound, schema)
+
+
+def difference(bound: Bound, schema: Schema) -> Built:
+    """Yield by how much two things differ."""
+    yield from _pair("difference", bound, schema)
+
+
+def ratio(bound: Bound, schema: Schema) -> Built:
+    """Yield how many times one thing has what another has."""
+    yield from _pair("ratio", bound, schema)
+
+
+def _pair(kind: Kind, bound: Bound, schema: Schema) -> Built:
+    one: Condition = bound["entity"]
+    two: Condition = bound["second"]
+    if one.column != two.column or one.values == two.values or not (_names_one(one) and _names_one(two)):
+        return
+    rest = bound["where"]
+    for measure, sign, doubt in _measures(bound, schema):
+        where, part = (one, *rest), (two, *rest)
+        yield Query(kind=kind, measure=measure, where=where, part=part, operator=sign, select=(one.column,)), doubt
 
 
 def _names_one(one: Condition) -> bool:

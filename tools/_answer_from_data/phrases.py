@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .lexicon import DEMOGRAPHIC, FILLERS
+from .lexicon import lexicon
 from .tokens import DAYS, MONTHS, Token, stem
-from .vocabulary import KEYWORDS
+from .vocabulary import keywords
 
 LONGEST = 7
 MOST = 300
@@ -25,7 +25,7 @@ mexican mexico; european europe; russian russia; american america; asian asia; a
 egyptian egypt; hungarian hungary; austrian austria; argentine argentina; ukrainian ukraine; japanese japan;
 chinese china; portuguese portugal; korean korea; australian australia
 """
-_DEMONYMS = dict(pair.split() for pair in _DEMONYM_PAIRS.split(";"))
+_DEMONYMS = {pair.split()[0]: pair.split()[1] for pair in _DEMONYM_PAIRS.split(";")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def candidates(words: Sequence[Token]) -> list[Candidate]:
             inner = words[start:end]
             if any(word.kind == "quoted" for word in inner) and len(inner) > 1:
                 break
-            result += _candidate(inner, start, end, KEYWORDS)
+            result += _candidate(inner, start, end, keywords())
         result += _variants(words, start)
     return result[:MOST]
 
@@ -68,7 +68,7 @@ def _candidate(inner: Sequence[Token], start: int, end: int, table: Mapping[str,
         for index, word in enumerate(inner)
     )
     cost = 0.0
-    light = [word.norm in FILLERS or word.norm in table for word in inner]
+    light = [word.norm in lexicon().fillers or word.norm in table for word in inner]
     if light[0] or light[-1]:
         if not any(word.capital for word in (inner[0], inner[-1])) and inner[0].kind != "quoted":
             if all(light) and inner[0].norm not in ("yes", "no", "true", "false", "male", "other", "none", "unknown"):
@@ -86,7 +86,7 @@ def _variants(words: Sequence[Token], index: int) -> list[Candidate]:
     word = words[index]
     if word.kind not in ("word", "quoted"):
         return []
-    others = [(other, _FEW) for other in DEMOGRAPHIC.get(stem(word.norm), ()) if other != word.norm]
+    others = [(other, _FEW) for other in lexicon().demographic.get(stem(word.norm), ()) if other != word.norm]
     others += [(short, _CALENDAR) for short in _SHORTENED.get(word.norm, ())]
     bare = word.text.lower().rstrip(".")
     if word.text[:1].isupper() and bare in _SHORT_FORMS:

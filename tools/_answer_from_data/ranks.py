@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .counts import ADDITIVE
+from .lexicon import lexicon
 from .nouns import Noun
 from .patterns import Bound
 from .query import Measure, Query
@@ -57,6 +57,6 @@ def _group_readings(query: Query, doubt: float) -> Built:
         return
     if name.table != measure.column.table or name.distinct >= 0.9 * (name.rows - name.nulls):
         return
-    functions = ("sum", "avg") if set(measure.column.words) & ADDITIVE else ("avg",)
+    functions = ("sum", "avg") if set(measure.column.words) & lexicon().added_up else ("avg",)
     for function in functions:
         yield replace(query, group=name, measure=Measure(function=function, column=measure.column)), doubt + 0.05

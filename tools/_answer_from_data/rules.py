@@ -27,15 +27,13 @@ from .lookups import (
     when,
     who,
 )  # fmt: skip
-from .pairs import pair
+from .pairs import compare, difference, ratio, which
 from .patterns import Bound
 from .query import Query
 from .ranks import ranked
 from .schema import Schema
 
 Builder = Callable[[Bound, Schema], Iterator[tuple[Query, float]]]
-
-_WHICH, _COMPARE, _DIFFERENCE, _RATIO = pair("which"), pair("compare"), pair("difference"), pair("ratio")
 
 RULES: tuple[tuple[str, Builder], ...] = (
     ("LEAD* HOWMANY np F", count),
@@ -89,27 +87,27 @@ RULES: tuple[tuple[str, Builder], ...] = (
     ("BE entity POSS col CMP@cmp NUM@number_span UNIT?", check_comparison),
     (
         "LEAD* IN? np@head? F BE|HAVE|DO? MORE@more IN|BY? number? COMMA|IN|THAN|BE* entity AND=or entity@second F",
-        _WHICH,
+        which,
     ),
-    ("LEAD* IN? np@head? F HAVE MORE@more np COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", _WHICH),
-    ("LEAD* BE|HAVE|DO* extreme number COMMA|IN|BETWEEN* entity AND=or entity@second F", _WHICH),
-    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more number? THAN entity@second F", _COMPARE),
-    ("BE|DO|HAVE entity HAVE|BE? CMP@more entity@second F", _COMPARE),
-    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more np THAN entity@second F", _COMPARE),
-    ("BE number IN entity MORE@more THAN REL|IN|COL* entity@second F", _COMPARE),
-    ("BE number IN entity CMP@more REL|IN|COL* entity@second F", _COMPARE),
-    ("BE THERE@there MORE@more IN? entity THAN entity@second F", _COMPARE),
-    ("LEAD* DIFF IN? AGG@agg? number BETWEEN|IN entity AND|TO entity@second F", _DIFFERENCE),
-    ("LEAD* DIFF BETWEEN|IN AGG@agg? number IN entity AND|TO|THAN REL|IN|COL* entity@second F", _DIFFERENCE),
-    ("LEAD* DIFF BETWEEN|IN entity AND|TO entity@second IN|BY AGG@agg? number F", _DIFFERENCE),
-    ("LEAD* DIFF IN HOWMANY np BETWEEN entity AND|TO entity@second F", _DIFFERENCE),
-    ("LEAD* DIFF BETWEEN entity POSS? AND|TO entity@second POSS number F", _DIFFERENCE),
-    ("IN? HOWMUCH MORE@more BE|DO number IN? entity THAN REL|IN|COL* entity@second F", _DIFFERENCE),
-    ("IN|BY|WHENCMP? HOWMUCH DO number IN entity CMP|MORE@more REL|IN|COL* entity@second F", _DIFFERENCE),
-    ("IN? HOWMUCH MORE@more number? BE|DO? entity HAVE? THAN entity@second F", _DIFFERENCE),
-    ("IN? HOWMANY MORE@more np DO|BE|HAVE* THERE? IN? entity HAVE? THAN IN? entity@second F", _DIFFERENCE),
-    ("LEAD* RATIO IN? AGG@agg? number IN|BETWEEN? entity AND|TO|IN entity@second F", _RATIO),
-    ("LEAD* RATIO IN? AGG@agg? number IN|BETWEEN? entity AND|TO|IN REL|IN* entity@second F", _RATIO),
+    ("LEAD* IN? np@head? F HAVE MORE@more np COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", which),
+    ("LEAD* BE|HAVE|DO* extreme number COMMA|IN|BETWEEN* entity AND=or entity@second F", which),
+    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more number? THAN entity@second F", compare),
+    ("BE|DO|HAVE entity HAVE|BE? CMP@more entity@second F", compare),
+    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more np THAN entity@second F", compare),
+    ("BE number IN entity MORE@more THAN REL|IN|COL* entity@second F", compare),
+    ("BE number IN entity CMP@more REL|IN|COL* entity@second F", compare),
+    ("BE THERE@there MORE@more IN? entity THAN entity@second F", compare),
+    ("LEAD* DIFF IN? AGG@agg? number BETWEEN|IN entity AND|TO entity@second F", difference),
+    ("LEAD* DIFF BETWEEN|IN AGG@agg? number IN entity AND|TO|THAN REL|IN|COL* entity@second F", difference),
+    ("LEAD* DIFF BETWEEN|IN entity AND|TO entity@second IN|BY AGG@agg? number F", difference),
+    ("LEAD* DIFF IN HOWMANY np BETWEEN entity AND|TO entity@second F", difference),
+    ("LEAD* DIFF BETWEEN entity POSS? AND|TO entity@second POSS number F", difference),
+    ("IN? HOWMUCH MORE@more BE|DO number IN? entity THAN REL|IN|COL* entity@second F", difference),
+    ("IN|BY|WHENCMP? HOWMUCH DO number IN entity CMP|MORE@more REL|IN|COL* entity@second F", difference),
+    ("IN? HOWMUCH MORE@more number? BE|DO? entity HAVE? THAN entity@second F", difference),
+    ("IN? HOWMANY MORE@more np DO|BE|HAVE* THERE? IN? entity HAVE? THAN IN? entity@second F", difference),
+    ("LEAD* RATIO IN? AGG@agg? number IN|BETWEEN? entity AND|TO|IN entity@second F", ratio),
+    ("LEAD* RATIO IN? AGG@agg? number IN|BETWEEN? entity AND|TO|IN REL|IN* entity@second F", ratio),
     ("LEAD* PERCENT@percent IN? np F", share),
     ("LEAD* PERCENT@percent IN? AGG number F", share_of_total),
     ("LEAD* PERCENT@percent IN? number F", share_of_total),

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, cast
 
-from .lexicon import synonyms
+from .lexicon import lexicon, synonyms
 from .tokens import name_words, norm, stem
 
 _NAMES = ("name", "title", "label", "full name", "common name", "model", "country name", "city name")
-_DATING = """year yr birth born founded released established date discovered discovery launched built constructed
-completed created started ended opened closed published introduced since elected debut premiere won season edition
-vintage independence joined invented inaugurated hired died death when"""
-_WHEN = frozenset(stem(word) for word in _DATING.split())
 _TRUE = {"1", "true", "yes", "y", "t"}
 _FALSE = {"0", "false", "no", "n", "f"}
 
@@ -71,7 +67,7 @@ class Column:
         low, high = self.low, self.high
         if self.kind != "integer" or not isinstance(low, int) or not isinstance(high, int):
             return False
-        named = any(word in _WHEN for word in self.words)
+        named = any(word in lexicon().dating for word in self.words)
         return low > -3000 and 1000 < high < 2200 and ("year" in self.words or (low >= 1000 and named))
 
     @property

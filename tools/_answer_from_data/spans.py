@@ -1,16 +1,16 @@
 """What each stretch of a question may stand for: a column, a cell, a number, a row, or a word of the grammar."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from .lexicon import FILLERS, IMPLIED, PERSON_WORDS, ROW_WORDS, TIME_VERBS, UNIT_WORDS, UNITS, VERBS, synonyms
+from .lexicon import lexicon, synonyms
 from .matching import ENOUGH, attribute_score, column_score
 from .phrases import Candidate, candidates
 from .schema import Column, Schema, Table, is_row_noun
 from .tokens import MONTHS, Token, norm, stem
-from .vocabulary import KEYWORDS, Sense
+from .vocabulary import Sense, keywords
 
 LONGEST = 8
 _SMALL_WORDS = "the a an of in for and or with is are to by per all any does do did was were has have that"
@@ -19,9 +19,6 @@ _ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol
 _BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be", "being", "="])
 _LINKING = frozenset(["per", "of", "in", "to", "by", "on", "at", "for", "name"])
 _MATCH_COST = {"exact": 0.1, "normalised": 0.12, "item": 0.15, "fuzzy": 0.5, "contained": 0.4}
-
-
-NO_SENSE = Sense(tag="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +42,7 @@ class Span:
     tag: str
     text: str
     cost: float = 0.1
-    sense: Sense = NO_SENSE
+    sense: Sense = field(default_factory=lambda: Sense(tag=""))
     column: Column | None = None
     values: tuple[str, ...] = ()
     contained: bool = False
@@ -139,7 +136,9 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
     edge = words[start].norm in _NOT_AT_THE_EDGE or words[end - 1].norm in _NOT_AT_THE_EDGE
     scored = [(column_score(text, column), column) for column in schema.columns]
     best = max((score for score, _ in scored), default=0.0)
-    grammatical = {stem(word.norm) for word in words[start:end] if word.norm in KEYWORDS and word.norm not in _LINKING}
+    grammatical = {
+        stem(word.norm) for word in words[start:end] if word.norm in keywords() and word.norm not in _LINKING
+    }
     scored = [
         (score, column)
         for score, column in scored
@@ -158,11 +157,11 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
 def _implied(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
     """Return columns that a verb implies: born, weighs, costs."""
     root = stem(words[index].norm)
-    wanted = TIME_VERBS.get(root, ()) + IMPLIED.get(root, ())
+    wanted = lexicon().time_verbs.get(root, ()) + lexicon().implied.get(root, ())
     if not wanted or words[index].kind != "word":
         return []
     scored = [(max(attribute_score(name, column) for name in wanted), column) for column in schema.columns]
-    if root in TIME_VERBS:
+    if root in lexicon().time_verbs:
         scored = [(score, column) for score, column in scored if column.dated]
     best = max((score for score, _ in scored), default=0.0)
     return [
@@ -220,9 +219,9 @@ def _rows(words: Sequence[Token], schema: Schema) -> list[Span]:
             if word.kind != "word":
                 continue
             span = Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table)
-            if is_row_noun(table, word.norm) or (len(schema.tables) == 1 and stem(word.norm) in ROW_WORDS):
+            if is_row_noun(table, word.norm) or (len(schema.tables) == 1 and stem(word.norm) in lexicon().rows):
                 result.append(span)
-            elif len(schema.tables) == 1 and stem(word.norm) in PERSON_WORDS and _about_people(table):
+            elif len(schema.tables) == 1 and stem(word.norm) in lexicon().persons and _about_people(table):
                 result.append(Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table, cost=0.2))
         result += _compound(words, index, schema)
     return result
@@ -257,13 +256,13 @@ def _literals(words: Sequence[Token]) -> list[Span]:
         if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
             result.append(replace(plain, tag="TEXT", cost=0.15))
         if index and _is_unit(word) and (words[index - 1].number is not None or words[index - 1].norm == "in"):
-            sense = Sense(tag="UNIT", attributes=UNITS.get(stem(word.norm), (word.norm,)))
+            sense = Sense(tag="UNIT", attributes=lexicon().units.get(stem(word.norm), (word.norm,)))
             result.append(replace(plain, tag="UNIT", sense=sense, cost=0.05))
     return result
 
 
 def _is_unit(word: Token) -> bool:
-    return stem(word.norm) in UNITS or word.norm in UNIT_WORDS
+    return stem(word.norm) in lexicon().units or word.norm in lexicon().unit_words
 
 
 def _dates(words: Sequence[Token]) -> list[Span]:
@@ -300,7 +299,7 @@ def _keywords(words: Sequence[Token]) -> list[Span]:
             if any(word.kind in ("quoted", "possessive") for word in words[start:end]):
                 break
             text = " ".join(word.text.lower() for word in words[start:end])
-            for sense in KEYWORDS.get(text, ()):
+            for sense in keywords().get(text, ()):
                 if sense.tag == "REL" and _asks(words, start):
                     continue
                 result.append(Span(start=start, end=end, tag=sense.tag, text=text, sense=sense, cost=sense.cost))
@@ -331,8 +330,8 @@ def _asks(words: Sequence[Token], start: int) -> bool:
 def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:
     result: list[Span] = []
     for index, word in enumerate(words):
-        light = word.norm in FILLERS or word.text in FILLERS
-        if word.kind in ("word", "sign", "possessive") and (light or stem(word.norm) in VERBS):
+        light = word.norm in lexicon().fillers or word.text in lexicon().fillers
+        if word.kind in ("word", "sign", "possessive") and (light or stem(word.norm) in lexicon().verbs):
             cost = 0.6 if index in named and word.norm not in ("the", "a", "an") else 0.05 if light else 0.15
             result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=cost))
     return result

@@ -144,12 +144,12 @@ class Writer:
             return self._with_other(one)
         if one.column.kind == "date":
             return self._date_test(one)
-        name = named(one.column)
+        name, values = named(one.column), [literal(value) for value in one.values]
         if one.operator == "between":
-            return f"{name} BETWEEN {literal(one.values[0])} AND {literal(one.values[1])}"
-        if one.operator == "=" and len(one.values) > 1:
-            return f"{name} IN ({', '.join(map(literal, one.values))})"
-        return f"{name} {one.operator} {literal(one.values[0])}"
+            return f"{name} BETWEEN {values[0]} AND {values[1]}"
+        if one.operator == "=" and len(values) > 1:
+            return f"{name} IN ({', '.join(values)})"
+        return f"{name} {one.operator} {values[0]}"
 
     def _with_other(self, one: Condition) -> str:
         other = one.other
@@ -199,7 +199,8 @@ class Writer:
             direction = "DESC" if measure.function == "max" else "ASC"
             order = f"ORDER BY {self.day(measure.column)} {direction} LIMIT 1"
             rest = " AND " if " WHERE " in source else " WHERE "
-            return f"SELECT {named(measure.column)} AS answer, 1 AS used {source}{rest}{named(measure.column)} IS NOT NULL {order}"
+            name = named(measure.column)
+            return f"SELECT {name} AS answer, 1 AS used {source}{rest}{name} IS NOT NULL {order}"
         used = f"count({named(measure.column)})" if measure.column else "1"
         return f"SELECT {self.measured(measure)} AS answer, {used} AS used {source}"
 

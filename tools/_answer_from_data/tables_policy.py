@@ -114,7 +114,7 @@ def _evidence(schema: Schema, query: Query, asked: Call, result: Mapping[str, An
     rows: list[list[Any]] = result["value"]["rows"][:3] if result else []
     used = [table for table in schema.tables if f'"{table.name}"' in sql]
     quote = "; ".join(", ".join(map(number_text, row)) for row in rows)
-    return [{"file": table.file, "detail": f"SQL {sql}", "quote": quote[:300]} for table in used]
+    return [{"source": table.file, "detail": f"SQL {sql}", "quote": quote[:300]} for table in used]
 
 
 def _summary(schema: Schema) -> str:

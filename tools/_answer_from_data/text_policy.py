@@ -52,7 +52,7 @@ def _judged(question: str, searches: Sequence[Call], results: Sequence[Mapping[s
     if any(len(rival["matched"]) >= len(best["matched"]) and rival["text"] != best["text"] for rival in rivals):
         return given_up("several passages fit equally well")
     lines = f"line {best['start']}" if best["start"] == best["end"] else f"lines {best['start']}-{best['end']}"
-    evidence = [{"file": file, "detail": lines, "quote": str(best["text"])[:300]}]
+    evidence = [{"source": file, "detail": lines, "quote": str(best["text"])[:300]}]
     done = call("done", answer=str(best["text"]), success=True, evidence=evidence, reason="")
     return step(f"{file}, {lines} tells.", "One passage covers the question.", "", "Report the passage.", done)
 

@@ -47,7 +47,7 @@ movie movie; came come; went go; took take; got get; held hold; fell fall; stood
 spoken speak; spoke speak; taken take; given give; cookies cookie; calories calorie; ties tie; feet foot; flew fly;
 grew grow; used use
 """
-_IRREGULAR = dict(pair.split() for pair in _IRREGULAR_FORMS.split(";"))
+_IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.split(";")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The vocabulary of the grammar itself: what phrases such as "how many" and "at least" mean, in any table."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from .tokens import stem
 
@@ -209,7 +210,9 @@ FALSE : false
 """
 
 
-def _phrases() -> dict[str, list[Sense]]:
+@cache
+def keywords() -> dict[str, list[Sense]]:
+    """Return every phrase of the vocabulary with its senses."""
     found = _adjectives()
     for line in _PHRASES.strip().splitlines():
         head, _, phrases = line.partition(" : ")
@@ -217,7 +220,3 @@ def _phrases() -> dict[str, list[Sense]]:
         for phrase in phrases.split(" | "):
             found.setdefault(phrase, []).append(Sense(tag=tag, value=value))
     return found
-
-
-KEYWORDS = _phrases()
-"""Every phrase of the vocabulary with its senses."""

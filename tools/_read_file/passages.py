@@ -18,12 +18,14 @@ not no what which who whom whose when where why how much many that this these th
 her i you we me my our your can could would should will may might shall than then so if but into about over under
 according file document text say says said tell mention mentioned give given please name list find state"""
 _STOP = frozenset(_LIGHT.split())
-_IRREGULAR_FORMS = """stood stand; paid pay; built build; wrote write; written write; made make; held hold; sold sell;
-began begin; begun begin; led lead; won win; came come; went go; took take; taken take; gave give; ran run; found find;
-grew grow; grown grow; knew know; known know; became become; bought buy; brought bring; fell fall; kept keep; left leave;
-lost lose; met meet; sent send; spent spend; taught teach; thought think; men man; women woman; people person;
-children child"""
-_IRREGULAR = dict(pair.split() for pair in _IRREGULAR_FORMS.split(";"))
+_IRREGULAR_FORMS = """
+stood stand; paid pay; built build; wrote write; written write; made make; held hold; sold sell; began begin; begun
+begin; led lead; won win; came come; went go; took take; taken take; gave give; ran run; found find; grew grow;
+grown grow; knew know; known know; became become; bought buy; brought bring; fell fall; kept keep; left leave; lost
+lose; met meet; sent send; spent spend; taught teach; thought think; men man; women woman; people person; children
+child
+"""
+_IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.split(";")}
 
 
 class Passage(TypedDict):
