@@ -11,7 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-_VARYING = [(re.compile(r"\b[0-9a-f]{32}\b"), "RUN"), (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME")]
+_VARYING = [
+    (re.compile(r"\b[0-9a-f]{32}\b"), "RUN"),
+    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
+    (re.compile(r"\d+ (steps|records)"), "N"),
+]
 
 
 def shown() -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from elsewhere import open_platform
 
+from tea.errors import BadComponent
 from tea.protocols.ecp import ECPServer
 from tea.runtime.platform import Platform
 
@@ -161,8 +162,6 @@ async def test_a_cancelled_end_still_tears_down(platform: Platform, tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["Add", "_add", "été", "a" * 65])
 async def test_an_action_that_no_ref_can_name_is_refused(ecp: ECPServer, name: str) -> None:
-    from tea.errors import BadComponent
-
     more = f'\n    @action\n    async def {name}(self) -> int:\n        """Count."""\n        return 1\n'
     with pytest.raises(BadComponent, match="not a name for an action"):
         await ecp.register(counter(more=more))
