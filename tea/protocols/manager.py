@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from tea.component import Definition
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
-from tea.managers.bundled import bundled_files, read_source
+from tea.managers.bundled import bundled_files, bundled_root, read_source
 from tea.managers.difference import Diff, diff
 from tea.managers.dynamic import DynamicManager
 from tea.managers.head import Head
@@ -56,7 +56,7 @@ class ContextManager(Generic[ConfigT]):
 
     def __init__(self, services: Services) -> None:
         self.services = services
-        self._shelf = Shelf(self.kind, services.versions, services.trust, self.build)
+        self._shelf = Shelf(self.kind, services.versions, services.trust, self.build, self.draft)
 
     async def init(self) -> list[str]:
         """Read what is shipped, without executing it; return what is wrong with which file."""
@@ -249,13 +249,18 @@ class ContextManager(Generic[ConfigT]):
         return problems
 
     def _shipped_text(self, path: Path) -> SourceText:
-        """Return a shipped file's source; bytes that the registry holds were checked when they came in."""
+        """Return a shipped file's source, checked where nobody has done so: it is neither tea's own nor stored."""
         source, files = read_source(path)
         plain = SourceText(
             kind=self.kind, name=path.stem, source=source, files=files, requires=self.requirements(source)
         )
-        known = NAME.fullmatch(path.stem) and self.services.versions.holds(self.kind, path.stem, text_digest(plain))
-        return plain if known else self.draft(source, files)
+        if not NAME.fullmatch(path.stem):
+            return self.draft(source, files)
+        checked = path.is_relative_to(bundled_root()) or self._stored(plain)
+        return plain if checked else self.draft(source, files)
+
+    def _stored(self, text: SourceText) -> bool:
+        return self.services.versions.holds(self.kind, text.name, text_digest(text))
 
     def _read_file(self, path: Path) -> SourceText:
         return self.draft(*read_source(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,6 +17,7 @@ from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.types import State
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
+Draft = Callable[[str, Mapping[str, str]], SourceText]
 Origin = Literal["bundled", "registry"]
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
 
@@ -48,16 +49,17 @@ class Shelf:
         versions: The versions in the registry.
         trust: What may run.
         build: Makes the manifest of checked source; raises BadComponent.
+        draft: Checks source, and says what it is for; raises BadComponent.
     """
 
-    def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build) -> None:
+    def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, draft: Draft) -> None:
         self.kind: Kind = kind
-        self._versions, self._trust, self._build = versions, trust, build
+        self._versions, self._trust, self._build, self._draft = versions, trust, build, draft
         self._shipped: dict[str, SourceText] = {}
         self._described: dict[str, Manifest] = {}
 
     def ship(self, texts: Iterable[SourceText]) -> None:
-        """Take checked sources that came with tea or an installed package."""
+        """Take sources that came with tea or an installed package."""
         self._shipped = {text.name: text for text in texts}
         self._trust.ship(text_digest(text) for text in self._shipped.values())
 
@@ -155,7 +157,7 @@ class Shelf:
             return self._line(name, description=error.problem)
         if head.number or name not in self._shipped:
             return None
-        text = self._shipped[name]
+        text = self._draft(self._shipped[name].source, self._shipped[name].files)
         return self._line(
             name,
             version=str(FIRST),
