@@ -202,9 +202,13 @@ def _description(file: ParsedFile, found: _Component) -> str:
         )
     if found.kind != "tool":
         return words
-    from docstring_parser import DocstringStyle, parse
+    from docstring_parser import DocstringStyle, ParseError, parse
 
-    parsed = parse(words, style=DocstringStyle.GOOGLE)
+    try:
+        parsed = parse(words, style=DocstringStyle.GOOGLE)
+    except (ParseError, ValueError) as error:
+        problem = f"{found.node.name[:60]!r} has a docstring that cannot be read: {error}."
+        raise file.refuse(problem, "write it in Google's style.", found.node) from None
     return "\n\n".join(filter(None, (parsed.short_description, parsed.long_description)))
 
 

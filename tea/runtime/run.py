@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tea.component import Definition
 from tea.context import Context, Port
-from tea.errors import BadInput, Damaged, RegistryError
+from tea.errors import BadArguments, BadInput, Damaged, RegistryError
 from tea.managers.memory import MemoryManager
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.prompt import PromptManager
@@ -227,7 +227,10 @@ class Run:
             return (stands_in or await self._execute(call, key)).model_dump(mode="json")
 
         data = {"digest": call.config.digest, "arguments": dict(call.arguments)}
-        value = await self.gate.effect(call.config.kind, call.target, data, perform)
+        try:
+            value = await self.gate.effect(call.config.kind, call.target, data, perform)
+        except BadArguments as error:  # they are not JSON, so there is nothing to record
+            return failure(call.server.response, call.target, error)
         return call.server.response.model_validate(value)
 
     async def _scope(self, call: _Call) -> Response:

@@ -225,3 +225,11 @@ async def test_half_a_character_in_a_models_answer_is_a_bad_answer_not_a_defect(
         assert (outcome.status, outcome.exit_code) == ("failed", 1)
         assert "surrogate" in outcome.reason
         assert (await stage.replay(outcome.run)).reason == outcome.reason
+
+
+async def test_arguments_that_are_not_json_are_an_error_the_agent_can_act_on(stage: Platform) -> None:
+    odd = WORKER.replace("int(task.text)", 'float("nan")').replace("Worker", "Odd")
+    await stage.acp.register(odd.replace("str(first.value)", "first.error"))
+    outcome = await stage.run("1", agent="odd")
+    assert outcome.answer == "None 0 2 4"
+    assert (await stage.replay(outcome.run)).ok
