@@ -48,7 +48,5 @@ async def test_offline_replies_fed_back_through_a_script_give_an_equal_journal(t
         scripted = await tea.run("Which city has the most people?", files=[table])
         second = steady(scripted.trace)
     assert scripted.answer == offline.answer == "Oslo"
-    without_configuration = [
-        [line for line in lines if '"provider"' not in line] for lines in (first, second)
-    ]
+    without_configuration = [[line for line in lines if '"provider"' not in line] for lines in (first, second)]
     assert without_configuration[0] == without_configuration[1]

@@ -27,6 +27,7 @@ def outcome(query: Query, rows: Sequence[Row], truncated: bool) -> Outcome:
         return Outcome(reason="the answer is too long to list", unsure=True)
     readers = {
         "scalar": _scalar, "share": _scalar, "values": _values, "top": _top, "groups": _groups, "exists": _exists,
+        "truth": _exists,
         "check": _check,
     }  # fmt: skip
     return readers[query.kind](query, rows) if query.kind in readers else _pair(query, rows)

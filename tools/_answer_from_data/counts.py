@@ -37,7 +37,7 @@ def _counted(noun: Noun, where: Where) -> Iterator[tuple[Measure, Where, float]]
             yield rows, (), 0.25
     elif noun.distinct or not (column.numeric or column.dated):
         yield Measure(function="distinct", column=column), (), 0.0
-    elif column.year:
+    elif column.year or set(column.words) <= lexicon().times:
         yield Measure(function="distinct", column=column), (), 0.2
     elif column.dated or (column.unique and not set(column.words) & lexicon().added_up):
         yield rows, (), 0.25
@@ -149,7 +149,7 @@ def share(bound: Bound, schema: Schema) -> Built:
 def share_of_total(bound: Bound, schema: Schema) -> Built:
     """Yield which part of a total belongs to the rows that fit."""
     column: Column = bound["number"].column
-    if bound["where"] and not column.dated:
+    if bound["where"] and (bound.get("agg") or set(column.words) & lexicon().added_up):
         scale = int(bound["percent"].sense.value)
         measure = Measure(function="sum", column=column)
         yield Query(kind="share", measure=measure, part=bound["where"], scale=scale), 0.05

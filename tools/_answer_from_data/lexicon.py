@@ -15,7 +15,8 @@ _VERBS = """
 live work come belong locate base make produce play stand use get go lie situate find fall happen take place occur
 serve assign call name list record register include cover hold correspond associate originate hail reside station
 mention see show measure observe collect classify categorize categorise label mark offer provide report share match
-fit represent travel fly stay found score earn receive spend run account pay charge speak
+fit represent travel fly stay found score earn receive spend run account pay charge speak build operate manufacture
+develop design introduce represent go
 """
 _DATING = """
 year yr birth born founded released established date discovered discovery launched built constructed completed
@@ -76,9 +77,17 @@ mpg : mpg
 hp horsepower : hp horsepower
 """
 _UNIT_WORDS = "g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr sec ms"
+_LONG_UNITS = """
+minutes hours seconds meters metres kilometers kilometres miles feet inches grams kilograms pounds dollars euros degrees
+centimeters centimetres millimeters millimetres
+"""
 _GENERIC = "name value code number rate level column field id percentage"
 _WHEN = "date day year time"
-_HOW_MUCH = "amount figure score size"
+_HOW_MUCH = """
+amount figure score size speed temperature count reading measurement share index total number percentage
+"""
+_KINDS = "type kind category sort"
+_TIMES = "day date week month quarter year decade hour"
 _ROWS = "row record entry line item observation instance case sample datum member thing result example measurement"
 _PERSONS = "person people individual passenger employee student customer player"
 _DEMOGRAPHIC = """
@@ -95,7 +104,8 @@ phone telephone; description comment comments remark note; type kind category so
 quantity qty; department dept; address location; airport aerodrome; runtime duration; length duration; team club side;
 teacher instructor; pupil student; kid child; boss manager; customer client; product item; goods product;
 state province; language tongue; symbol abbreviation; mileage mpg; horsepower hp; displacement disp; temperature temp;
-latitude lat; longitude lon lng long; abbreviation abbr; maximum max; minimum min; average avg; number num no nr count;
+latitude lat; longitude lon lng long; abbreviation abbr; maximum max high highest; minimum min low lowest;
+airline carrier; average avg; number num no nr count;
 percentage pct percent; identifier id; rating score; score points; points pts; amount amt; year yr; month mo;
 winner win won; founder founded; tip gratuity; bill check; size area; fare ticket price; passenger traveller;
 ship vessel; timezone tz; magnitude mag; code abbreviation; manufacturer maker make brand; colour color
@@ -120,6 +130,8 @@ class Lexicon:
         generic: Words that say little in a column's name.
         when: Words that say little of a column that tells when.
         how_much: Words that say little of a numeric column.
+        kinds: Words that say little of a column of words.
+        times: Words for stretches of time.
         rows: Words for the rows of any table.
         persons: Words for the rows of a table about people.
         demographic: Cells, as written, by which groups of people go.
@@ -137,6 +149,8 @@ class Lexicon:
     generic: frozenset[str]
     when: frozenset[str]
     how_much: frozenset[str]
+    kinds: frozenset[str]
+    times: frozenset[str]
     rows: frozenset[str]
     persons: frozenset[str]
     demographic: Implications
@@ -154,10 +168,12 @@ def lexicon() -> Lexicon:
         time_verbs=_by_stem(_TIME_VERBS),
         implied=_by_stem(_IMPLIED),
         units=_by_stem(_UNITS),
-        unit_words=frozenset(_UNIT_WORDS.split()),
+        unit_words=frozenset(_UNIT_WORDS.split()) | _stems(_LONG_UNITS),
         generic=_stems(_GENERIC),
         when=_stems(_WHEN),
         how_much=_stems(_HOW_MUCH),
+        kinds=_stems(_KINDS),
+        times=_stems(_TIMES),
         rows=_stems(_ROWS),
         persons=_stems(_PERSONS),
         demographic=_lines(_DEMOGRAPHIC),

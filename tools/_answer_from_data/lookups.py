@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from .nouns import Noun
 from .patterns import Bound
-from .query import Condition, Query, Where, mentions, single
+from .query import Condition, Measure, Query, Where, mentions, single
 from .reader import Reader
 from .schema import Column, Schema
 from .spans import Span
@@ -74,6 +74,18 @@ def exists(bound: Bound, schema: Schema) -> Built:
     if not where or noun.guessed or (not bound.get("there") and (named or (noun.column and not noun.column.unique))):
         return
     yield Query(kind="exists", table=noun.table, where=where), 0.05
+
+
+def exceeds(bound: Bound, schema: Schema) -> Built:
+    """Yield whether there are more rows, or different values, than a number."""
+    noun: Noun = bound["np"]
+    where = noun.where + bound["where"]
+    if noun.guessed or (noun.column and noun.column.numeric and not noun.column.identifies):
+        return
+    distinct = noun.column and not noun.column.unique
+    measure = Measure(function="distinct", column=noun.column) if distinct else Measure(function="count")
+    sign, number = bound["cmp"].sense.value, bound["number_span"].number
+    yield Query(kind="truth", table=noun.table, measure=measure, where=where, operator=sign, number=number), 0.0
 
 
 def check(bound: Bound, schema: Schema) -> Built:

@@ -1,11 +1,16 @@
 """Words of a question to the columns they name."""
 
+from collections.abc import Sequence
+
 from .lexicon import lexicon, synonyms
 from .schema import Column
 from .tokens import name_words, norm, stem
 
 ENOUGH = 0.6
-_SMALL = frozenset(["of", "the", "a", "an", "in", "and", "per", "by", "to", "for"])
+_SMALL = frozenset(
+    ["of", "the", "a", "an", "in", "and", "per", "by", "to", "for", "from", "on", "at", "with", "between"]
+)
+_SAME, _SYNONYM, _INFLECTED, _ABBREVIATED, _SKELETON = 1.0, 0.95, 0.9, 0.8, 0.7
 
 
 def column_score(phrase: str, column: Column) -> float:
@@ -18,23 +23,22 @@ def column_score(phrase: str, column: Column) -> float:
         return 1.0
     if said == named or "".join(said) == "".join(named):
         return 0.98
+    bare = [word for word in said if word not in _SMALL] or said
     core = _core(named)
-    said_core = [word for word in said if word not in _SMALL] or said
-    generic = lexicon().generic | (
-        lexicon().when if column.dated else lexicon().how_much if column.numeric else set[str]()
-    )
-    return max(_by_words(said_core, named, core, generic), _by_letters(said_core, named), _by_letters(said, named))
+    aligned = _aligned(bare, core, column, "of" in said)
+    prefixes = max(_whole_prefixes(bare, named), _whole_prefixes(said, named))
+    return max(aligned, prefixes, _initials(said, named), _inside(bare, named))
 
 
 def attribute_score(attribute: str, column: Column) -> float:
     """Return how well a column carries an attribute that a word only implies."""
     core, wanted = _core(column.words), attribute.split()
-    if wanted == core or wanted == column.words:
+    if wanted in (core, column.words):
         return 1.0
     if all(word in column.words for word in wanted):
         return 0.9
-    if len(core) == 1 and len(attribute) > 3 and (core[0].startswith(attribute) or _by_letters(wanted, core)):
-        return 0.85
+    if len(core) == 1 and len(wanted) == 1 and len(attribute) > 3:
+        return 0.85 if core[0].startswith(attribute) or _link(attribute, core[0]) >= _SKELETON else 0.0
     return 0.0
 
 
@@ -46,81 +50,79 @@ def _core(named: list[str]) -> list[str]:
     return kept
 
 
-def _by_words(said: list[str], named: list[str], core: list[str], generic: frozenset[str]) -> float:
-    """Score by whole words: same, reordered, synonymous, a part of the name, or the name and a generic word."""
-    if said == core:
-        return 0.95
-    if sorted(said) == sorted(core):
-        return 0.9
-    if len(said) == len(core) > 1 and all(any(synonyms(word, other) for other in core) for word in said):
-        return 0.9
-    if len(said) == len(core) and all(_near(a, b) for a, b in zip(said, core, strict=True)):
-        same = all(a == b or synonyms(a, b) or min(len(a), len(b)) >= 5 for a, b in zip(said, core, strict=True))
-        return 0.85 if same else 0.75
-    if len(said) < len(named) and all(any(_near(word, other) for other in named) for word in said):
-        return _part(said, core)
-    extra = [word for word in said if not any(_near(word, other) for other in named)]
-    covered = all(any(_near(word, other) for word in said) for other in core)
-    if covered and extra and all(word in generic for word in extra):
-        return 0.9 if extra == ["name"] else 0.8
-    return 0.0
+def _aligned(said: list[str], core: list[str], column: Column, of: bool) -> float:
+    """Score by pairing words: all of the name, then what is said beside it; or a part of the name."""
+    links, used = _pair(said, core)
+    extra = [word for index, word in enumerate(said) if index not in used]
+    missing = [word for word, link in zip(core, links, strict=True) if not link]
+    if not missing:
+        score = 0.95 - (1 - min(links)) - (0.05 if sorted(used) != used else 0.0)
+        return score - _cost_of_extra(extra, column, of) if score >= ENOUGH else 0.0
+    if extra or any(link < _INFLECTED for link in links if link):
+        return 0.0
+    return _part(said, core, missing)
 
 
-def _part(said: list[str], core: list[str]) -> float:
+def _pair(said: list[str], core: list[str]) -> tuple[list[float], list[int]]:
+    """Return, for each word of the name, how well something said stands for it, and the positions used, in order."""
+    links: list[float] = []
+    used: list[int] = []
+    for word in core:
+        free = [index for index in range(len(said)) if index not in used]
+        best = max(free, key=lambda index: _link(said[index], word), default=None)
+        link = _link(said[best], word) if best is not None else 0.0
+        window = next(
+            (index for index in free if len(word) > 1 and _is_acronym(said[index : index + len(word)], word)), None
+        )
+        if window is not None and link < _ABBREVIATED:
+            links.append(_ABBREVIATED)
+            used += range(window, window + len(word))
+            continue
+        links.append(link)
+        used += [best] if best is not None and link else []
+    return links, used
+
+
+def _is_acronym(words: Sequence[str], short: str) -> bool:
+    return len(words) == len(short) and all(word[0] == letter for word, letter in zip(words, short, strict=True))
+
+
+def _cost_of_extra(extra: list[str], column: Column, of: bool) -> float:
+    """Return what words beside the name cost: little where they say little, everything where they say more."""
+    words = lexicon()
+    if not extra:
+        return 0.0
+    if extra == ["name"]:
+        return 0.05
+    generic = words.generic | (words.when if column.dated else words.how_much if column.numeric else words.kinds)
+    allowed = {"name", "number"} if of and not column.numeric else generic
+    return 0.15 if all(word in allowed for word in extra) else 1.0
+
+
+def _part(said: list[str], core: list[str], missing: list[str]) -> float:
     """Score a phrase that is part of a column's name; the head of the name counts most."""
-    share = len(said) / len(core)
-    head = _near(said[-1], core[-1]) or _near(said[-1], core[0])
-    rest = [word for word in core if not any(_near(word, other) for other in said)]
-    if rest == ["name"]:
+    if missing == ["name"]:
         return 0.92
-    if all(word in lexicon().generic for word in rest):
+    if all(word in lexicon().generic for word in missing):
         return 0.8
     if len(said) == 1 and said[0] in lexicon().generic and said[0] != core[0]:
         return 0.6
-    return 0.62 + 0.2 * share + (0.03 if head else 0.0)
+    head = any(_link(said[-1], word) >= _INFLECTED for word in (core[0], core[-1]))
+    return 0.62 + 0.2 * len(said) / len(core) + (0.03 if head else 0.0)
 
 
-def _near(one: str, two: str) -> bool:
-    if one == two or synonyms(one, two):
-        return True
-    shorter, longer = sorted((one, two), key=len)
-    if len(shorter) >= 3 and longer.startswith(shorter) and len(longer) - len(shorter) >= 3:
-        return shorter == two  # a column abbreviates what is said, not the other way round
-    return len(shorter) >= 5 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3
-
-
-def _by_letters(said: list[str], named: list[str]) -> float:
-    """Score abbreviations: gdpPercap for GDP per capita, mpg for miles per gallon, wt for weight."""
-    short, words = "".join(named), said
-    if len(words) > 1 and len(short) == len(words) and short == "".join(word[0] for word in words):
-        return 0.85
-    if len(short) >= 4 and _prefixes(short, words):
-        return 0.85
-    if len(words) == 1 and len(named) == 1 and 2 <= len(short) < len(words[0]) and len(words[0]) >= 4:
-        if words[0].startswith(short) and len(short) >= 3:
-            return 0.78
-        if _skeleton(short, words[0]):
-            return 0.75
-    if (
-        len(words) == 1
-        and len(named) == 1
-        and len(words[0]) >= 4
-        and short.endswith(words[0])
-        and len(short) <= len(words[0]) + 2
-    ):
-        return 0.8
-    return 0.0
-
-
-def _prefixes(short: str, words: list[str]) -> bool:
-    """Tell whether a name is made of beginnings of the words, in order, each at least two letters."""
-    if not words:
-        return not short
-    word = words[0]
-    for size in range(min(len(word), len(short)), 1, -1):
-        if short[:size] == word[:size] and _prefixes(short[size:], words[1:]):
-            return True
-    return False
+def _link(said: str, named: str) -> float:
+    """Return how well a word stands for a word of a column's name; a name may abbreviate what is said."""
+    if said == named:
+        return _SAME
+    if synonyms(said, named):
+        return _SYNONYM
+    shorter, longer = sorted((said, named), key=len)
+    if len(shorter) >= 5 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3:
+        return _INFLECTED
+    if len(named) >= 3 and said.startswith(named) and len(said) - len(named) >= 2:
+        return _ABBREVIATED
+    return _SKELETON if len(said) >= 4 and 2 <= len(named) < len(said) and _skeleton(named, said) else 0.0
 
 
 def _skeleton(short: str, word: str) -> bool:
@@ -133,3 +135,30 @@ def _skeleton(short: str, word: str) -> bool:
         if not position:
             return False
     return short[-1] == word[-1] or len(short) >= 3
+
+
+def _initials(said: list[str], named: list[str]) -> float:
+    """Score mpg for miles per gallon, TZ for time zone."""
+    return 0.85 if len(said) > 1 and _is_acronym(said, "".join(named)) else 0.0
+
+
+def _whole_prefixes(said: list[str], named: list[str]) -> float:
+    """Score a name that is made of beginnings of the words in order: gdpPercap, realgdp, tbilrate."""
+    short = "".join(named)
+    return 0.85 if len(said) > 1 and len(short) >= 4 and _prefixes(short, said) else 0.0
+
+
+def _prefixes(short: str, words: list[str]) -> bool:
+    if not words:
+        return not short
+    word = words[0]
+    least = min(2, len(word))
+    sizes = range(min(len(word), len(short)), least - 1, -1)
+    return any(short[:size] == word[:size] and _prefixes(short[size:], words[1:]) for size in sizes)
+
+
+def _inside(said: list[str], named: list[str]) -> float:
+    """Score class for Pclass."""
+    if len(said) == 1 and len(named) == 1 and len(said[0]) >= 4 and named[0].endswith(said[0]):
+        return 0.8 if len(named[0]) <= len(said[0]) + 2 else 0.0
+    return 0.0

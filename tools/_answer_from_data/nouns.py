@@ -55,6 +55,10 @@ class Nouns(Reader):
     def noun(self, position: int) -> Iterator[tuple[Noun, int, float]]:
         """Yield every reading of a noun phrase: different, then cells and numbers, then the noun itself."""
         distinct = self.tag(position) == "DISTINCT"
+        kinds = self.column(position + distinct + 1) if self.tag(position + distinct) == "KINDS" else None
+        if kinds and kinds.kind == "text" and not kinds.unique:
+            table = self.schema.table(kinds.table)
+            yield Noun(table=table, column=kinds, plural=True, distinct=True), position + distinct + 2, 0.0
         for where, start, cost in self._before(position + distinct):
             for noun, end, more in self._head(start):
                 yield replace(noun, where=where, distinct=distinct), end, cost + more

@@ -19,6 +19,11 @@ def which(bound: Bound, schema: Schema) -> Built:
     yield from _pair("which", bound, schema)
 
 
+def which_or_compare(bound: Bound, schema: Schema) -> Built:
+    """Yield which of two groups has more rows where "or" joins them, else whether the first has."""
+    yield from _pair("which" if bound.get("either") else "compare", bound, schema)
+
+
 def compare(bound: Bound, schema: Schema) -> Built:
     """Yield whether the first of two things has more, or less."""
     yield from _pair("compare", bound, schema)

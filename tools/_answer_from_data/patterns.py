@@ -11,7 +11,7 @@ from .reader import Reader
 from .spans import Span
 
 Bound = Mapping[str, Any]
-_PHRASES = {"np", "F", "col", "number", "ranked", "extreme", "cols", "entity"}
+_PHRASES = {"np", "F", "col", "number", "ranked", "extreme", "cols", "entity", "one"}
 _TRAILING = ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR")
 _MOST_TRAILING = 2
 _LEAD = ("WHAT", "LIST", "CALC", "BE", "THERE", "DO", "IN")
@@ -106,12 +106,17 @@ class Matcher(Reader):
             "col": self._column,
             "number": self._number,
             "entity": self._entity,
+            "one": self._one,
         }
         yield from readers[phrase](position)
 
     def _entity(self, position: int) -> Iterator[tuple[Any, int, float]]:
         if self.tag(position) == "VAL":
             yield from (found for found in self._rankings.nouns.conditions.core(position) if found[0])
+
+    def _one(self, position: int) -> Iterator[tuple[Any, int, float]]:
+        """Yield one condition with the small words before it."""
+        yield from (found for found in self._rankings.nouns.conditions.condition(position) if found[0])
 
     def _column(self, position: int) -> Iterator[tuple[Any, int, float]]:
         if self.column(position):

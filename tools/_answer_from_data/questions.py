@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from .patterns import Matcher
 from .query import Condition, Query, Reading
-from .rules import RULES
+from .rules import CLOSED, OPEN
 from .schema import Column, Schema
 from .spans import Span
 
@@ -20,7 +20,8 @@ def readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Read
             continue
         while start and matcher.tag(start) == "COMMA":
             start += 1
-        for pattern, build in RULES:
+        rules = CLOSED if matcher.tag(start) in ("BE", "DO", "HAVE") else OPEN
+        for pattern, build in rules:
             for bound, more in matcher.matches(pattern, start):
                 whole = {**bound, "where": (*prefix, *bound.get("where", ()))}
                 for query, doubt in build(whole, schema):
@@ -54,7 +55,7 @@ def _misplaced(query: Query, path: Sequence[Span], schema: Schema) -> bool:
     for one in query.where:
         if not isinstance(one, Condition) or one.operator != "=" or one.column.numeric or one.column in said:
             continue
-        label = schema.table(one.column.table).label
+        label = schema.table(one.column.table).named_label
         texts = [value for value in one.column.examples if isinstance(value, str)]
         long = sum(map(len, texts)) > 4 * len(texts)
         several = one.column.distinct > 0.7 * (one.column.rows - one.column.nulls)

@@ -143,6 +143,7 @@ class Rankings(Reader):
                 for ranked, final, more in self._by(noun, extreme, end):
                     yield ranked, final, cost + more
             yield from self._dated(noun, start)
+            yield from self._placed(noun, start)
             yield from self._measure_first(noun, start)
             if self.tag(start) == "OFTEN":
                 extreme = Extreme(descending=self.spans[start].sense.value == "max")
@@ -186,6 +187,16 @@ class Rankings(Reader):
                 position + 2,
                 0.0,
             )
+
+    def _placed(self, noun: Noun, position: int) -> Found:
+        """Yield ranks third by population, comes first in terms of price."""
+        if self.tag(position) != "ORD":
+            return
+        extreme = Extreme(descending=True, rank=self._places(position))
+        for start in self.skip(position + 1, ("BY", "IN", "RANK"), 2):
+            if start > position + 1:
+                for measure, grouped, end, cost in self.measure(start):
+                    yield Ranked(noun=noun, measure=measure, extreme=extreme, grouped=grouped), end, cost
 
     # the superlative first
 

@@ -19,6 +19,7 @@ from .lookups import (
     check,
     check_column,
     check_comparison,
+    exceeds,
     exists,
     how_adjective,
     list_things,
@@ -27,7 +28,7 @@ from .lookups import (
     when,
     who,
 )  # fmt: skip
-from .pairs import compare, difference, ratio, which
+from .pairs import compare, difference, ratio, which, which_or_compare
 from .patterns import Bound
 from .query import Query
 from .ranks import ranked
@@ -35,10 +36,10 @@ from .schema import Schema
 
 Builder = Callable[[Bound, Schema], Iterator[tuple[Query, float]]]
 
-RULES: tuple[tuple[str, Builder], ...] = (
+OPEN: tuple[tuple[str, Builder], ...] = (
     ("LEAD* HOWMANY np F", count),
     ("LEAD* HOWMANY np F BE|THERE* AGG=sum", count_things),
-    ("LEAD* HOWMANY np F BE|HAVE|THERE|IN* FILE@file F", count),
+    ("LEAD* HOWMANY np F BE|HAVE|THERE|IN|APPEAR* FILE@file F", count),
     ("LEAD* COUNT IN? np F", count),
     ("LEAD* HOWMANY np F PER col@group F", count_groups),
     ("LEAD* HOWMANY np BY col@group F", count_groups),
@@ -78,25 +79,12 @@ RULES: tuple[tuple[str, Builder], ...] = (
     ("WHAT np BE? THERE@there F", list_things),
     ("IN? WHAT np F", list_things),
     ("WHAT BE np F", list_things),
-    ("BE THERE@there np F", exists),
-    ("DO|HAVE|BE THERE? np F", exists),
-    ("BE|DO|HAVE entity F@part", check),
-    ("BE|DO|HAVE col IN entity BE? F@part", check_column),
-    ("BE|DO|HAVE entity POSS col BE? F@part", check_column),
-    ("BE col IN entity CMP@cmp NUM@number_span UNIT?", check_comparison),
-    ("BE entity POSS col CMP@cmp NUM@number_span UNIT?", check_comparison),
     (
         "LEAD* IN? np@head? F BE|HAVE|DO? MORE@more IN|BY? number? COMMA|IN|THAN|BE* entity AND=or entity@second F",
         which,
     ),
     ("LEAD* IN? np@head? F HAVE MORE@more np COMMA|IN|BETWEEN|THAN|BE* entity AND=or entity@second F", which),
     ("LEAD* BE|HAVE|DO* extreme number COMMA|IN|BETWEEN* entity AND=or entity@second F", which),
-    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more number? THAN entity@second F", compare),
-    ("BE|DO|HAVE entity HAVE|BE? CMP@more entity@second F", compare),
-    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more np THAN entity@second F", compare),
-    ("BE number IN entity MORE@more THAN REL|IN|COL* entity@second F", compare),
-    ("BE number IN entity CMP@more REL|IN|COL* entity@second F", compare),
-    ("BE THERE@there MORE@more IN? entity THAN entity@second F", compare),
     ("LEAD* DIFF IN? AGG@agg? number BETWEEN|IN entity AND|TO entity@second F", difference),
     ("LEAD* DIFF BETWEEN|IN AGG@agg? number IN entity AND|TO|THAN REL|IN|COL* entity@second F", difference),
     ("LEAD* DIFF BETWEEN|IN entity AND|TO entity@second IN|BY AGG@agg? number F", difference),
@@ -109,6 +97,30 @@ RULES: tuple[tuple[str, Builder], ...] = (
     ("LEAD* RATIO IN? AGG@agg? number IN|BETWEEN? entity AND|TO|IN entity@second F", ratio),
     ("LEAD* RATIO IN? AGG@agg? number IN|BETWEEN? entity AND|TO|IN REL|IN* entity@second F", ratio),
     ("LEAD* PERCENT@percent IN? np F", share),
-    ("LEAD* PERCENT@percent IN? AGG number F", share_of_total),
+    ("LEAD* PERCENT@percent IN? AGG=sum@agg number F", share_of_total),
     ("LEAD* PERCENT@percent IN? number F", share_of_total),
+    ("LEAD* BE? MORE@more COMMA? number one@entity AND=or one@second F", which),
+    ("IN? HOWMANY MORE@more np one@entity BE|THERE? THAN np@also? one@second F", difference),
 )
+"""Sentences that ask for something."""
+
+CLOSED: tuple[tuple[str, Builder], ...] = (
+    ("BE THERE@there np F", exists),
+    ("DO|HAVE|BE THERE? np F", exists),
+    ("BE|DO|HAVE entity F@part", check),
+    ("BE|DO|HAVE col IN entity BE? F@part", check_column),
+    ("BE|DO|HAVE entity POSS col BE? F@part", check_column),
+    ("BE col IN entity CMP@cmp NUM@number_span UNIT?", check_comparison),
+    ("BE entity POSS col CMP@cmp NUM@number_span UNIT?", check_comparison),
+    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more number? THAN entity@second F", compare),
+    ("BE|DO|HAVE entity HAVE|BE? CMP@more entity@second F", compare),
+    ("BE|DO|HAVE entity HAVE|BE? IN? MORE@more np THAN entity@second F", compare),
+    ("BE number IN entity MORE@more THAN REL|IN|COL* entity@second F", compare),
+    ("BE number IN entity CMP@more REL|IN|COL* entity@second F", compare),
+    ("BE THERE@there MORE@more IN? entity THAN entity@second F", compare),
+    ("BE THERE@there MORE@more np one@entity AND=or@either MORE? np@also? one@second F", which_or_compare),
+    ("BE THERE@there MORE@more np one@entity THAN np@also? one@second F", which_or_compare),
+    ("BE THERE CMP@cmp NUM@number_span np F", exceeds),
+    ("DO|BE F CMP@cmp NUM@number_span np F", exceeds),
+)
+"""Sentences that ask whether something is so."""

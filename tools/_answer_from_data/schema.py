@@ -45,6 +45,12 @@ class Column:
         return self.distinct == self.rows - self.nulls and self.nulls <= 0.1 * self.rows
 
     @property
+    def wordy(self) -> bool:
+        """Whether its cells are mostly letters."""
+        text = "".join(str(value) for value in self.examples)
+        return sum(letter.isalpha() for letter in text) >= 0.6 * len(text)
+
+    @property
     def identifies(self) -> bool:
         """Whether it is a number that names rows instead of measuring something."""
         return self.kind == "integer" and self.unique and self.words[-1:] in (["id"], ["number"], ["index"], ["rank"])
@@ -108,6 +114,11 @@ class Table:
     @property
     def label(self) -> Column | None:
         """The column whose value names a row in words, when there is a clear one."""
+        return self.named_label or self._unique or self.moment
+
+    @property
+    def named_label(self) -> Column | None:
+        """The column that names a row by what the column itself is called."""
         texts = [column for column in self.columns if column.kind == "text" and column.distinct > 0]
         unique = [column for column in texts if column.unique]
         nouns = set(self.nouns)
@@ -120,15 +131,37 @@ class Table:
             ):
                 return column
         named = [
-            column
-            for column in unique
-            if any(word.endswith(("name", "nam")) for word in column.words)
-            or "titl" in column.words
-            or "title" in column.words
+            column for column in unique if any(word.endswith(("name", "nam", "titl", "title")) for word in column.words)
         ]
-        if named:
-            return named[0]
-        return unique[0] if unique else None
+        return named[0] if named else None
+
+    @property
+    def _unique(self) -> Column | None:
+        """The first column of words in which no two rows agree."""
+        texts = [column for column in self.columns if column.kind == "text" and column.unique]
+        return next((column for column in texts if column.wordy), texts[0] if texts else None)
+
+    @property
+    def moment(self) -> Column | None:
+        """The column that tells when, where each row is a moment of its own."""
+        return next((column for column in self.columns if column.dated and column.unique), None)
+
+    @property
+    def counts_time(self) -> frozenset[str]:
+        """Stems of the stretches of time that a row stands for: a date, or year and quarter together."""
+        if self.named_label:
+            return frozenset()
+        if self.moment:
+            found = lexicon().times if self.moment.kind == "date" else frozenset(["year"])
+            return found - {word for column in self.columns if column.kind != "date" for word in column.words} | (
+                found & set(self.moment.words)
+            )
+        years = [column for column in self.columns if column.year]
+        for column in self.columns:
+            parts = years[0].distinct * column.distinct if years else 0
+            if column.kind == "integer" and set(column.words) & lexicon().times and 0.8 * parts <= self.rows <= parts:
+                return frozenset(column.words) - {"year"} if column not in years else frozenset[str]()
+        return frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +241,6 @@ def is_row_noun(table: Table, word: str) -> bool:
     word = stem(word)
     if word in table.nouns:
         return True
-    if any(synonyms(word, noun) for noun in table.nouns):
+    if word in table.counts_time or any(synonyms(word, noun) for noun in table.nouns):
         return True
     return len(word) >= 3 and any(noun.endswith(word) and len(noun) <= len(word) + 4 for noun in table.nouns)

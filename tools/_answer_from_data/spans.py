@@ -13,7 +13,9 @@ from .tokens import MONTHS, Token, norm, stem
 from .vocabulary import Sense, keywords
 
 LONGEST = 8
-_SMALL_WORDS = "the a an of in for and or with is are to by per all any does do did was were has have that"
+_SMALL_WORDS = (
+    "the a an of in for and or with is are to by per all any does do did was were has have that from on at with between"
+)
 _NOT_AT_THE_EDGE = frozenset(_SMALL_WORDS.split())
 _ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol", "title", "label"])
 _BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be", "being", "="])
@@ -90,6 +92,10 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
 
 def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     """Make a cell less likely where the column beside it has that cell too, and it is another column."""
+    if span.tag == "COL" and span.column and span.column.numeric and not span.column.identifies:
+        rows = any(other.tag == "ROW" and (other.start, other.end) == (span.start, span.end) for other in found)
+        if rows and words[span.start].norm != norm(span.column.name):
+            return replace(span, cost=span.cost + 0.4)
     if span.tag == "COL" and span.cost > 0.2:
         cell = any(
             other.tag == "VAL" and (other.start, other.end) == (span.start, span.end) and other.cost <= 0.25
@@ -178,7 +184,7 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
     for item in found:
         places = by_phrase.setdefault(str(item["phrase"]), {})
         places.setdefault((str(item["table"]), str(item["column"])), []).append(item)
-    result: list[Span] = []
+    result = _quarters(words, schema)
     for candidate in candidates(words):
         for (table, name), items in by_phrase.get(candidate.phrase, {}).items():
             column = schema.column(table, name)
@@ -203,6 +209,17 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
                 )
             )
     return result
+
+
+def _quarters(words: Sequence[Token], schema: Schema) -> list[Span]:
+    """Return readings of Q1 to Q4 as a quarter's number."""
+    columns = [column for column in schema.columns if column.words == ["quarter"] and column.kind == "integer"]
+    return [
+        Span(start=index, end=index + 1, tag="VAL", text=word.text, column=column, values=(word.text[1],))
+        for index, word in enumerate(words)
+        if len(word.text) == 2 and word.norm[0] == "q" and word.text[1] in "1234"
+        for column in columns
+    ]
 
 
 def _name_like(words: Sequence[Token], candidate: Candidate) -> bool:

@@ -43,7 +43,7 @@ class Writer:
         query = self.query
         writers: dict[str, Callable[[], str]] = {
             "scalar": self._scalar, "values": self._values, "top": self._top, "groups": self._groups,
-            "share": self._share, "exists": self._exists, "check": self._check,
+            "share": self._share, "exists": self._exists, "check": self._check, "truth": self._truth,
         }  # fmt: skip
         return writers[query.kind]() if query.kind in writers else self._pair()
 
@@ -59,7 +59,7 @@ class Writer:
         needed = list(dict.fromkeys(column.table for column in main))
         if (
             query.table
-            and query.kind in ("scalar", "groups", "share", "exists")
+            and query.kind in ("scalar", "groups", "share", "exists", "truth")
             and not (query.measure and query.measure.column)
         ):
             needed.insert(0, query.table.name)
@@ -249,6 +249,12 @@ class Writer:
         whole = f"SELECT {self.measured(measure)} {self._from(columns, query.where)}"
         part = f"SELECT {self.measured(measure)} {self._from(columns, (*query.where, *query.part))}"
         return f"SELECT {query.scale}.0 * ({part}) / ({whole}) AS answer, ({whole}) AS used"
+
+    def _truth(self) -> str:
+        query, measure = self.query, self.query.measure
+        assert measure is not None
+        source = self._from([measure.column] if measure.column else [], query.where)
+        return f"SELECT {self.measured(measure)} {query.operator} {literal(query.number)} AS answer {source}"
 
     def _exists(self) -> str:
         return f"SELECT count(*) AS answer, 1 AS used {self._from((), self.query.where)}"

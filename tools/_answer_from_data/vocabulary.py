@@ -31,7 +31,15 @@ _BIRTH = ("birth", "born", "dob")
 # plain form, (comparative, superlative, opposite comparative, opposite superlative, columns implied, columns reversed)
 _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("tall", "taller", "tallest", "", "", ("height", "elevation"), ()),
-    ("short", "", "", "shorter", "shortest", ("height", "length", "duration", "runtime", "minute", "time"), ()),
+    (
+        "short",
+        "",
+        "",
+        "shorter",
+        "shortest",
+        ("height", "length", "distance", "duration", "runtime", "minute", "time"),
+        (),
+    ),
     ("high", "higher", "highest", "lower", "lowest", (), ()),
     ("long", "longer", "longest", "", "", ("length", "duration", "runtime", "minute", "distance"), ()),
     ("heavy", "heavier", "heaviest", "lighter", "lightest", ("weight", "mass"), ()),
@@ -118,7 +126,7 @@ WHEN : when | on what date | on which date | what date | in what year | in which
 WHERE : where
 LIST : list | show | name | give | return | print | display | enumerate | identify | find | report | provide | get
 LIST : determine
-CALC : compute | calculate | work out | add up | sum up
+CALC : compute | calculate | work out
 BE : is | are | was | were | be | been | being | equals | equal | equal to | equals to | == | =
 DO : do | does | did
 HAVE : has | have | had | having | contain | contains | containing | show | shows | include | includes | possess
@@ -137,6 +145,7 @@ PER : per | for each | for every | by each | in each | grouped by | group by | b
 PER : of each | from each | in every | split by | across each | depending on | with each | within each | at each
 PER : on each
 AGG avg : average | mean | avg | arithmetic mean | average value of | mean value of | on average
+AGG sum : add up | sum up
 AGG sum : total | sum | combined | overall | total sum | sum total | aggregate | altogether | total amount of
 AGG sum : cumulative | in total
 AGG median : median | median value of
@@ -179,6 +188,7 @@ TO : to | and | through | until | - | –
 MORE > : more | greater | higher | larger | bigger | better
 MORE < : less | fewer | lower | smaller
 THAN : than | compared to | compared with | versus | vs | relative to | over
+KINDS : types of | kinds of | sorts of | categories of
 DISTINCT : different | distinct | unique | separate | various | individual
 PERCENT 100 : percentage of | percent of | what percent | percentage | percent | share of | share | % of
 PERCENT 100 : proportion in percent
