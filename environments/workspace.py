@@ -136,7 +136,8 @@ class Workspace(Environment):
         Args:
             name: The file.
         """
-        return await _work(_delete, _path(ctx, name), name)
+        _path(ctx, name)
+        return await _work(_delete, Path(ctx.workspace) / name, name)
 
 
 def _path(ctx: Context, name: str) -> Path:
@@ -235,6 +236,8 @@ def _append(path: Path, name: str, data: bytes) -> File:
 
 
 def _delete(path: Path, name: str) -> File:
+    if path.is_symlink():
+        raise ToolError(f"{name[:100]!r} is a link.", fix="name the file itself.")
     _check_file(path, name)
     file = _described(name, path)
     path.unlink()

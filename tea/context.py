@@ -175,6 +175,7 @@ class Context:
         agent: Name of the agent that works, empty outside of one.
         workspace: Folder whose files the work may touch.
         locale: Language tag of the person asking, for example `en`.
+        opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
     """
 
     port: Port
@@ -185,6 +186,7 @@ class Context:
     agent: str
     workspace: str
     locale: str = "en"
+    opens_files: bool = True
 
     @property
     def tcp(self) -> Tools:
@@ -273,8 +275,10 @@ class Context:
         """Return the absolute path of a file inside the workspace.
 
         Raises:
-            ToolError: The name leads out of the workspace.
+            ToolError: The name leads out of the workspace, or an agent asks.
         """
+        if not self.opens_files:
+            raise ToolError("An agent opens no files itself.", fix="use a tool, or an action of an environment.")
         root = Path(self.workspace)
         try:
             path = (root / name).resolve()

@@ -20,6 +20,14 @@ _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.FloorDiv: lambda left, right: left // right,
     ast.Mod: lambda left, right: left % right,
 }
+
+
+def _round(number: Number, digits: int = 0) -> Number:
+    if abs(digits) > 300:
+        raise ToolError(f"{digits} digits are too many to round to.", fix="round to at most 300 digits.")
+    return round(number, digits) if digits else round(number)
+
+
 _CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "tau": math.tau}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
@@ -38,7 +46,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": max,
     "min": min,
     "radians": math.radians,
-    "round": round,
+    "round": _round,
     "sin": math.sin,
     "sqrt": math.sqrt,
     "tan": math.tan,

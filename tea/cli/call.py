@@ -8,7 +8,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.reference import CALLED, RefArgument, find
 from tea.cli.terminal import shown
-from tea.errors import BadInput, TeaError, error_from
+from tea.errors import BadArguments, BadInput, TeaError, error_from
 
 if TYPE_CHECKING:
     from tea.types import Response
@@ -38,11 +38,14 @@ async def call(
 
 def answered(command: Command, response: "Response") -> int:
     """Write what a call gave, and return the exit code."""
+    from tea.types import AgentResponse
+
     data = response.model_dump(mode="json")
     if response.error is not None:
-        return command.fail(error_from(response.error), data)
+        error = error_from(response.error)
+        return command.fail(BadInput(error.problem, fix=error.fix) if isinstance(error, BadArguments) else error, data)
     command.show(shown(response.value), data)
-    return 0
+    return 0 if not isinstance(response, AgentResponse) or response.result.ok else 1
 
 
 def _from_json(text: str) -> Mapping[str, Any]:

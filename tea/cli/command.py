@@ -116,18 +116,17 @@ async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]]) ->
     """Let Ctrl-C and SIGTERM cancel the work, once: its cleanup goes on until the third time."""
     loop, task, asked = asyncio.get_running_loop(), asyncio.current_task(), 0
 
-    def stop() -> None:
+    def stop(number: int, frame: object) -> None:
         nonlocal asked
         asked += 1
         if asked == 1 and task is not None:
-            task.cancel()
+            loop.call_soon_threadsafe(task.cancel)
         elif asked >= _PATIENCE:
             os._exit(Interrupted.exit_code)  # what a run did is in its journal, whatever ends the process
 
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, stop)
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}  # not the loop's: it may be busy
     try:
         return await work()
     finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -6,6 +6,7 @@ checking a value never reaches for a file or an address.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, cast
@@ -14,6 +15,7 @@ from tea.types import JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
 _LIMIT = 160
+_NESTED = re.compile(r"[+*}]\??[^()]*\)+[+*{]|\([^()]*\|[^()]*\)[+*{]")
 
 
 def schema_fault(schema: JsonSchema) -> str | None:
@@ -26,6 +28,8 @@ def schema_fault(schema: JsonSchema) -> str | None:
 
     try:
         Draft202012Validator.check_schema(schema)
+        if slow := next((one for one in _patterns(schema) if len(one) > _LIMIT or _NESTED.search(one)), None):
+            return f"the pattern {_clipped(slow)} is too long, or repeats what repeats or varies"
         if foreign := [text for key, text in _words(schema) if key == "$id" or not text.startswith("#")]:
             return f"{_clipped(foreign[0])} leads out of the schema"
         registry: Any = Registry[Any]().with_resource("", DRAFT202012.create_resource(schema))
@@ -38,6 +42,20 @@ def schema_fault(schema: JsonSchema) -> str | None:
     except RecursionError:
         return "it nests too deeply"
     return None
+
+
+def _patterns(schema: JsonValue) -> Iterator[str]:
+    """Yield the regular expressions of a schema: a repeated repetition takes time without bound to match."""
+    if isinstance(schema, dict):
+        for key, value in cast("dict[str, JsonValue]", schema).items():
+            if key == "pattern" and isinstance(value, str):
+                yield value
+            elif key == "patternProperties" and isinstance(value, dict):
+                yield from cast("dict[str, JsonValue]", value)
+            yield from _patterns(value)
+    elif isinstance(schema, list):
+        for value in cast("list[JsonValue]", schema):
+            yield from _patterns(value)
 
 
 def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[str]:

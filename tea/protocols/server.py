@@ -35,7 +35,7 @@ _RAISED = (ApprovalNeeded, Diverged, InternalError, StorageError)
 
 
 class Host(Protocol):
-    """Carries a call that comes from outside of any run: authorises, journals, and limits it."""
+    """Carries a call that comes from outside of any run: authorises it, and limits it."""
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         """Carry out one call in a session, a fresh one by default."""
@@ -108,7 +108,7 @@ class Server(Generic[ConfigT, ResponseT]):
         return await self.manager.unregister(name, reason=reason)
 
     async def invoke(self, ref: str, arguments: JsonObject | None = None, *, session: str | None = None) -> ResponseT:
-        """Call an operation: authorised, validated, limited and journaled.
+        """Call an operation from outside of any run: authorised, validated and limited; a run journals its calls.
 
         Args:
             ref: `name`, optionally `@selector` and `#operation`; a tool's is `call`, an agent's `run`.

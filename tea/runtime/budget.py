@@ -35,6 +35,9 @@ class Purse:
         Raises:
             BudgetExceeded: There is none left, or tokens or money are used up.
         """
+        if self.budget.usd is not None and self.spent.usd is None:
+            problem = "A model without a known price cannot be held to a budget in dollars."
+            raise BudgetExceeded(problem, fix="leave out budget.usd, or use a model whose price is known.")
         left = {
             "steps": (self.budget.steps, self.spent.steps),
             "tokens": (self.budget.tokens, self.spent.tokens),

@@ -57,12 +57,12 @@ class Desk(Protocol):
         """What answers questions to the run."""
         ...
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str) -> Response:
-        """Call an operation for an agent."""
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int) -> Response:
+        """Call an operation for an agent, so many calls deep."""
         ...
 
-    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str) -> Response:
-        """Call an operation from inside an effect."""
+    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int) -> Response:
+        """Call an operation from inside an effect, so many calls deep."""
         ...
 
     async def resolve(self, ref: Ref) -> Manifest:

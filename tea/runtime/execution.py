@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 from tea.context import Agents
 from tea.errors import ApprovalNeeded, BadInput, BudgetExceeded, Damaged, Diverged, TeaError
 from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord, as_mapping
+from tea.protocols.instances import Instances
 from tea.runtime.budget import Purse
 from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
@@ -22,7 +23,7 @@ from tea.runtime.recorder import Recorder, Watcher
 from tea.runtime.run import Equipment, Run, Setting
 from tea.runtime.task_file import TaskFile
 from tea.runtime.workspace import FOLDER, prepare
-from tea.types import AgentResponse, JsonObject, Response, Task, failure
+from tea.types import AgentResponse, JsonObject, Principal, Response, Task, failure
 
 Mode = Literal["live", "replay", "resume"]
 
@@ -55,10 +56,11 @@ class Executions:
         equipment: What its runs share.
         tracer: Opens and reads journals.
         traces: The folder of the journals.
+        instances: The live environments; those of a session of one run end with it.
     """
 
-    def __init__(self, equipment: Equipment, tracer: Tracer, traces: Path) -> None:
-        self._equipment, self._tracer, self._traces = equipment, tracer, traces
+    def __init__(self, equipment: Equipment, tracer: Tracer, traces: Path, instances: Instances) -> None:
+        self._equipment, self._tracer, self._traces, self._instances = equipment, tracer, traces, instances
 
     async def begin(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
         """Run a task once.
@@ -86,7 +88,7 @@ class Executions:
             gate = Gate(write=recorder.entry)
             return await self._finish(self._run(setting, gate, recorder, task), task, folder, trace)
         finally:
-            trace.close()
+            await self._close(trace, task)
 
     async def resume(self, run: str, answers: Mapping[str, str], watch: Watcher | None = None) -> Outcome:
         """Go on with a run that was interrupted, or waits for a person.
@@ -98,6 +100,7 @@ class Executions:
         past = await asyncio.to_thread(self._past, run)
         if past.end:
             raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
+        _check_workspace(self._traces / run / FOLDER)
         trace = await asyncio.to_thread(self._tracer.reopen, run)
         try:
             recorder = Recorder(trace, run, watch)
@@ -106,7 +109,7 @@ class Executions:
             await one.stock(past.pins)
             return await self._finish(one, past.task, self._traces / run, trace)
         finally:
-            trace.close()
+            await self._close(trace, past.task)
 
     async def replay(
         self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None
@@ -142,6 +145,11 @@ class Executions:
         gate = Gate(write=recorder.entry)
         one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
+
+    async def _close(self, trace: Trace, task: TaskFile) -> None:
+        trace.close()
+        if task.session is None:
+            await self._instances.close(trace.run)
 
     async def _recorded(self, run: str) -> Past:
         try:
@@ -194,6 +202,7 @@ class Executions:
             raise BadInput(f"The run {run} was never begun.", fix="start it again.")
         header = as_mapping(records[0].data)
         given: dict[str, Any] = {**header["setting"], "workspace": str(self._traces / run / FOLDER)}
+        given["principal"] = Principal(**given["principal"])
         gate = [record for record in records if record.kind in GATE_KINDS]
         done = {record.key for record in gate if record.kind in ("done", "failed")}
         return Past(
@@ -215,6 +224,17 @@ async def _prepared(folder: Path, files: Mapping[str, Path]) -> list[dict[str, A
         raise
 
 
+def _check_workspace(folder: Path) -> None:
+    """Refuse a workspace that leads elsewhere: what was recorded of it would not be what is there.
+
+    Raises:
+        Damaged: It is no folder of its own.
+    """
+    if folder.is_symlink() or not folder.is_dir():
+        problem = f"The workspace of run {folder.parent.name} is gone, or a link to elsewhere."
+        raise Damaged(problem, fix="bring its folder back, or start the task again.")
+
+
 async def _stocked(run: Run, past: Past) -> None:
     """Have what a replay runs at hand; source that is not what was pinned is its first divergence."""
     try:
@@ -225,7 +245,7 @@ async def _stocked(run: Run, past: Past) -> None:
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
     """Give the task to its agent, within the run's time."""
-    agents = Agents(AgentPort(run, ""), "agent")
+    agents = Agents(AgentPort(run, "", 0), "agent")
     if task.budget.seconds is None:
         return await agents.invoke(task.agent, work)
     try:
@@ -242,6 +262,7 @@ def _header(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> J
         "run": setting.run,
         "session": setting.session,
         "task": setting.task,
+        "principal": setting.principal.model_dump(mode="json"),
         "locale": setting.locale,
         "model": setting.model,
         "use": dict(setting.use),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -78,7 +78,9 @@ class Platform:
         self._instances = Instances()
         roots = (bundled_root(), *installed.roots.values())
         self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots))
-        self._executions = Executions(self._equipment(policy or AllowTrusted()), self.tracer, self.home / "traces")
+        self._executions = Executions(
+            self._equipment(policy or AllowTrusted()), self.tracer, self.home / "traces", self._instances
+        )
 
     async def __aenter__(self) -> Self:
         """Read what is shipped and stored; nothing is executed or written."""
@@ -113,10 +115,7 @@ class Platform:
     async def execute(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
         """Run a task that was read, with its files found."""
         named = task.model_copy(update={"files": tuple(files)})
-        outcome = await self._executions.begin(named, files, watch)
-        if task.session is None:
-            await self._instances.close(outcome.run)
-        return outcome
+        return await self._executions.begin(named, files, watch)
 
     async def stream(
         self, task: TaskLike, *, files: Sequence[str | Path] = (), **options: Any
@@ -137,7 +136,7 @@ class Platform:
             yield await running
         finally:
             running.cancel()
-            await asyncio.wait([running])
+            await asyncio.gather(running, return_exceptions=True)
 
     async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
         """Run a journal's agents again without a model; raises Diverged at the first difference."""
@@ -163,7 +162,7 @@ class Platform:
         setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.settings.model)
 
         async def call(run: Run) -> Response:
-            return await run.invoke(kind, ref, arguments, "")
+            return await run.invoke(kind, ref, arguments, "", 0)
 
         try:
             return await self._executions.once(call, setting)
@@ -207,16 +206,38 @@ def _models(adapter: Adapter | None, settings: Settings) -> ModelManager:
 def _task(
     task: TaskLike, files: Sequence[str | Path], options: Mapping[str, Any], folder: Path
 ) -> tuple[TaskFile, dict[str, Path]]:
-    if isinstance(task, TaskFile):
-        read = task.model_copy(update=dict(options)) if options else task
-    else:
-        read = make_task({**({"task": task} if isinstance(task, str) else task), **options})
+    read = _read(task, options)
     found = find_files(read, folder)
-    for one in files:
-        path = Path(one).resolve()
-        if not path.is_file():
-            raise BadTask(f"There is no file {str(one)[:80]!r}.", fix="check its path.")
-        if path.name in found and found[path.name] != path:
+    for path in _paths(files):
+        if found.setdefault(path.name, path) != path:
             raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
-        found[path.name] = path
     return read, found
+
+
+def _read(task: object, options: Mapping[str, Any]) -> TaskFile:
+    """Return the task that a program gave, whatever it gave."""
+    if isinstance(task, TaskFile):
+        return make_task({**task.model_dump(mode="json", exclude_defaults=True), **options}) if options else task
+    if isinstance(task, str):
+        return make_task({"task": task, **options})
+    if isinstance(task, Mapping):
+        return make_task({**cast("Mapping[str, Any]", task), **options})
+    raise BadTask(f"A task is no {type(task).__name__}.", fix="give words, or a mapping as in a task file.")
+
+
+def _paths(files: object) -> list[Path]:
+    """Return the files that a program gave, whatever it gave."""
+    if isinstance(files, str | bytes) or not isinstance(files, Iterable):
+        raise BadTask("`files` is no list of paths.", fix="give a list of text or Path.")
+    return [_path(one) for one in cast("Iterable[object]", files)]
+
+
+def _path(one: object) -> Path:
+    try:
+        path = Path(cast(Any, one)).resolve()
+        usable = path.is_file()
+    except (OSError, ValueError, TypeError):
+        usable, path = False, Path()
+    if not usable:
+        raise BadTask(f"There is no file {str(one)[:80]!r}.", fix="check its path.")
+    return path

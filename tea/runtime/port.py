@@ -20,14 +20,15 @@ T = TypeVar("T")
 class AgentPort:
     """The port of an agent: everything it does is an effect, a scope or a note of the run."""
 
-    def __init__(self, run: Desk, agent: str) -> None:
+    def __init__(self, run: Desk, agent: str, depth: int) -> None:
         self._run = run
         self._agent = agent
+        self._depth = depth
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component."""
         with as_defects(f"The call of {kind} {ref[:80]}"):
-            return await self._run.invoke(kind, ref, arguments, self._agent)
+            return await self._run.invoke(kind, ref, arguments, self._agent, self._depth)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service of the run."""
@@ -69,14 +70,16 @@ class AgentPort:
 class LeafPort:
     """The port of a tool or action: its effect is recorded as one, so what it does inside is evidence only."""
 
-    def __init__(self, run: Desk, key: str, agent: str) -> None:
+    def __init__(self, run: Desk, key: str, agent: str, depth: int) -> None:
         self._run = run
         self._key = key
         self._agent = agent
+        self._depth = depth
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component, inside this effect."""
-        return await self._run.within(kind, ref, arguments, self._key, self._agent)
+        with as_defects(f"The call of {kind} {ref[:80]}"):
+            return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service of the run, inside this effect."""

@@ -66,9 +66,9 @@ class Recorder:
 
     def _scope(self, key: str) -> tuple[str, str]:
         """Return the innermost scope that `key` lies in, and its agent."""
-        best = ""
-        for scope in self._agents:
-            below = key.startswith(scope) and key[len(scope) : len(scope) + 1] in (".", "/")
-            if below and len(scope) > len(best):
-                best = scope
-        return best, self._agents.get(best, "")
+        scope = key
+        while (cut := max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"))) > 0:
+            scope = scope[:cut]
+            if scope in self._agents:
+                return scope, self._agents[scope]
+        return "", ""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tea.component import Definition
 from tea.context import Context, Port
-from tea.errors import BadArguments, BadInput, Damaged, RegistryError
+from tea.errors import BadArguments, BadInput, CallError, CallFailed, Damaged, RegistryError
 from tea.managers.memory import MemoryManager
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
+from tea.operation import Signature
 from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref
 from tea.runtime.asking import Asking
@@ -27,6 +29,7 @@ from tea.runtime.services import RunServices
 from tea.types import JsonObject, JsonValue, Principal, Response, as_object, failure
 
 Library = ContextManager[Manifest]
+MOST_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +73,18 @@ class Equipment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Call:
-    """One call on its way: the exact version, the operation, the arguments, and who asks."""
+    """One call on its way: the exact version, the operation, the arguments, who asks, and how deep."""
 
     server: AnyServer
     config: Manifest
     operation: str
     arguments: JsonObject
     agent: str
+    depth: int
+
+    @property
+    def signature(self) -> Signature:
+        return self.config.operation(self.operation)
 
     @property
     def target(self) -> str:
@@ -117,6 +125,7 @@ class Run:
         self._held: dict[str, Manifest] = {}
         self._stored: dict[str, Manifest] = {}
         self._definitions: dict[str, Definition] = {}
+        self._inner: Counter[str] = Counter()
         self._started = time.monotonic()
 
     def seconds_left(self) -> float | None:
@@ -124,7 +133,7 @@ class Run:
         limit = self.purse.budget.seconds
         return None if limit is None else max(0.0, limit - (time.monotonic() - self._started))
 
-    def context(self, port: Port, agent: str) -> Context:
+    def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
         """Return what a component of this run may reach."""
         return Context(
             port=port,
@@ -135,32 +144,36 @@ class Run:
             agent=agent,
             workspace=self.setting.workspace,
             locale=self.setting.locale,
+            opens_files=opens_files,
         )
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str) -> Response:
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int) -> Response:
         """Call an operation for `agent`: an effect, or for a scope a part of this run."""
         server = self.servers[kind]
         try:
             parsed = server.manager.ref(ref)
-            operation = server.operation(parsed)
-            config = await self.resolve(parsed)
-            traits = config.operation(operation).traits
-        except (RegistryError, BadInput) as error:
+            call = self._call(server, await self.resolve(parsed), parsed, arguments, agent, depth)
+        except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, f"{kind}:{ref}"[:200], error)
-        call = _Call(server=server, config=config, operation=operation, arguments=arguments, agent=agent)
-        return await (self._scope(call) if traits.scope else self._leaf(call))
+        return await (self._scope(call) if call.signature.traits.scope else self._leaf(call))
 
-    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str) -> Response:
+    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int) -> Response:
         """Call an operation from inside an effect; what happens is evidence, not an effect of its own."""
         server = self.servers[kind]
-        parsed = server.manager.ref(ref)
-        config = await self._pin(parsed)
-        known = config.operation(server.operation(parsed)).parameters.get("properties", {})
-        given = {name: value for name, value in arguments.items() if name in known} if kind == "tool" else arguments
-        call = _Call(server=server, config=config, operation=server.operation(parsed), arguments=given, agent=agent)
-        response = await self._execute(call, key)
-        data = {"arguments": dict(given), "response": response.model_dump(mode="json"), "digest": config.digest}
-        self.recorder.write("evidence", key, {"kind": kind, "target": call.target, "data": data})
+        try:
+            parsed = server.manager.ref(ref)
+            call = self._call(server, await self._pin(parsed), parsed, arguments, agent, depth)
+        except (RegistryError, BadInput, CallError) as error:
+            return failure(server.response, f"{kind}:{ref}"[:200], error)
+        inner = f"{key}!{self._inner[key]}"
+        self._inner[key] += 1
+        response = await self._permit(call, inner) or await self._execute(call, inner)
+        data = {
+            "arguments": dict(arguments),
+            "response": response.model_dump(mode="json"),
+            "digest": call.config.digest,
+        }
+        self.recorder.write("evidence", inner, {"kind": kind, "target": call.target, "data": data})
         return response
 
     async def resolve(self, ref: Ref) -> Manifest:
@@ -194,7 +207,7 @@ class Run:
             ref = Ref.parse(text)
             chosen = self.setting.use.get(str(ref.at(None)))
             library = self._libraries[ref.kind]
-            config = await (library.pin(ref.at(chosen)) if chosen else library.exact(ref.name, digest))
+            config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref.name, digest))
             self._stored[digest] = self._stored[config.digest] = self._held[text] = config
             await self._load(library, config)
 
@@ -246,7 +259,7 @@ class Run:
             self.recorder.enter(key, worker)
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": dict(call.arguments)}
             self.gate.note("enter", entered)
-            context = self.context(AgentPort(self, worker), worker)
+            context = self.context(AgentPort(self, worker, call.depth + 1), worker, opens_files=False)
             definition = self._definitions[call.config.digest]
             response = await call.server.carry_out(
                 call.config, definition, call.operation, call.arguments, context, None
@@ -259,7 +272,7 @@ class Run:
             definition = await self._definition(call)
         except (RegistryError, BadInput) as error:
             return failure(call.server.response, call.target, error)
-        context = self.context(LeafPort(self, key, call.agent), call.agent)
+        context = self.context(LeafPort(self, key, call.agent, call.depth + 1), call.agent, opens_files=True)
         seconds = self.setting.call_seconds
         return await call.server.carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
 
@@ -267,7 +280,7 @@ class Run:
         request = CallRequest(
             ref=call.target,
             arguments=call.arguments,
-            traits=call.config.operation(call.operation).traits,
+            traits=call.signature.traits,
             principal=self.setting.principal,
             run=self.id,
             session=self.session,
@@ -276,9 +289,31 @@ class Run:
         )
         return await self._permission.ask(request, call.server.response)
 
+    def _call(
+        self, server: AnyServer, config: Manifest, ref: Ref, arguments: JsonObject, agent: str, depth: int
+    ) -> _Call:
+        """Return the call that is meant.
+
+        Raises:
+            UnknownComponent: There is no such operation.
+            CallFailed: Calls have called calls too often.
+        """
+        operation = server.operation(ref)
+        config.operation(operation)
+        if depth >= MOST_DEPTH:
+            problem = f"{ref.at(None)} would be {depth + 1} calls deep."
+            raise CallFailed(problem, fix="look whether components call each other in a circle.")
+        return _Call(server=server, config=config, operation=operation, arguments=arguments, agent=agent, depth=depth)
+
     def _tools(self, key: str) -> CallTool:
-        async def call_tool(ref: str, arguments: JsonObject) -> Response:
-            return await self.within("tool", ref, arguments, key, "")
+        """Return what calls a solver inside the effect of `key`, with those of the variables that it takes."""
+
+        async def call_tool(ref: str, variables: JsonObject) -> Response:
+            server = self.servers["tool"]
+            config = await self._pin(server.manager.ref(ref))
+            taken = config.operation(server.operation(config.ref)).parameters.get("properties", {})
+            given = {name: value for name, value in variables.items() if name in taken}
+            return await self.within("tool", ref, given, key, "", 0)
 
         return call_tool
 

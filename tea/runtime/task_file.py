@@ -56,7 +56,9 @@ class TaskFile(Record):
     @field_validator("agent")
     @classmethod
     def _is_agent(cls, value: str) -> str:
-        Ref.parse(value, kind="agent")
+        ref = Ref.parse(value, kind="agent")
+        if ref.kind != "agent" or ref.operation is not None:
+            raise BadRef(f"{value[:80]!r} is no agent.", fix="write its name, perhaps with @version.")
         return value
 
     @field_validator("tools")

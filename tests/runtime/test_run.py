@@ -8,7 +8,16 @@ import pytest
 from journals import DOUBLE, SEND, SENDER, WORKER, records, rewrite
 
 import tea
-from tea.errors import ApprovalNeeded, BadInput, BadTask, Diverged, ProviderError, UnknownComponent
+from tea.errors import (
+    ApprovalNeeded,
+    BadComponent,
+    BadInput,
+    BadTask,
+    Damaged,
+    Diverged,
+    ProviderError,
+    UnknownComponent,
+)
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 from tea.runtime.policy import CallRequest, Decision
@@ -151,6 +160,7 @@ async def test_an_interrupted_run_goes_on_where_it_was(stage: Platform) -> None:
     run = stage.tracer.find("last")
     assert all(one["kind"] != "end" for one in records(stage.home / "traces" / run))
     fired = rewrite(stage.home, run, lambda kept: [*kept, {**kept[-1], "kind": "fired", "data": {"data": None}}])
+    (stage.home / "traces" / fired / "workspace").mkdir()
     outcome = await stage.resume(fired)
     assert outcome.answer == "2 0 2 4"
 
@@ -233,3 +243,78 @@ async def test_arguments_that_are_not_json_are_an_error_the_agent_can_act_on(sta
     outcome = await stage.run("1", agent="odd")
     assert outcome.answer == "None 0 2 4"
     assert (await stage.replay(outcome.run)).ok
+
+
+async def test_resume_refuses_a_workspace_that_leads_elsewhere(stage: Platform, tmp_path: Path) -> None:
+    outcome = await stage.run("hello", agent="sender")
+    other = rewrite(stage.home, outcome.run, lambda kept: kept[:2])
+    (stage.home / "traces" / other / "workspace").symlink_to(tmp_path)
+    with pytest.raises(Damaged, match="workspace"):
+        await stage.resume(other)
+    assert not (tmp_path / "sent.txt").exists()
+
+
+async def test_an_agent_opens_no_files_itself(stage: Platform) -> None:
+    context = WORKER.replace("first = await", 'opened = getattr(ctx, "path")\n        first = await')
+    opener = context.replace("Worker", "Opener").replace("str, values", 'str, [opened("a.txt")]')
+    try:
+        await stage.acp.register(opener)
+    except BadComponent:
+        return
+    outcome = await stage.run("1", agent="opener")
+    assert not outcome.ok
+    assert "opens no files" in outcome.reason
+
+
+class DenyExternal:
+    async def decide(self, request: CallRequest) -> Decision:
+        return "deny" if request.traits.effects == "external" else "allow"
+
+
+WRAP = '''
+from tea import Context, tool
+
+
+@tool(effects="reads", idempotent=True)
+async def wrap(ctx: Context, words: str) -> bool:
+    """Call a tool that may not be called."""
+    return (await ctx.tcp.invoke("send", {"words": words})).ok
+'''
+
+LOOPER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Looper(Agent):
+    """Give the task to itself."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        response = await ctx.acp.invoke("looper", task)
+        return response.result
+'''
+
+
+async def test_policy_holds_for_calls_inside_a_tool_too(tmp_path: Path) -> None:
+    async with Platform(tmp_path / "home", policy=DenyExternal(), state=tmp_path / "state") as stage:
+        for source in (SEND, WRAP):
+            await stage.tcp.register(source)
+        assert (await stage.tcp.invoke("wrap", {"words": "out"})).value is False
+        assert (await stage.tcp.invoke("send", {"words": "out"})).error is not None
+
+
+async def test_calls_in_a_circle_end_with_a_clear_error(stage: Platform) -> None:
+    await stage.acp.register(LOOPER)
+    outcome = await stage.run("again", agent="looper")
+    assert not outcome.ok
+    assert "calls deep" in outcome.reason
+    assert (await stage.replay(outcome.run)).reason == outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("task", "files"), [(5, []), (b"x", []), ("x", "data.csv"), ("x", [b"a"]), ("x", ["a\0b"]), ("x", 7), (None, [])]
+)
+async def test_odd_arguments_of_the_short_way_are_bad_tasks(tmp_path: Path, task: Any, files: Any) -> None:
+    with pytest.raises(BadTask):
+        await tea.run(task, files=files, home=tmp_path / "home")
+    assert not (tmp_path / "home").exists()

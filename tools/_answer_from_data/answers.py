@@ -66,6 +66,8 @@ def _top(query: Query, rows: Sequence[Row]) -> Outcome:
             return Outcome(reason=f"{len(distinct)} share that place", unsure=True)
         if len(distinct) > MOST_LISTED:
             return Outcome(reason="too many share that place", unsure=True)
+        if any("NA" in row for row in distinct):
+            return Outcome(reason="NA may be a code or a missing value", unsure=True)
         return Outcome(values=tuple(value for row in distinct for value in row))
     if len(shown) != query.count or len(set(shown)) != len(shown):
         return Outcome(reason="places are shared, or there are fewer rows", unsure=True)

@@ -51,7 +51,8 @@ class Comparisons(Reader):
     def _with_sign(self, position: int, column: Column, sign: str) -> Found:
         sense, after = self.spans[position].sense, position + 1
         said = (*sense.attributes, *sense.inverse)
-        if said and "size" not in said and not any(attribute_score(word, column) >= SURE for word in said):
+        fits = any(attribute_score(word, column) >= SURE for word in said)
+        if said and "size" not in said and not fits and self.implied(said):
             return
         if self.tag(after) == "NUM":
             yield _compared(column, sign, self.spans[after].number), self.after_unit(after + 1), 0.0

@@ -12,6 +12,7 @@ from .times import Times
 
 GLUE = ("IN", "REL", "BE", "HAVE", "THERE", "DO")
 _ASSERTING = ("BE", "HAVE", "DO")
+_BEFORE_NOUN = ("IN", "REL", "AND", "COMMA", "BE", "VAL")
 _CONTINUED = ("VAL", "NUM", "CMP")
 _MOST_GLUE = 4
 _MOST_READINGS = 60
@@ -107,6 +108,8 @@ class Conditions(Reader):
         if tag == "ROW":
             yield None, position + 1, 0.02
             yield from self._numbered(position)
+            if self.tag(position + 1) == "VAL":
+                yield from self._value_first(position + 1)
         elif tag == "FILE" or (tag == "UNIT" and before == "IN"):
             yield None, position + 1, 0.0
         elif tag == "UNK" and before in ("IN", "REL"):
@@ -129,7 +132,8 @@ class Conditions(Reader):
         assert column is not None
         if column.truths:
             yield Condition(column=column, operator="true", predicate=True), position + 1, 0.1
-        if self._noun_of_rows(column) and not (position and self.spans[position - 1].text == "by"):
+        before = self.tag(position - 1)
+        if self._noun_of_rows(column) and before in _BEFORE_NOUN and self.spans[position - 1].text != "by":
             yield None, position + 1, 0.15
         if self.column(position - 1) == column:
             yield None, position + 1, 0.1

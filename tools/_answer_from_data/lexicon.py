@@ -84,7 +84,7 @@ centimeters centimetres millimeters millimetres
 _GENERIC = "name value code number rate level column field id percentage"
 _WHEN = "date day year time"
 _HOW_MUCH = """
-amount figure score size speed temperature count reading measurement share index total number percentage
+amount figure score size speed temperature count reading measurement share index percentage
 """
 _KINDS = "type kind category sort"
 _TIMES = "day date week month quarter year decade hour"
@@ -105,10 +105,12 @@ quantity qty; department dept; address location; airport aerodrome; runtime dura
 teacher instructor; pupil student; kid child; boss manager; customer client; product item; goods product;
 state province; language tongue; symbol abbreviation; mileage mpg; horsepower hp; displacement disp; temperature temp;
 latitude lat; longitude lon lng long; abbreviation abbr; maximum max high highest; minimum min low lowest;
-airline carrier; average avg; number num no nr count;
+airline carrier; precipitation rainfall rain; average avg; number num no nr count;
 percentage pct percent; identifier id; rating score; score points; points pts; amount amt; year yr; month mo;
 winner win won; founder founded; tip gratuity; bill check; size area; fare ticket price; passenger traveller;
-ship vessel; timezone tz; magnitude mag; code abbreviation; manufacturer maker make brand; colour color
+ship vessel; timezone tz; magnitude mag; code abbreviation; manufacturer maker make brand; colour color;
+january jan; february feb; march mar; april apr; june jun; july jul; august aug; september sep sept; october oct;
+november nov; december dec; monday mon; tuesday tue; wednesday wed; thursday thu; friday fri; saturday sat; sunday sun
 """
 
 Implications = dict[str, tuple[str, ...]]

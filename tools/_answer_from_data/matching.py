@@ -7,7 +7,7 @@ from .schema import Column
 from .tokens import name_words, norm, stem
 
 ENOUGH = 0.6
-_SMALL = frozenset(
+SMALL_WORDS = frozenset(
     ["of", "the", "a", "an", "in", "and", "per", "by", "to", "for", "from", "on", "at", "with", "between"]
 )
 _SAME, _SYNONYM, _INFLECTED, _ABBREVIATED, _SKELETON = 1.0, 0.95, 0.9, 0.8, 0.7
@@ -23,9 +23,10 @@ def column_score(phrase: str, column: Column) -> float:
         return 1.0
     if said == named or "".join(said) == "".join(named):
         return 0.98
-    bare = [word for word in said if word not in _SMALL] or said
+    bare = [word for word in said if word not in SMALL_WORDS] or said
     core = _core(named)
-    aligned = _aligned(bare, core, column, "of" in said)
+    related = len({"per", "by", "for", "with", "between"} & set(said)) > 0
+    aligned = 0.0 if related and len(bare) > len(core) else _aligned(bare, core, column, "of" in said)
     prefixes = max(_whole_prefixes(bare, named), _whole_prefixes(said, named))
     return max(aligned, prefixes, _initials(said, named), _inside(bare, named))
 
@@ -44,7 +45,7 @@ def attribute_score(attribute: str, column: Column) -> float:
 
 def _core(named: list[str]) -> list[str]:
     """Return a column's words without units and small words, in the order of its name."""
-    kept = [word for word in named if word not in _SMALL]
+    kept = [word for word in named if word not in SMALL_WORDS]
     while len(kept) > 1 and kept[-1] in lexicon().unit_words:
         kept.pop()
     return kept
@@ -93,7 +94,9 @@ def _cost_of_extra(extra: list[str], column: Column, of: bool) -> float:
     if not extra:
         return 0.0
     if extra == ["name"]:
-        return 0.05
+        return 0.05 if column.kind == "text" and column.long else 0.3
+    if "number" in extra and of and (column.dated or not column.numeric):
+        return 1.0
     generic = words.generic | (words.when if column.dated else words.how_much if column.numeric else words.kinds)
     allowed = {"name", "number"} if of and not column.numeric else generic
     return 0.15 if all(word in allowed for word in extra) else 1.0

@@ -34,6 +34,11 @@ def difference(bound: Bound, schema: Schema) -> Built:
     yield from _pair("difference", bound, schema)
 
 
+def difference_of_counts(bound: Bound, schema: Schema) -> Built:
+    """Yield by how many rows two groups differ."""
+    yield from _pair("difference", {**bound, "there": True}, schema)
+
+
 def ratio(bound: Bound, schema: Schema) -> Built:
     """Yield how many times one thing has what another has."""
     yield from _pair("ratio", bound, schema)

@@ -12,7 +12,7 @@ from .spans import Span
 
 Bound = Mapping[str, Any]
 _PHRASES = {"np", "F", "col", "number", "ranked", "extreme", "cols", "entity", "one"}
-_TRAILING = ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR")
+_TRAILING = ("BE", "HAVE", "DO", "THERE", "IN", "COMMA", "APPEAR", "LIST")
 _MOST_TRAILING = 2
 _LEAD = ("WHAT", "LIST", "CALC", "BE", "THERE", "DO", "IN")
 
@@ -111,8 +111,11 @@ class Matcher(Reader):
         yield from readers[phrase](position)
 
     def _entity(self, position: int) -> Iterator[tuple[Any, int, float]]:
-        if self.tag(position) == "VAL":
-            yield from (found for found in self._rankings.nouns.conditions.core(position) if found[0])
+        """Yield what stands for one row or group: a cell, or a moment where rows are moments."""
+        tag = self.tag(position)
+        for one, end, cost in self._rankings.nouns.conditions.core(position) if tag in ("VAL", "DATE", "NUM") else ():
+            if one and (tag == "VAL" or one.column == self.schema.table(one.column.table).moment):
+                yield one, end, cost
 
     def _one(self, position: int) -> Iterator[tuple[Any, int, float]]:
         """Yield one condition with the small words before it."""
@@ -123,13 +126,15 @@ class Matcher(Reader):
             yield self.spans[position], position + 1, 0.0
 
     def _number(self, position: int) -> Iterator[tuple[Any, int, float]]:
-        column = self.column(position)
+        start = position + (self.tag(position) == "ROW")
+        column = self.column(start)
         if column and column.numeric and not column.numbers_things:
-            yield self.spans[position], position + 1, 0.0
+            yield self.spans[start], start + 1, 0.0
 
     def _columns(self, position: int) -> Iterator[tuple[Any, int, float]]:
         """Yield one column or several joined by commas and "and"."""
         found: list[Span] = []
+        position += self.tag(position) == "KINDS"
         while self.column(position):
             found.append(self.spans[position])
             yield tuple(found), position + 1, 0.0

@@ -96,6 +96,8 @@ class Query:
         operator: For truths, how the measure compares.
         number: For truths, with what.
         per: For an average of group measures, the outer function.
+        base: Name of the table whose rows are looked at, where it is not the one that the columns tell.
+        scale: For shares, what the whole is: 100 or 1.
     """
 
     kind: Kind
@@ -112,6 +114,7 @@ class Query:
     operator: str = ""
     number: float = 0
     per: Function | None = None
+    base: str = ""
     scale: int = 100
 
 

@@ -16,7 +16,9 @@ def readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Read
     """Yield every query that a path of spans may stand for."""
     matcher = Matcher(spans=path, schema=schema)
     for prefix, start, extra in matcher.filters(0):
-        if any(span.tag in ("WHAT", "LIST") for span in path[:start]):
+        if start and (
+            path[0].tag in ("BE", "DO", "HAVE") or any(span.tag in ("WHAT", "LIST") for span in path[:start])
+        ):
             continue
         while start and matcher.tag(start) == "COMMA":
             start += 1
@@ -56,9 +58,7 @@ def _misplaced(query: Query, path: Sequence[Span], schema: Schema) -> bool:
         if not isinstance(one, Condition) or one.operator != "=" or one.column.numeric or one.column in said:
             continue
         label = schema.table(one.column.table).named_label
-        texts = [value for value in one.column.examples if isinstance(value, str)]
-        long = sum(map(len, texts)) > 4 * len(texts)
         several = one.column.distinct > 0.7 * (one.column.rows - one.column.nulls)
-        if label not in (None, one.column, *query.select) and long and several:
+        if label not in (None, one.column, *query.select) and one.column.long and several:
             return True
     return False

@@ -11,7 +11,7 @@ from .spans import Span
 
 MOST_PLACES = 1000
 _BEFORE_SUPERLATIVE = ("BE", "HAVE", "DO", "REL", "IN", "THERE", "BY", "RANK", "APPEAR", "COMMA")
-_BEFORE_MEASURE = ("RANK", "BY", "IN", "BE", "HAVE", "REL", "COMMA")
+_BEFORE_MEASURE = ("RANK", "BY", "BE", "HAVE", "REL", "COMMA")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,10 @@ class Rankings(Reader):
             for noun, after, more in self.nouns.noun(end):
                 found = self._before_noun(extreme, noun, after)
                 yield from ((ranked, final, cost + more + extra) for ranked, final, extra in found)
+            for measure, grouped, middle, more in self.measure(end):
+                for noun, after, extra in self.nouns.noun(middle):
+                    ranked = Ranked(noun=noun, measure=measure, extreme=extreme, grouped=grouped)
+                    yield ranked, after, cost + more + extra
         yield from self._several(position)
         yield from self._most_frequent(position)
         asks = position > 0 and self.spans[position - 1].sense.value in ("who", "which")

@@ -40,7 +40,9 @@ def ranked(bound: Bound, schema: Schema) -> Built:
         yield query, doubt
         yield from _group_readings(query, doubt)
     elif shown and not wanted and not _counts_itself(found):
-        yield query, doubt
+        column = found.measure.column
+        alone = column is not None and shown.unique and column.table == shown.table
+        yield query, doubt + 0.3 * alone
 
 
 def _counts_itself(found: Ranked) -> bool:

@@ -28,7 +28,7 @@ from .lookups import (
     when,
     who,
 )  # fmt: skip
-from .pairs import compare, difference, ratio, which, which_or_compare
+from .pairs import compare, difference, difference_of_counts, ratio, which, which_or_compare
 from .patterns import Bound
 from .query import Query
 from .ranks import ranked
@@ -54,7 +54,7 @@ OPEN: tuple[tuple[str, Builder], ...] = (
     ("LEAD* AGG@agg IN? number F PER col@group F", aggregate_groups),
     ("LEAD* AGG@agg IN? number BY col@group F", aggregate_groups),
     ("LEAD* PER col@group F COMMA? LEAD* AGG@agg IN? number F", aggregate_groups),
-    ("LIST|CALC|BE|IN* extreme IN? col F", extreme_value),
+    ("LIST|CALC|IN* extreme IN? col F", extreme_value),
     ("WHAT=what BE|DO|IN* extreme IN? col F", extreme_value),
     ("LEAD* IN? SUP@one AND SUP@two number F", value_range),
     ("LEAD* DIFF BETWEEN|IN SUP@one AND|TO SUP@two number F", value_range),
@@ -74,6 +74,9 @@ OPEN: tuple[tuple[str, Builder], ...] = (
     ("WHEN BE|DO F HAVE? col", when),
     ("WHAT=who BE? col F", who),
     ("HOWADJ@how BE F", how_adjective),
+    ("HOWADJ BE number F", look_up_number),
+    ("WHAT np APPEAR@there F", list_things),
+    ("IN? HOWMANY MORE@more entity F BE|THERE? THAN entity@second F", difference_of_counts),
     ("LIST@list LEAD* np F", list_things),
     ("WHAT BE? THERE@there? np F", list_things),
     ("WHAT np BE? THERE@there F", list_things),
@@ -118,6 +121,7 @@ CLOSED: tuple[tuple[str, Builder], ...] = (
     ("BE number IN entity MORE@more THAN REL|IN|COL* entity@second F", compare),
     ("BE number IN entity CMP@more REL|IN|COL* entity@second F", compare),
     ("BE THERE@there MORE@more IN? entity THAN entity@second F", compare),
+    ("BE THERE@there MORE@more entity F AND=or@either MORE? entity@second F", which_or_compare),
     ("BE THERE@there MORE@more np one@entity AND=or@either MORE? np@also? one@second F", which_or_compare),
     ("BE THERE@there MORE@more np one@entity THAN np@also? one@second F", which_or_compare),
     ("BE THERE CMP@cmp NUM@number_span np F", exceeds),

@@ -45,6 +45,12 @@ class Column:
         return self.distinct == self.rows - self.nulls and self.nulls <= 0.1 * self.rows
 
     @property
+    def long(self) -> bool:
+        """Whether its cells are longer than codes."""
+        texts = [value for value in self.examples if isinstance(value, str)]
+        return sum(map(len, texts)) > 4 * len(texts)
+
+    @property
     def wordy(self) -> bool:
         """Whether its cells are mostly letters."""
         text = "".join(str(value) for value in self.examples)

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from .lexicon import lexicon, synonyms
-from .matching import ENOUGH, attribute_score, column_score
+from .matching import ENOUGH, SMALL_WORDS, attribute_score, column_score
 from .phrases import Candidate, candidates
 from .schema import Column, Schema, Table, is_row_noun
 from .tokens import MONTHS, Token, norm, stem
@@ -19,7 +19,6 @@ _SMALL_WORDS = (
 _NOT_AT_THE_EDGE = frozenset(_SMALL_WORDS.split())
 _ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol", "title", "label"])
 _BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be", "being", "="])
-_LINKING = frozenset(["per", "of", "in", "to", "by", "on", "at", "for", "name"])
 _MATCH_COST = {"exact": 0.1, "normalised": 0.12, "item": 0.15, "fuzzy": 0.5, "contained": 0.4}
 
 
@@ -92,10 +91,9 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
 
 def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     """Make a cell less likely where the column beside it has that cell too, and it is another column."""
-    if span.tag == "COL" and span.column and span.column.numeric and not span.column.identifies:
-        rows = any(other.tag == "ROW" and (other.start, other.end) == (span.start, span.end) for other in found)
-        if rows and words[span.start].norm != norm(span.column.name):
-            return replace(span, cost=span.cost + 0.4)
+    rows = any(other.tag == "ROW" and (other.start, other.end) == (span.start, span.end) for other in found)
+    if span.tag == "COL" and span.column and rows and words[span.start].norm != norm(span.column.name):
+        return replace(span, cost=span.cost + (0.4 if span.column.numeric else 0.1))
     if span.tag == "COL" and span.cost > 0.2:
         cell = any(
             other.tag == "VAL" and (other.start, other.end) == (span.start, span.end) and other.cost <= 0.25
@@ -142,9 +140,12 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
     edge = words[start].norm in _NOT_AT_THE_EDGE or words[end - 1].norm in _NOT_AT_THE_EDGE
     scored = [(column_score(text, column), column) for column in schema.columns]
     best = max((score for score, _ in scored), default=0.0)
+    vague = lexicon().how_much | lexicon().generic
     grammatical = {
-        stem(word.norm) for word in words[start:end] if word.norm in keywords() and word.norm not in _LINKING
-    }
+        stem(word.norm)
+        for index, word in enumerate(words[start:end])
+        if word.norm in keywords() and word.norm not in SMALL_WORDS and not (index and stem(word.norm) in vague)
+    } - {"name"}
     scored = [
         (score, column)
         for score, column in scored
@@ -156,7 +157,7 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
     return [
         Span(start=start, end=end, tag="COL", text=text, column=column, cost=0.1 + (1 - score) * 0.8)
         for score, column in scored
-        if score >= best - 0.04
+        if score >= best - (0.04 if best < 1 else 0.0)
     ]
 
 
@@ -279,7 +280,9 @@ def _literals(words: Sequence[Token]) -> list[Span]:
 
 
 def _is_unit(word: Token) -> bool:
-    return stem(word.norm) in lexicon().units or word.norm in lexicon().unit_words
+    parts = word.text.split("/")
+    ratio = len(parts) == 2 and all(1 <= len(part) <= 4 for part in parts)
+    return ratio or stem(word.norm) in lexicon().units or word.norm in lexicon().unit_words
 
 
 def _dates(words: Sequence[Token]) -> list[Span]:
@@ -348,7 +351,8 @@ def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:
     result: list[Span] = []
     for index, word in enumerate(words):
         light = word.norm in lexicon().fillers or word.text in lexicon().fillers
-        if word.kind in ("word", "sign", "possessive") and (light or stem(word.norm) in lexicon().verbs):
+        verb = stem(word.norm) in lexicon().verbs or stem(word.norm) in lexicon().time_verbs
+        if word.kind in ("word", "sign", "possessive") and (light or verb):
             cost = 0.6 if index in named and word.norm not in ("the", "a", "an") else 0.05 if light else 0.15
             result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=cost))
     return result

@@ -32,7 +32,7 @@ class Writer:
     def __init__(self, query: Query, schema: Schema) -> None:
         self.query = query
         self.schema = schema
-        self.base = self._base()
+        self.base = query.base or self._base()
 
     def write(self) -> str:
         """Return the SQL.

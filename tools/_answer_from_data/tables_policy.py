@@ -1,12 +1,13 @@
 """The steps that answer a question from tables: describe, search the cells, query, compare the readings, answer."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .answers import Outcome, answer_text, number_text, outcome
 from .cleaning import Asked
 from .phrases import candidates
-from .query import Query, Reading
+from .query import Query, Reading, columns_of
 from .questions import readings
 from .schema import Schema, schema_from
 from .spans import paths, spans
@@ -49,19 +50,33 @@ def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[st
     best: dict[str, Reading] = {}
     for cost, path in paths(spans(words, schema, found), len(words)):
         for reading in readings(path, cost, schema):
-            try:
-                sql = Writer(reading.query, schema).write()
-            except Unreachable:
-                continue
-            known = best.get(sql)
-            if known is None or reading.cost < known.cost:
-                best[sql] = reading
+            for query in (reading.query, *_weighted(reading.query, schema)):
+                sql = _sql(query, schema)
+                known = best.get(sql)
+                if sql and (known is None or reading.cost < known.cost):
+                    best[sql] = replace(reading, query=query)
     ranked = sorted(best.items(), key=lambda item: item[1].cost)
     if not ranked or ranked[0][1].cost > MOST_DOUBT or ranked[0][1].misplaced:
         return []
     limit = ranked[0][1].cost + MARGIN
     near = [(sql, reading.query) for sql, reading in ranked if reading.cost <= limit]
     return near if len(near) <= MOST_QUERIES else []
+
+
+def _weighted(query: Query, schema: Schema) -> list[Query]:
+    """Return what else an aggregate over a join may mean: each row counts as often as the other table names it."""
+    column = query.measure.column if query.measure else None
+    if query.kind != "scalar" or column is None or query.measure is None or query.measure.function in ("max", "min"):
+        return []
+    others = {tested.table for tested in columns_of(query.where)} - {column.table}
+    return [replace(query, base=other) for other in others if schema.path(other, column.table)]
+
+
+def _sql(query: Query, schema: Schema) -> str:
+    try:
+        return Writer(query, schema).write()
+    except Unreachable:
+        return ""
 
 
 def _query_step(

@@ -18,9 +18,9 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (r"^(?:how many|how much|how long|how far|how old|how tall|what (?:number|percentage|percent))\b", _NUMBER),
+    (r"^(?:for |at |in )?(?:how (?:many|much|long|far|old|tall)|what (?:number|percentage|percent|age))\b", _NUMBER),
     (r"^(?:when|in (?:what|which) year|what year|which year|on (?:what|which) (?:date|day))\b", _YEAR),
-    (r"^(?:who|whose|whom)\b", re.compile(r"[A-Z]\w+")),
+    (r"^(?:who|whose|whom)\b", re.compile(r"(?<=\s)[A-Z]\w+")),
 )
 
 
@@ -53,8 +53,16 @@ def _judged(question: str, searches: Sequence[Call], results: Sequence[Mapping[s
         return given_up("several passages fit equally well")
     lines = f"line {best['start']}" if best["start"] == best["end"] else f"lines {best['start']}-{best['end']}"
     evidence = [{"source": file, "detail": lines, "quote": str(best["text"])[:300]}]
-    done = call("done", answer=str(best["text"]), success=True, evidence=evidence, reason="")
+    done = call("done", answer=_answer(question, best), success=True, evidence=evidence, reason="")
     return step(f"{file}, {lines} tells.", "One passage covers the question.", "", "Report the passage.", done)
+
+
+def _answer(question: str, passage: Mapping[str, Any]) -> str:
+    """Return the passage, with the heading above it where the question asks for such a heading: which article."""
+    text, heading = str(passage["text"]), str(passage["heading"])
+    asked = re.match(r"(?:in |under )?(?:which|what) (\w+)", question, re.IGNORECASE)
+    named = asked and re.search(rf"\b{re.escape(asked[1])}\b", heading, re.IGNORECASE)
+    return f"{heading}: {text}" if named and heading not in text else text
 
 
 def _fits(question: str, passage: Mapping[str, Any]) -> bool:

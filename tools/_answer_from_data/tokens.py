@@ -12,7 +12,7 @@ _CONTRACTIONS = (
 _TOKEN = re.compile(
     r"""
     "(?P<double>[^"]+)" | “(?P<curly>[^”]+)” | (?<!\w)[‘'](?P<single>[^'’]+)['’](?!\w) | `(?P<tick>[^`]+)`
-    | (?P<date>\d{4}-\d{2}(?:-\d{2})?(?!\d))
+    | (?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2}(?!\d) | \d{4}-\d{2}(?!\d))
     | (?P<number>(?<![\w.])[$€£]?[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?%?(?![\w]))
     | (?P<scaled>(?<![\w.])[$€£]?\d+(?:\.\d+)?(?:k|K|m|M|bn|B)\b)
     | (?P<ordinal>\b\d+(?:st|nd|rd|th)\b)
@@ -97,6 +97,9 @@ def _token(found: re.Match[str]) -> Token:
             number=plain_number(text),
             year=year,
         )
+    if kind == "date":
+        iso = "-".join(part.zfill(2) for part in re.split("[-/]", text))
+        return Token(text=iso, norm=iso, kind=kind)
     if kind == "scaled":
         digits, scale = re.match(r"[$€£]?([\d.]+)(\w+)", text).groups()  # pyright: ignore[reportOptionalMemberAccess]
         return Token(text=text, norm=text, kind="number", number=_times(float(digits), _SCALES[scale.lower()]))

@@ -188,7 +188,8 @@ TO : to | and | through | until | - | –
 MORE > : more | greater | higher | larger | bigger | better
 MORE < : less | fewer | lower | smaller
 THAN : than | compared to | compared with | versus | vs | relative to | over
-KINDS : types of | kinds of | sorts of | categories of
+KINDS : type of | kind of | sort of | types of | kinds of | sorts of | categories of
+DISTINCT : unique values of | distinct values of | different values of | unique values in | distinct values in
 DISTINCT : different | distinct | unique | separate | various | individual
 PERCENT 100 : percentage of | percent of | what percent | percentage | percent | share of | share | % of
 PERCENT 100 : proportion in percent

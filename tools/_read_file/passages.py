@@ -29,11 +29,12 @@ _IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.spli
 
 
 class Passage(TypedDict):
-    """A sentence with its place, and which words of the question stand in it or beside it."""
+    """A sentence with its place and the heading above it, and which words of the question stand in it or beside it."""
 
     start: int
     end: int
     text: str
+    heading: str
     context: str
     score: float
     matched: list[str]
@@ -188,6 +189,7 @@ def _passage(
         start=sentence.start,
         end=sentence.end,
         text=sentence.text[:_MOST_CHARACTERS],
+        heading=sentence.heading,
         context=context[:_MOST_CHARACTERS],
         score=round(score, 3),
         matched=[stem for stem in wanted if sentence.stems[stem]],

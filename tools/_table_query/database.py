@@ -15,6 +15,7 @@ from .words import list_items, norm
 
 SECONDS = 20.0
 MOST_CELL_CHARACTERS = 4_000
+MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
 abs avg ceil ceiling char coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor
@@ -32,6 +33,7 @@ class Database:
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         for table in tables:
             self._load(table)
         self._add_functions()
