@@ -60,10 +60,10 @@ def test_values_are_read_as_the_parameter_wants_them(stocked: Tea) -> None:
     assert json.loads(stocked("state", "counter").out) == {"number": 0}
 
 
-def test_a_call_that_fails_says_so_and_exits_1(stocked: Tea) -> None:
-    stocked("call", "shout", "text=a", "times=many").refused(1, "times")
+def test_a_call_with_bad_arguments_says_so_and_exits_2(stocked: Tea) -> None:
+    stocked("call", "shout", "text=a", "times=many").refused(2, "times")
     wrong = stocked("call", "shout", "text=a", "times=many", "--json")
-    assert (wrong.code, wrong.data["error"]["code"], wrong.data["ok"]) == (1, "BadArguments", False)
+    assert (wrong.code, wrong.data["error"]["code"], wrong.data["ok"]) == (2, "BadInput", False)
 
 
 @pytest.mark.parametrize(
