@@ -12,13 +12,14 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel
 
 from tea.component import Definition, define
-from tea.errors import Quarantined, TeaError
+from tea.errors import Damaged, Quarantined, TeaError
 from tea.managers.capture import captured
 from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.private_module import PrivateModule
 from tea.managers.source_check import Checked, check_source
 from tea.managers.source_text import SourceText, one_line, refusal
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.operation import Signature
 from tea.refs import Kind
 from tea.types import JsonSchema
 
@@ -75,6 +76,7 @@ class DynamicManager:
         Raises:
             Quarantined: The source is not trusted.
             BadComponent: The source is not what the manifest says, or raises while it is imported.
+            Damaged: The manifest says of the source what it does not.
         """
         files = dict(manifest.files)
         digest = source_digest(manifest.kind, manifest.name, manifest.source, files, manifest.requires)
@@ -87,6 +89,7 @@ class DynamicManager:
                 checked = check_source(manifest.source, files, manifest.kind, manifest.requires)
                 _check_same(checked.text, manifest, files)
                 found = self._loaded[digest] = _definition(checked, digest)
+            _check_told(manifest, found)
             return found
 
     def describe(
@@ -183,6 +186,25 @@ def _check_same(text: SourceText, manifest: Manifest, files: Mapping[str, str]) 
     if not same or text.requires != manifest.requires:
         problem = f"The stored source of {manifest.ref} is not complete, or defines {text.kind}:{text.name}."
         raise refusal(problem, "register it again.")
+
+
+def _check_told(manifest: Manifest, found: Definition) -> None:
+    """Refuse a manifest whose words or traits are not its source's: trust is in the source, not in what is told of it.
+
+    Schemas are compared by their parameters only, as their wording changes with the library that writes them.
+    """
+    told = (manifest.description, manifest.rules, manifest.evolvable, manifest.recovery, _told(manifest.operations))
+    signatures = {name: operation.signature for name, operation in found.operations.items()}
+    if told != (found.description, found.rules, found.evolvable, found.recovery, _told(signatures)):
+        problem = f"What the registry says of {manifest.ref} is not what its source declares, so it is not used."
+        raise Damaged(problem, fix="restore the file, or register the component again.")
+
+
+def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
+    return {
+        name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
+        for name, one in signatures.items()
+    }
 
 
 def _definition(checked: Checked, digest: str) -> Definition:

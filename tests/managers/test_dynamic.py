@@ -97,9 +97,7 @@ def eventful(manager: DynamicManager) -> Manifest:
     """A manifest whose source tells when it runs; not yet executed."""
     source = TOOL.replace("from tea", f"from {EVENTS} import executed\nfrom tea")
     text = manager.check(source, requires=(EVENTS,))
-    return ToolConfig(
-        kind="tool", name="add", version="1.0.0", description="", source=text.source, requires=text.requires
-    )
+    return replace(manifest(manager), source=text.source, requires=text.requires)
 
 
 def private_modules() -> set[str]:
