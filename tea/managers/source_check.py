@@ -71,8 +71,9 @@ def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, r
     found = _only_component(main, Names.of(main), kind)
     needed = requirements(main.source, requires)
     reach = Reach.of(found.kind, helpers, needed)
-    for file in (main, *helpers.values()):
-        _check_file(file, reach)
+    named = [(file, Names.of(file)) for file in (main, *helpers.values())]
+    for file, names in named:
+        _check_file(file, names.with_members(others for _, others in named), reach)
     text = SourceText(
         kind=found.kind,
         name=found.name,
@@ -87,8 +88,7 @@ def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, r
     return Checked(text=text, binding=found.node.name, order=_order(helpers))
 
 
-def _check_file(file: ParsedFile, reach: Reach) -> None:
-    names = Names.of(file)
+def _check_file(file: ParsedFile, names: Names, reach: Reach) -> None:
     reach.check(file, names)
     check_shape(file, names)
     if reach.kind == "agent":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from tea.managers.source_text import ParsedFile, parsed_expression
 
@@ -27,17 +27,53 @@ class Names:
         imports: Names bound by imports, with what they stand for: `{"np": "numpy", "Any": "typing.Any"}`.
         definitions: Functions and classes by name.
         bound: Every name that the module binds.
+        methods: What classes define or assign, which a method's call may reach.
+        properties: Functions of classes that are decorated, which reading an attribute may run.
+        numbers: Constants that are numbers written out.
     """
 
     imports: dict[str, str]
     definitions: dict[str, Definition]
     bound: frozenset[str]
+    methods: frozenset[str] = frozenset()
+    properties: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, file: ParsedFile) -> Names:
         """Read a file's top level."""
         definitions = {node.name: node for node in file.tree.body if isinstance(node, Definition)}
-        return cls(dict(imported(file.tree.body)), definitions, frozenset(_bound(file.table)))
+        held = [one for node in ast.walk(file.tree) if isinstance(node, ast.ClassDef) for one in node.body]
+        functions = [one for one in held if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        return cls(
+            imports=dict(imported(file.tree.body)),
+            definitions=definitions,
+            bound=frozenset(_bound(file.table)),
+            methods=frozenset(name for one in held for name in bindings(one)),
+            properties=frozenset(one.name for one in functions if one.decorator_list),
+            numbers=frozenset(_numbers(file.tree)),
+        )
+
+    def with_members(self, others: Iterable[Names]) -> Names:
+        """Return the names, with the methods, properties and numbers of the component's other files."""
+        every = [self, *others]
+        unsure = frozenset[str]().union(*(one.bound - one.imports.keys() - one.numbers for one in every))
+        unsure |= {name for name, origin in self.imports.items() if not origin.startswith(".")}
+        numbers = frozenset[str]().union(*(one.numbers for one in every)) - unsure
+        methods = frozenset[str]().union(*(one.methods for one in every))
+        properties = frozenset[str]().union(*(one.properties for one in every))
+        return replace(self, methods=methods, properties=properties, numbers=numbers)
+
+    def inside(self, node: ast.ClassDef) -> Names:
+        """Return the names as a class body sees them, where its own come before the module's."""
+        own = {name for one in node.body for name in bindings(one)}
+        return replace(
+            self,
+            imports={name: origin for name, origin in self.imports.items() if name not in own},
+            definitions={name: found for name, found in self.definitions.items() if name not in own},
+            bound=self.bound | own,
+            numbers=self.numbers - own,
+        )
 
     def origin(self, node: ast.AST) -> str | None:
         """Return what an expression such as `dt.date` stands for, `datetime.date`, or None for the file's own."""
@@ -68,6 +104,34 @@ def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
                     yield alias.asname or alias.name, f"{'.' * level}{module or ''}.{alias.name}"
             case _:
                 pass
+
+
+def bindings(node: ast.stmt) -> Iterator[str]:
+    """Give each name that a statement of a top level or a class body binds."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            yield from (name for name, _ in imported([node]))
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            yield name
+        case _:
+            pass
+
+
+def is_arithmetic(node: ast.expr, numbers: Collection[str] = ()) -> bool:
+    """Tell whether an expression consists of numbers that are written out, of such constants, and of lengths."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return is_arithmetic(left, numbers) and is_arithmetic(right, numbers)
+        case ast.UnaryOp(operand=operand):
+            return is_arithmetic(operand, numbers)
+        case ast.Call(func=ast.Name(id="len")) | ast.Constant(value=int() | float()):
+            return True
+        case _:
+            return isinstance(node, ast.Name) and node.id in numbers
 
 
 def used_names(file: ParsedFile) -> set[str]:
@@ -133,6 +197,20 @@ def _type_names(node: ast.expr) -> Iterator[ast.Name]:
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     yield from _type_names(child)
+
+
+def _numbers(tree: ast.Module) -> set[str]:
+    numbers: set[str] = set()
+    others: set[str] = set()
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_arithmetic(value):
+                numbers.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if is_arithmetic(value):
+                numbers.add(name)
+            case _:
+                others.update(bindings(node))
+    return numbers - others
 
 
 def _is_used(symbol: symtable.Symbol) -> bool:

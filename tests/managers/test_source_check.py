@@ -208,6 +208,37 @@ def test_names_in_inner_scopes_are_not_taken_for_missing() -> None:
         "def frozenset(x): print(1)\nX = frozenset(1)",
         "import sys\nX = sys.exit()",
         "sys.exit()",
+        "X = max(['touch pwn'], key=os.system)",
+        "X = max(['touch pwn'], **{'key': os.system})",
+        "X = defaultdict(os.system)['a']",
+        "X = defaultdict(partial(os.system, 'touch pwn'))['a']",
+        "@dataclass\nclass A:\n    n: int\n    def __add__(self, other): print(1)\nX = A(1) + A(2)",
+        "@dataclass\nclass A:\n    n: int\n    @property\n    def prop(self): print(1)\nX = A(1).prop",
+        "@dataclass\nclass A:\n    n: int\n    __str__ = print\nX = f'{A(1)}'",
+        "def f(): print(1)\n@dataclass\nclass A:\n    n: int = field(default_factory=f)\nX = A()",
+        "@dataclass\nclass A:\n    n: int\nclass C(A(1)): pass",
+        "class E(Enum):\n    A = 1\n    def __init__(self, x): print(x)",
+        "def f(*x): print(x)\nclass E(Enum):\n    _generate_next_value_ = f\n    A = auto()",
+        "class M:\n    def __init__(self, x): print(x)\nclass E(M, Enum):\n    A = 1",
+        "class E(Enum):\n    def f(self): print(1)",
+        "class E(Enum):\n    A = 1\n    @property\n    def p(self): print(1)\nX = E.A.p",
+        "def f(cls): print(1)\nclass A:\n    __init_subclass__ = f\nclass C(A): pass",
+        "from dataclasses import dataclass\ndef dataclass(f): print(1)\n@dataclass\nclass Q: pass",
+        "from os import system as dataclass\n@dataclass\nclass Q: pass\nfrom dataclasses import dataclass",
+        "class A:\n    frozenset = print\n    X = frozenset(1)",
+        "class A:\n    @staticmethod\n    def get(x): print(x)\nX = A.get(1)",
+        "class A:\n    @staticmethod\n    def setter(f): print(f)\n@A.setter\ndef g(): pass",
+        "X = [frozenset('a') for frozenset in (print,)]",
+        "X = type('C', (), {})",
+        "def __getattr__(name): print(name)",
+        "from pydantic import BaseModel\nclass Q(BaseModel):\n    model_config = {'alias_generator': print}",
+        "X = [0 for a in range(100000) for b in range(100000)]",
+        "X = [[0 for a in range(100000)] for b in range(100000)]",
+        "A = [0]\nC = 10 ** 10\nX = A * C",
+        "A = 10\nX = 10 ** A",
+        "X = f'{1:9999999999}'",
+        "X = '%9999999999d' % 1",
+        "X = bytes(10000000000)",
     ],
 )
 def test_work_at_the_top_level_is_refused(statement: str) -> None:
@@ -235,6 +266,11 @@ def test_work_at_the_top_level_is_refused(statement: str) -> None:
         "if typing.TYPE_CHECKING:\n    import decimal",
         "A, (B, *C) = 1, (2, 3)",
         "HERE = timedelta(seconds=3)",
+        "X = max(['a'], key=len)\nY = 24 * 60 * 60\nZ = 10 ** 6 * 4",
+        "X = defaultdict(list)",
+        "@dataclass(frozen=True)\nclass P:\n    x: list[int] = field(default_factory=list)\nPOINTS = (P(), P([1]))",
+        "class Color(str, Enum):\n    RED = 'r'\n    def shown(self): return 1\nFIRST = Color.RED",
+        "@typing.overload\ndef f(x: int) -> int: ...\ndef f(x): return x",
         "FIRST = TABLES[0]['x'] if DEBUG else None\nTABLES = ()\nDEBUG = __debug__",
     ],
 )
@@ -264,9 +300,23 @@ def test_constants_and_definitions_may_stand_at_the_top_level(statement: str) ->
         ("key = id(task)", "use ctx.new_id"),
         ("key = hash('a')", "compare the values"),
         ("global seen; seen = 1", "agents keep no global state"),
-        ("for x in {'a', 'b'}: pass", "sort it first"),
-        ("x = list(set(task.files))", "sort it first"),
-        ("x = ', '.join(f for f in set(task.files))", "sort it first"),
+        ("for x in {'a', 'b'}: pass", "sorted(...) around it"),
+        ("x = list(set(task.files))", "sorted(...) around it"),
+        ("x = ', '.join(f for f in set(task.files))", "sorted(...) around it"),
+        ("x = set(task.files)\n        for y in x: pass", "use dict.fromkeys(...)"),
+        ("getattr(task, 'text')", "name the attribute"),
+        ("setattr(self, 'text', 1)", "name the attribute"),
+        ("x = self.__dict__", "call a tool"),
+        ("x = self.__class__", "call a tool"),
+        ("import dataclasses; dataclasses.sys", "a module inside of another"),
+        ("import dataclasses; d = dataclasses; d.sys", "use it as it is imported"),
+        ("import statistics; statistics.NormalDist(0, 1).samples(3)", "use ctx.random"),
+        ("from statistics import Decimal", "use the public names of statistics"),
+        ("import operator; operator.attrgetter('x')", "name the attribute"),
+        ("import json; json.x = 3", "outlives a run"),
+        ("Worker.seen = 1", "outlives a run"),
+        ("def inner(x=[]): pass", "a replay differ"),
+        ("ctx.path('a')", "through tools and environments"),
         ("import json as j; j.codecs.open('x')", "a module inside of another"),
         ("from json import codecs", "a module inside of another"),
         ("from collections import abc; abc.sys", ""),
@@ -285,13 +335,25 @@ def test_agents_reach_outside_only_through_their_context(body: str, said: str) -
         assert said in refusal_of(agent(body))
 
 
+@pytest.mark.parametrize("value", ["[]", "{}", "{1}", "[1 for x in 'a']", "dict()", "collections.deque()", "([],)"])
+def test_agents_keep_nothing_that_changes_in_their_class(value: str) -> None:
+    source = agent("pass").replace("    async", f"    seen = {value}\n\n    async")
+    assert "a replay differ" in refusal_of(source)
+    assert "changes SEEN, which outlives a run" in refusal_of(agent("SEEN.append(1)", "SEEN = []\n"))
+
+
+def test_agents_declare_their_relations_and_metadata_as_mappings() -> None:
+    declared = '    relations = {"planner": "hierarchical"}\n    metadata = {"a": 1}\n\n    async'
+    assert check(agent("pass").replace("    async", declared)).metadata == {"a": 1}
+
+
 def test_the_lint_names_the_line() -> None:
     assert refusal_of(agent("import asyncio")).startswith("line 9: agents do not use 'asyncio'.")
 
 
 def test_agents_may_use_pure_modules_and_names_that_only_look_forbidden() -> None:
     body = (
-        "id = 3; x = sorted(set(task.files)); y = {n for n in set(x)}; z = len(set(x)) + sum(n for n in {1, 2}); v = id"
+        "id = 3; x = sorted(set(task.files) & {1}); z = len(set(x)); v = id in {1, 2}; w = json.dumps(type(x).__name__)"
     )
     found = check(agent(body, "import json\nimport collections.abc\nfrom dataclasses import dataclass\n"))
     assert found.kind == "agent"
