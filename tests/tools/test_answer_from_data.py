@@ -119,7 +119,7 @@ async def test_an_answer_says_where_it_comes_from(tools: TCPServer) -> None:
     assert evidence["source"] == "countries.csv"
     assert evidence["detail"].startswith("SQL SELECT")
     assert evidence["quote"] == "N'Djamena"
-    text = await loop.solve(tools, "Who designed the Harbour Museum?", ["museum.md"])
+    text = await loop.solve(tools, "When did the Harbour Museum open?", ["museum.md"])
     assert text["evidence"][0]["detail"] == "line 3"
 
 

@@ -37,6 +37,11 @@ _WORDY: tuple[tuple[str, str], ...] = (
     (rf"{_N} is what percent(?:age)? of {_N}", r"100*(\1)/(\2)"),
     (rf"{_N} as a percentage of {_N}", r"100*(\1)/(\2)"),
     (rf"{_N}\s*(?:%|percent|per cent) of {_N}", r"(\1)/100*(\2)"),
+    (rf"{_N}\s*(?:%|percent) off (?:of )?{_N}", r"(\2)*(1-(\1)/100)"),
+    (rf"{_N} more than {_N}", r"(\1)+(\2)"),
+    (rf"{_N} (?:less|fewer) than {_N}", r"(\2)-(\1)"),
+    (rf"(?:take|take away|subtracting|taking) {_N} from {_N}", r"(\2)-(\1)"),
+    (rf"{_N} take away {_N}", r"(\1)-(\2)"),
     (rf"half of {_N}", r"(\1)/2"),
     (rf"(?:a )?third of {_N}", r"(\1)/3"),
     (rf"(?:a )?quarter of {_N}", r"(\1)/4"),
@@ -53,6 +58,26 @@ _WORDY: tuple[tuple[str, str], ...] = (
     (r"\^", "**"),
     (r"(?<=\d)\s*x\s*(?=\d)", "*"),
 )
+_STORIES = (
+    (
+        re.compile(
+            r"\b(\d[\d.]*) [a-z]+ (?:at|for|costing|that cost|which cost) (\d[\d.]*)(?: [a-z]+)? "
+            r"(?:each|apiece|a piece|per [a-z]+)[^\d]*\b(?:pay|cost|spend|total|price|altogether|bill|owe)\b[^\d]*$"
+        ),
+        "*",
+    ),
+    (
+        re.compile(r"\b(?:how much|what) (?:do|does|would|will) (\d[\d.]*) [a-z]+ (?:at|for) (\d[\d.]*)[^\d]* cost$"),
+        "*",
+    ),
+    (re.compile(r"\bcosts? (\d[\d.]*)\b[^\d]*\b(?:how much|what) [^\d]*?(\d[\d.]*) [a-z]+(?: cost| come to)?$"), "*"),
+    (
+        re.compile(
+            r"\b(\d[\d.]*) [a-z]+ (?:are )?(?:shared|divided|split) (?:equally |evenly )?(?:among|between) (\d+)\b"
+        ),
+        "/",
+    ),
+)
 _ALLOWED = re.compile(r"[\d.\s+*/%()e,-]*")
 _FUNCTION = re.compile(r"\b(sqrt|abs|round|min|max)\b")
 _JOIN = {"+": "+", "*": "*", "~": "+"}
@@ -66,6 +91,9 @@ def expression(question: str) -> str | None:
     text = re.sub(r"\b[a-z]+\b", lambda found: str(_NUMBER_WORDS.get(found[0], found[0])), text)
     if not re.match(r"what percent", text):
         text = _LEAD.sub("", text)
+    for pattern, sign in _STORIES:
+        if found := pattern.search(text):
+            return f"{found[1]} {sign} {found[2]}"
     for pattern, replacement in _WORDY:
         text = re.sub(pattern, replacement, text)
     text = re.sub(r"\[([+*~<>])([^\]]*)\]", _listed, text).strip()

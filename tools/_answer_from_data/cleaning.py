@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from .rephrasing import rephrased
+
 _NUMBERS = {"zero": 0, "no": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 _DECIMALS = r"decimal(?:\s+(?:place|point|digit))?s?"
 _PLACES = re.compile(
@@ -57,11 +59,12 @@ def cleaned(task: str, files: list[str]) -> Asked:
                 places = size
                 text = (text[: found.start()] + text[found.end() :]).strip()
     text = _INSTRUCTION.sub("", text).strip()
+    text = rephrased(text)
     for _ in range(3):
         text = _POLITE.sub("", text)
     if len(files) == 1 and not _COUNTING.match(text):
         text = _without_sources(text, files)
-    return Asked(question=_SOURCE.sub(" ", text).strip(" ,:"), places=places)
+    return Asked(question=rephrased(_SOURCE.sub(" ", text).strip(" ,:")), places=places)
 
 
 def _places(groups: dict[str, str | None]) -> int | None:

@@ -56,6 +56,9 @@ class Comparisons(Reader):
             return
         if self.tag(after) == "NUM":
             yield _compared(column, sign, self.spans[after].number), self.after_unit(after + 1), 0.0
+        reached = after + 1 + (self.tag(after + 1) == "IN")
+        if self.column(after) == column and self.tag(reached) == "NUM":
+            yield _compared(column, sign, self.spans[reached].number), self.after_unit(reached + 1), 0.02
         other = self.column(after)
         if other and other.numeric and other != column:
             yield Condition(column=column, operator=operator(sign), other=other), after + 1, 0.05
@@ -81,6 +84,9 @@ class Comparisons(Reader):
             yield from self._then_column(position)
         if tag in ("CMP", "WHENCMP"):
             yield from self._naming_column(position)
+        column = self.column(position + 1)
+        if tag == "CMP" and column and column.numeric:
+            yield from self._with_sign(position, column, self.spans[position].sense.value)
 
     def _number_then_column(self, position: int) -> Found:
         """Yield 4 cylinders, 10 or more goals, third class."""

@@ -174,8 +174,9 @@ class Conditions(Reader):
             values = (span.text,) if span.listed else span.values
             sign = operator("holds" if span.listed else "=")
             yield Condition(column=span.column, operator=sign, values=values), position + 1, 0.05
-        if self.column(end) == span.column:
-            yield one, end + 1, cost - 0.05
+        for after in self.skip(end, ("IN", "REL"), 1):
+            if self.column(after) == span.column:
+                yield one, after + 1, cost - 0.05
 
     def _values(self, position: int, column: Column) -> tuple[Condition, int, float]:
         """Return equality with one cell, or with one of several joined by commas, and, or."""

@@ -16,7 +16,8 @@ live work come belong locate base make produce play stand use get go lie situate
 serve assign call name list record register include cover hold correspond associate originate hail reside station
 mention see show measure observe collect classify categorize categorise label mark offer provide report share match
 fit represent travel fly stay found score earn receive spend run account pay charge speak build operate manufacture
-develop design introduce represent go
+develop design introduce represent go register post hold boast enjoy experience display exhibit achieve attain cover
+document describe know claim
 """
 _DATING = """
 year yr birth born founded released established date discovered discovery launched built constructed completed
@@ -84,7 +85,7 @@ centimeters centimetres millimeters millimetres
 _GENERIC = "name value code number rate level column field id percentage"
 _WHEN = "date day year time"
 _HOW_MUCH = """
-amount figure score size speed temperature count reading measurement share index percentage
+amount figure score size speed temperature count reading measurement share index percentage cause causes
 """
 _KINDS = "type kind category sort"
 _TIMES = "day date week month quarter year decade hour"

@@ -1,6 +1,7 @@
 """Queries for what cells say: look-ups, lists, and whether something is so."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from .nouns import Noun
 from .patterns import Bound
@@ -36,6 +37,16 @@ def when(bound: Bound, schema: Schema) -> Built:
         yield Query(kind="values", select=(bound["col"].column,), where=bound["where"]), 0.0
 
 
+def when_extreme(bound: Bound, schema: Schema) -> Built:
+    """Yield when a column was at its highest or lowest."""
+    column: Column = bound["number"].column
+    moment, extreme = schema.table(column.table).moment, bound["extreme"]
+    if moment and extreme.rank == extreme.count == 1:
+        measure = Measure(function="value", column=column)
+        query = Query(kind="top", select=(moment,), measure=measure, where=bound["where"])
+        yield replace(query, descending=extreme.descending), 0.0
+
+
 def who(bound: Bound, schema: Schema) -> Built:
     """Yield a column of one thing that a verb names."""
     column: Column = bound["col"].column
@@ -52,17 +63,27 @@ def how_adjective(bound: Bound, schema: Schema) -> Built:
             yield Query(kind="values", select=(column,), where=bound["where"]), 0.05
 
 
+def how_average(bound: Bound, schema: Schema) -> Built:
+    """Yield how long or heavy things are on average."""
+    noun: Noun = bound["np"]
+    reader = Reader(spans=(), schema=schema)
+    for column in reader.implied(bound["how"].sense.attributes, noun.table.name if noun.table else ""):
+        if column.numeric and not column.year and not noun.guessed:
+            measure = Measure(function="avg", column=column)
+            yield Query(kind="scalar", measure=measure, where=noun.where + bound["where"]), 0.05
+
+
 def list_things(bound: Bound, schema: Schema) -> Built:
     """Yield the names of the rows that fit, or the different values of a column."""
     noun: Noun = bound["np"]
     where = noun.where + bound["where"]
     shown = noun.shown
     asked = noun.distinct or bound.get("there") is not None or bound.get("list") is not None
-    if shown is None or not (where or (asked and noun.plural and noun.column)):
+    if shown is None or not (where or (asked and (noun.plural or noun.distinct) and noun.column)):
         return
     if any(one.column == shown and one.equality and not one.negated for one in where if isinstance(one, Condition)):
         return
-    plural = noun.plural or bound.get("list") is not None
+    plural = noun.plural or noun.distinct or bound.get("list") is not None
     yield Query(kind="values", table=noun.table, select=(shown,), where=where, plural=plural), 0.2 * noun.guessed + 0.05
 
 

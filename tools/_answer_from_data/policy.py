@@ -1,5 +1,6 @@
 """Which way a task is worked on: by arithmetic, from tables, or from texts."""
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,6 +13,9 @@ from .steps import History, Step, call, given_up, result_of, step
 
 _TABLES = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".geojson", ".xlsx", ".xlsm"}
 MOST_CHARACTERS = 1_000
+_ABOUT_ALL = re.compile(
+    r"(?:is|are|do|does|did|has|have|was|were) (?:all|every|each|most|half|none|no|both)\b", re.IGNORECASE
+)
 
 
 def next_step(task: str, files: list[str], history: History, answer: Mapping[str, Any] | None) -> Step:
@@ -21,6 +25,8 @@ def next_step(task: str, files: list[str], history: History, answer: Mapping[str
     asked = cleaned(task, files)
     if sum_ := expression(asked.question):
         return _calculate(asked, sum_, history, answer)
+    if _ABOUT_ALL.match(asked.question):
+        return given_up("whether something holds for all is more than the rules can tell")
     if not files:
         return given_up("there are no files to look into, and the task is not arithmetic")
     tables = [file for file in files if PurePosixPath(file).suffix.lower() in _TABLES]

@@ -210,7 +210,11 @@ class Rankings(Reader):
             narrowed = replace(noun, where=noun.where + where)
             for ranked, final, more in self._by_attribute(narrowed, extreme, end):
                 yield ranked, final, cost + more
-            for start in self.skip(end, _BEFORE_MEASURE):
+            starts = list(self.skip(end, _BEFORE_MEASURE))
+            column = self.column(end + 1) if self.tag(end) == "IN" else None
+            if column and column.numeric and not column.dated:
+                starts.append(end + 1)
+            for start in starts:
                 for middle in self.skip(start, ("SUP",), 1) if start > end else ():
                     for measure, grouped, after, more in self.measure(middle):
                         ranked = Ranked(noun=narrowed, measure=measure, extreme=extreme, grouped=grouped)
@@ -238,12 +242,13 @@ class Rankings(Reader):
 
     def _most_frequent(self, position: int) -> Found:
         """Yield the most common species, the second most common species, the mode of the species."""
-        ordinal = self.tag(position) == "ORD"
-        start = position + ordinal
+        number = self.tag(position) in ("ORD", "NUM")
+        start = position + number
         if self.tag(start) != "OFTEN":
             return
-        rank = self._places(position) if ordinal else 1
-        extreme = Extreme(descending=self.spans[start].sense.value == "max", rank=rank)
+        places = self._places(position) if number else 1
+        rank, count = (1, places) if self.tag(position) == "NUM" else (places, 1)
+        extreme = Extreme(descending=self.spans[start].sense.value == "max", rank=rank, count=count)
         for middle in self.skip(start + 1, ("IN",), 1):
             for noun, end, cost in self.nouns.noun(middle):
                 if noun.column:

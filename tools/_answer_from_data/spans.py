@@ -82,6 +82,7 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
     result += _keywords(words)
     result += _fillers(words, named)
     result += _announced(words, result)
+    result += _measured(words, result)
     known = {index for span in result for index in range(span.start, span.end)}
     for index, word in enumerate(words):
         if index not in known and word.kind == "word":
@@ -93,7 +94,8 @@ def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     """Make a cell less likely where the column beside it has that cell too, and it is another column."""
     rows = any(other.tag == "ROW" and (other.start, other.end) == (span.start, span.end) for other in found)
     if span.tag == "COL" and span.column and rows and words[span.start].norm != norm(span.column.name):
-        return replace(span, cost=span.cost + (0.4 if span.column.numeric else 0.1))
+        nearly = not span.column.unique and span.column.distinct >= 0.9 * span.column.rows
+        return replace(span, cost=span.cost + (0.4 if span.column.numeric else 0.3 if nearly else 0.1))
     if span.tag == "COL" and span.cost > 0.2:
         cell = any(
             other.tag == "VAL" and (other.start, other.end) == (span.start, span.end) and other.cost <= 0.25
@@ -336,6 +338,18 @@ def _announced(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
     ]
 
 
+def _measured(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
+    """Return readings of deaths from disease as the column disease: the table need not say what it counts."""
+    known = {index for span in found if span.tag in ("COL", "VAL", "ROW") for index in range(span.start, span.end)}
+    return [
+        replace(span, start=span.start - 2, text=_text(words, span.start - 2, span.end), cost=span.cost + 0.35)
+        for span in found
+        if span.tag == "COL" and span.column and span.column.numeric and span.cost <= 0.25 and span.start >= 2
+        if words[span.start - 1].norm == "from" and span.start - 2 not in known
+        if words[span.start - 2].kind == "word" and words[span.start - 2].norm not in keywords()
+    ]
+
+
 def _asks(words: Sequence[Token], start: int) -> bool:
     """Tell whether a word such as which or when, from there on, opens the question instead of a relative clause."""
     wh = words[start].norm in ("which", "who", "whose", "when", "where", "what")
@@ -352,7 +366,7 @@ def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:
     for index, word in enumerate(words):
         light = word.norm in lexicon().fillers or word.text in lexicon().fillers
         verb = stem(word.norm) in lexicon().verbs or stem(word.norm) in lexicon().time_verbs
-        if word.kind in ("word", "sign", "possessive") and (light or verb):
+        if word.kind in ("word", "sign", "possessive", "cardinal") and (light or verb):
             cost = 0.6 if index in named and word.norm not in ("the", "a", "an") else 0.05 if light else 0.15
             result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=cost))
     return result

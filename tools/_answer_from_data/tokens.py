@@ -18,12 +18,14 @@ _TOKEN = re.compile(
     | (?P<ordinal>\b\d+(?:st|nd|rd|th)\b)
     | (?P<glued>(?<![\w.])\d+(?=-[A-Za-z]))
     | (?P<possessive>['’]s\b|(?<=s)['’](?=\s))
-    | (?P<word>[^\W_](?:[\w.'’/&+#-]*[\w+#])?|\#(?=\s|$))
+    | (?P<word>[^\W_](?:(?:(?!['’]s\b)[\w.'’/&+#-])*(?!['’]s\b)[\w+#])?|\#(?=\s|$))
     | (?P<sign>>=|<=|!=|<>|==|[=<>≥≤]|[,;:()?!.%*/+-])
     """,
     re.VERBOSE,
 )
-_COMPOUND = re.compile(r"\b([Nn]on|[A-Z][a-z]+)-(?=[a-z]{4,})(?![\w-]*/)")
+_COMPOUND = re.compile(
+    r"\b([Nn]on|[A-Z][a-z]+|first|second|third|fourth|fifth|\d+(?:st|nd|rd|th))-(?=[a-z]{4,})(?![\w-]*/)"
+)
 _ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth"
 _CARDINAL_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "

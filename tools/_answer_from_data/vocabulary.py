@@ -130,7 +130,7 @@ CALC : compute | calculate | work out
 BE : is | are | was | were | be | been | being | equals | equal | equal to | equals to | == | =
 DO : do | does | did
 HAVE : has | have | had | having | contain | contains | containing | show | shows | include | includes | possess
-HAVE : carry | recorded | record | reach | reaches | reached | carries | boasts | boast | feature | features
+HAVE : carry | recorded | record | carries | boasts | boast | feature | features
 THERE : there | exist | exists
 IN : in | of | from | for | at | on | within | among | by | inside | amongst | across | out of | belonging to
 IN : for which | located in | based in | living in | situated in | found in | coming from | which is in | to | into
@@ -152,16 +152,24 @@ AGG median : median | median value of
 AGG stddev : standard deviation | std dev | stddev | sample standard deviation | std
 AGG variance : variance
 AGG range : range | spread
-SUP max : highest | greatest | maximum | max | maximal | highest value of | maximum value of | largest value of
+SUP max : peak | top-most | highest | greatest | maximum | max | maximal | highest value of | maximum value of
+SUP max : largest value of
 SUP max : top
 SUP min : lowest | minimum | min | minimal | fewest | lowest value of | minimum value of | smallest value of
 SUP min : bottom
-MOST max : most | the most | the largest number of | the highest number of | the greatest number of
+MOST max : most of all | biggest number of | greatest number of | highest number of | largest number of
+MOST max : highest count of
+MOST max : largest count of | most | the most | the largest number of | the highest number of
+MOST max : the greatest number of
+MOST min : lowest count of | smallest count of | smallest number of | lowest number of | least number of
 MOST min : least | fewest | the fewest | the least | the smallest number of | the lowest number of
-OFTEN max : most common | most frequent | most often | most frequently | most commonly | commonest | most popular
+OFTEN max : most represented | predominant | dominant | most common | most frequent | most often | most frequently
+OFTEN max : most commonly | commonest | most popular
 OFTEN max : mode | mode of | most prevalent | most widespread | most typical | most numerous
-OFTEN min : least common | least frequent | least often | least frequently | rarest | least popular | least commonly
-APPEAR : appear | appears | appeared | occur | occurs | occurring | occurred | represented | mentioned | used | seen
+OFTEN min : least represented | least common | least frequent | least often | least frequently | rarest
+OFTEN min : least popular | least commonly
+APPEAR : show up | shows up | appear | appears | appeared | occur | occurs | occurring | occurred | represented
+APPEAR : mentioned | used | seen
 RANK : rank | ranks | ranked | ranking | sort | sorted | order | ordered
 BY : by | in terms of | according to | with respect to | in order of | based on | measured by | when it comes to
 CMP > : more than | greater than | over | above | exceeding | exceed | exceeds | exceeded | larger than
@@ -173,6 +181,10 @@ CMP >= : not under | greater than or equal to | more than or equal to | or more 
 CMP >= : not fewer than | equal to or above | equal to or greater than
 CMP <= : at most | no more than | not more than | up to | maximum of | a maximum of | <= | ≤ | not above | not over
 CMP <= : not exceeding | less than or equal to | fewer than or equal to | equal to or below | equal to or less than
+CMP >= : reach | reaches | reached | reaching | hit | hits
+CMP > : surpass | surpasses | surpassing | go beyond | rise above | stay above | lie above | are above | beat
+CMP > : beats
+CMP < : fall below | falls below | stay below | lie below | drop below | remain below | stay under
 CMP = : exactly | precisely | equal to exactly
 CMP != : not equal to | different from | != | <> | does not equal
 AFTERNUM >= : or more | or above | or higher | or greater | or over | or larger | or older | or later | and above
@@ -190,10 +202,10 @@ MORE < : less | fewer | lower | smaller
 THAN : than | compared to | compared with | versus | vs | relative to | over
 KINDS : type of | kind of | sort of | types of | kinds of | sorts of | categories of
 DISTINCT : unique values of | distinct values of | different values of | unique values in | distinct values in
-DISTINCT : different | distinct | unique | separate | various | individual
+DISTINCT : possible | different | distinct | unique | separate | various | individual
 PERCENT 100 : percentage of | percent of | what percent | percentage | percent | share of | share | % of
 PERCENT 100 : proportion in percent
-PERCENT 1 : proportion of | fraction of | proportion | fraction
+PERCENT 1 : portion of | portion | proportion of | fraction of | proportion | fraction
 DIFF : difference | gap | difference in | gap in | differ | differ in | absolute difference
 RATIO : ratio | ratio of | how many times
 MISSING : missing | empty | blank | null | unknown | unspecified | undefined | absent | nan | unavailable

@@ -1,0 +1,51 @@
+"""Rewrites a question in plainer words: how far apart are the highest and lowest prices asks for their range."""
+
+import re
+from functools import cache
+
+from .paraphrases import INNER, PARTS, WHOLE
+
+_WORDS = r"(?P<{}>[^,:;?]+?)"
+_NOT_IN_A_NAME = r"(?!(?:of|for|in|with|at|on|by|from|that|whose|where|two|three|four|five|ten|most|\w+est)\b)"
+_FEW_WORDS = rf"(?P<{{}}>{_NOT_IN_A_NAME}[a-z_][a-z_-]*(?: {_NOT_IN_A_NAME}[a-z_-]+)?)"
+
+
+def rephrased(question: str) -> str:
+    """Return the question in plainer words, or as it is."""
+    text = question.strip().rstrip("?.! ")
+    text = re.sub(r"\b(what|who|where|which)['’]s\b", r"\1 is", text, flags=re.IGNORECASE)
+    for pattern, plain in INNER:
+        text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
+    for rule, plain in _compiled():
+        found = rule.fullmatch(text)
+        if found:
+            return _filled(plain, found.groupdict())
+    return text
+
+
+def _filled(plain: str, said: dict[str, str | None]) -> str:
+    """Return the right side of a rule with what was said in its places."""
+    named = re.sub(r"\\g<(\w+)>", lambda mark: said.get(f"g_{mark[1]}") or "", plain)
+    return re.sub(r"<(\w)>", lambda mark: said.get(mark[1]) or "", named).strip()
+
+
+@cache
+def _compiled() -> tuple[tuple[re.Pattern[str], str], ...]:
+    rules = (line.split(" -> ") for line in WHOLE.strip().replace("\n    ", "").splitlines())
+    return tuple((re.compile(_expanded(pattern, plain), re.IGNORECASE), plain) for pattern, plain in rules)
+
+
+def _expanded(pattern: str, plain: str) -> str:
+    """Return a rule's left side as a regular expression; a name that comes twice must say the same twice."""
+    for name in re.findall(r"\\g<(\w+)>", plain):
+        if name in ("ABOVE", "NUM"):
+            pattern = pattern.replace(name, f"(?P<g_{name}>{PARTS[name][1:]}", 1)
+        else:
+            pattern = re.sub(rf"\((?!\?)(?={name}\b)", f"(?P<g_{name}>", pattern, count=1)
+    pattern = pattern.replace("THE<", f"{PARTS['THE']}<")
+    pattern = re.sub(r"(?<![\w<])(?:[A-Z]{3,})(?![\w>])", lambda mark: PARTS.get(mark[0], mark[0]), pattern)
+    for name in dict.fromkeys(re.findall(r"(?<!P)<(\w)>", pattern)):
+        words = (_FEW_WORDS if name == "O" else _WORDS).replace("{}", name)
+        first, *rest = re.split(rf"(?<!P)<{name}>", pattern)
+        pattern = first + words + f"(?P={name})".join(rest)
+    return pattern
