@@ -8,7 +8,7 @@ from .patterns import Bound
 from .query import Condition, Measure, Query, Where, mentions, single
 from .reader import Reader
 from .schema import Column, Schema
-from .spans import Span
+from .span import Span
 
 Built = Iterator[tuple[Query, float]]
 

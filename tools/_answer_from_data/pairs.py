@@ -8,7 +8,7 @@ from .query import Condition, Kind, Measure, Query
 from .rankings import Extreme
 from .reader import Reader
 from .schema import Schema
-from .spans import Span
+from .span import Span
 
 Built = Iterator[tuple[Query, float]]
 _TURNED = {">": "<", "<": ">"}

@@ -8,7 +8,7 @@ from typing import Any
 from .query import Where
 from .rankings import Rankings
 from .reader import Reader
-from .spans import Span
+from .span import Span
 
 Bound = Mapping[str, Any]
 _PHRASES = {"np", "F", "col", "number", "ranked", "extreme", "cols", "entity", "one"}

@@ -6,7 +6,7 @@ from .patterns import Matcher
 from .query import Condition, Query, Reading
 from .rules import CLOSED, OPEN
 from .schema import Column, Schema
-from .spans import Span
+from .span import Span
 
 _ABOUT_TWO = ("difference", "ratio", "compare", "check", "which")
 _ABOUT_THINGS = ("values", *_ABOUT_TWO)

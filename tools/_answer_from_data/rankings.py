@@ -7,7 +7,7 @@ from functools import cached_property
 from .nouns import Noun, Nouns
 from .query import Function, Measure, Where
 from .reader import Reader
-from .spans import Span
+from .span import Span
 
 MOST_PLACES = 1000
 _BEFORE_SUPERLATIVE = ("BE", "HAVE", "DO", "REL", "IN", "THERE", "BY", "RANK", "APPEAR", "COMMA")

@@ -7,7 +7,7 @@ from typing import cast
 from .matching import attribute_score
 from .query import Operator
 from .schema import Column, Schema
-from .spans import Span
+from .span import Span
 
 SURE = 0.85
 

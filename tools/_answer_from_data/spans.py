@@ -1,16 +1,17 @@
 """What each stretch of a question may stand for: a column, a cell, a number, a row, or a word of the grammar."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import replace
 from typing import Any
 
 from .lexicon import lexicon, synonyms
+from .literal_spans import literals
 from .matching import ENOUGH, SMALL_WORDS, attribute_score, column_score
 from .phrases import Candidate, candidates
-from .schema import Column, Schema, Table, is_row_noun
-from .tokens import MONTHS, Token, norm, stem
-from .vocabulary import Sense, keywords
+from .schema import Schema, Table, is_row_noun
+from .span import Span
+from .tokens import Token, norm, stem
+from .vocabulary import keywords
 
 LONGEST = 8
 _SMALL_WORDS = (
@@ -22,55 +23,13 @@ _BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be
 _MATCH_COST = {"exact": 0.1, "normalised": 0.12, "item": 0.15, "fuzzy": 0.5, "contained": 0.4}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A reading of the tokens from `start` to `end`.
-
-    Args:
-        tag: COL, VAL, NUM, ORD, DATE, TEXT, ROW, UNIT, UNK, POSS, FILE, SKIP, or a tag of the lexicon.
-        cost: How doubtful the reading is; 0.1 is certain.
-        sense: What the word means, for words of the lexicon.
-        column: The column, for COL and VAL.
-        values: The cells, for VAL.
-        contained: Whether the cells only contain the phrase.
-        listed: Whether the phrase is also one of several items in some cells.
-        number: The number, for NUM and ORD.
-        table: The table whose rows are meant, for ROW and FILE.
-    """
-
-    start: int
-    end: int
-    tag: str
-    text: str
-    cost: float = 0.1
-    sense: Sense = field(default_factory=lambda: Sense(tag=""))
-    column: Column | None = None
-    values: tuple[str, ...] = ()
-    contained: bool = False
-    listed: bool = False
-    number: int | float | None = None
-    year: bool = False
-    table: Table | None = None
-
-    @property
-    def plural(self) -> bool:
-        """Whether the last word is written as a plural."""
-        word = self.text.split()[-1].lower()
-        return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in (
-            "people",
-            "men",
-            "women",
-            "children",
-        )
-
-
 def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[Span]:
     """Return every reading of every stretch of the question."""
     result = [
         *_columns(words, schema),
         *_cells(words, schema, found),
         *_rows(words, schema),
-        *_literals(words),
+        *literals(words),
     ]
     result = [_weighed(span, result, words) for span in result]
     named = {
@@ -261,59 +220,6 @@ def _about_people(table: Table) -> bool:
     return any(set(column.words) & {"age", "sex", "gender", "salary", "surnam", "birth"} for column in table.columns)
 
 
-def _literals(words: Sequence[Token]) -> list[Span]:
-    """Return readings of numbers, dates, units and quoted words as what they are."""
-    result = _dates(words)
-    for index, word in enumerate(words):
-        plain = Span(start=index, end=index + 1, tag="", text=word.text)
-        if word.kind == "possessive":
-            result.append(replace(plain, tag="POSS"))
-        elif word.kind == "date":
-            result.append(replace(plain, tag="DATE"))
-        elif word.number is not None:
-            tag, cost = ("ORD", 0.1) if word.kind == "ordinal" else ("NUM", 0.2 if word.norm == "one" else 0.1)
-            result.append(replace(plain, tag=tag, number=word.number, year=word.year, cost=cost))
-        if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
-            result.append(replace(plain, tag="TEXT", cost=0.15))
-        if index and _is_unit(word) and (words[index - 1].number is not None or words[index - 1].norm == "in"):
-            sense = Sense(tag="UNIT", attributes=lexicon().units.get(stem(word.norm), (word.norm,)))
-            result.append(replace(plain, tag="UNIT", sense=sense, cost=0.05))
-    return result
-
-
-def _is_unit(word: Token) -> bool:
-    parts = word.text.split("/")
-    ratio = len(parts) == 2 and all(1 <= len(part) <= 4 for part in parts)
-    return ratio or stem(word.norm) in lexicon().units or word.norm in lexicon().unit_words
-
-
-def _dates(words: Sequence[Token]) -> list[Span]:
-    """Return readings of month names with a year: March 2020, March 5, 2020, 5 March 2020."""
-    result: list[Span] = []
-    for index, word in enumerate(words):
-        month = next((n for n, name in enumerate(MONTHS, 1) if word.norm in (name, name[:3])), None)
-        if month is None or word.kind != "word":
-            continue
-        after = [token for token in words[index + 1 : index + 4] if token.text != ","]
-        before = words[index - 1] if index else None
-        numbers = [token.number for token in after if token.kind in ("number", "ordinal")]
-        if before and before.kind in ("number", "ordinal") and not before.year and numbers[:1] and after[0].year:
-            result += _date(index - 1, words.index(after[0], index) + 1, numbers[0], month, before.number)
-        elif len(numbers) > 1 and after[1].year:
-            result += _date(index, words.index(after[1], index) + 1, numbers[1], month, numbers[0])
-        elif numbers and after[0].year:
-            text = f"{numbers[0]}-{month:02d}"
-            result.append(Span(start=index, end=words.index(after[0], index) + 1, tag="DATE", text=text))
-    return result
-
-
-def _date(start: int, end: int, year: Any, month: int, day: Any) -> list[Span]:
-    try:
-        return [Span(start=start, end=end, tag="DATE", text=date(int(year), month, int(day)).isoformat())]
-    except ValueError:
-        return []
-
-
 def _keywords(words: Sequence[Token]) -> list[Span]:
     result: list[Span] = []
     for start in range(len(words)):
@@ -370,19 +276,3 @@ def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:
             cost = 0.6 if index in named and word.norm not in ("the", "a", "an") else 0.05 if light else 0.15
             result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=cost))
     return result
-
-
-def paths(readings: Sequence[Span], size: int, most: int = 80) -> list[tuple[float, list[Span]]]:
-    """Return the cheapest ways to read the whole question, cheapest first, without what is skipped."""
-    ending: dict[int, list[tuple[float, tuple[Span, ...]]]] = {0: [(0.0, ())]}
-    starts: dict[int, list[Span]] = {}
-    for span in readings:
-        starts.setdefault(span.start, []).append(span)
-    for position in range(size):
-        kept = sorted(ending.get(position, ()), key=lambda path: path[0])[: most * 2]
-        for cost, path in kept:
-            for span in starts.get(position, ()):
-                longer = path if span.tag == "SKIP" else (*path, span)
-                ending.setdefault(span.end, []).append((cost + span.cost, longer))
-    best = sorted(ending.get(size, ()), key=lambda path: path[0])[:most]
-    return [(cost, list(path)) for cost, path in best]

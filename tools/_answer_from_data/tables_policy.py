@@ -10,7 +10,8 @@ from .phrases import candidates
 from .query import Query, Reading, columns_of
 from .questions import readings
 from .schema import Schema, schema_from
-from .spans import paths, spans
+from .span import paths
+from .spans import spans
 from .sql import Unreachable, Writer
 from .steps import Call, History, Step, call, given_up, result_of, step
 from .tokens import Token, tokens

@@ -1,0 +1,81 @@
+"""The solver's own parsing: it never fails, and it does not change what it does not know."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tea.protocols.tcp import TCPServer
+from tea.testing import platform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DESCRIBED = {
+    "tables": [
+        {
+            "name": "pets",
+            "file": "pets.csv",
+            "rows": 2,
+            "columns": [
+                {"name": "name", "type": "text", "form": "", "distinct": 2, "nulls": 0, "min": "Rex", "max": "Tom",
+                 "examples": ["Rex", "Tom"]},
+                {"name": "age", "type": "integer", "form": "", "distinct": 2, "nulls": 0, "min": 3, "max": 5,
+                 "examples": [3, 5]},
+            ],
+        }
+    ],
+    "links": [],
+}  # fmt: skip
+VOCABULARY = """
+what which how many is the of age pets pet name Rex Tom oldest average most more than 3 5 or and in with not , ?
+"""
+WORDS = st.sampled_from(VOCABULARY.split())
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tools() -> AsyncIterator[TCPServer]:
+    async with platform() as tea:
+        yield tea.tcp
+
+
+async def next_calls(tools: TCPServer, task: str) -> list[dict[str, Any]]:
+    """Return what the solver asks for once the tables are described and nothing was found in the cells."""
+    history: list[dict[str, Any]] = []
+    value: dict[str, Any] = DESCRIBED
+    for number in range(3):
+        arguments = {"task": task, "files": ["pets.csv"], "history": history}
+        calls = (await tools.invoke("answer_from_data", arguments)).unwrap()["calls"]
+        if calls[0]["name"] != "table_query" or "sql" in calls[0]["arguments"]:
+            return calls
+        history.append({"step": number, "calls": [calls[0] | {"ok": True, "value": value, "error": None}]})
+        value = {"found": []}
+    return calls
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.lists(WORDS, min_size=1, max_size=14).map(" ".join) | st.text(min_size=1, max_size=60))
+async def test_any_task_leads_to_calls_or_to_an_honest_end(tools: TCPServer, task: str) -> None:
+    calls = await next_calls(tools, task)
+    assert calls
+    for call in calls:
+        assert call["name"] in ("table_query", "calculator", "done")
+        if call["name"] == "done":
+            assert call["arguments"]["success"] is False
+            assert call["arguments"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("task", "sql"),
+    [
+        ("How far apart are the highest and lowest age?", r'SELECT max\("pets"."age"\) - min\("pets"."age"\)'),
+        ("Which pet comes last in age?", r'"pets"."name" AS shown_0, "pets"."age" AS amount .*'),
+        ("How many of the pets are above 3 in age?", r'count\(\*\).*"pets"."age" > 3'),
+    ],
+)
+async def test_a_roundabout_question_is_asked_plainly(tools: TCPServer, task: str, sql: str) -> None:
+    call, *_ = await next_calls(tools, task)
+    assert re.search(sql, call["arguments"]["sql"])

@@ -1,0 +1,80 @@
+"""Lines of texts, and the passages that fit a question."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tea.protocols.tcp import TCPServer
+from tea.testing import platform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TEXT = """# The lighthouse
+
+The lighthouse was built in 1871 by Dr. Ida Holm. It is 41 metres
+tall. Nobody has lived there since 1962.
+
+- The lamp uses 1,000 watts.
+- Tours start at noon.
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tools() -> AsyncIterator[TCPServer]:
+    async with platform() as tea:
+        yield tea.tcp
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "light.md").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+async def test_lines_come_with_their_numbers(tools: TCPServer) -> None:
+    got = (await tools.invoke("read_file", {"path": "light.md", "start": 3, "lines": 2})).unwrap()
+    assert got["text"].startswith("The lighthouse was built")
+    assert (got["start"], got["end"], got["total_lines"], got["truncated"]) == (3, 4, 7, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "lines"),
+    [
+        ("Who built the lighthouse?", "The lighthouse was built in 1871 by Dr. Ida Holm.", (3, 3)),
+        ("How tall is it?", "It is 41 metres tall.", (3, 4)),
+        ("When do tours start?", "- Tours start at noon.", (7, 7)),
+    ],
+)
+async def test_the_best_passage_comes_first(
+    tools: TCPServer, question: str, sentence: str, lines: tuple[int, int]
+) -> None:
+    best = (await tools.invoke("read_file", {"path": "light.md", "find": question})).unwrap()["passages"][0]
+    assert (best["text"], (best["start"], best["end"])) == (sentence, lines)
+    assert best["heading"] == "The lighthouse"
+
+
+async def test_what_is_missing_from_a_passage_is_said(tools: TCPServer) -> None:
+    best = (await tools.invoke("read_file", {"path": "light.md", "find": "lamp colour"})).unwrap()["passages"][0]
+    assert (best["matched"], best["missing"]) == (["lamp"], ["colour"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "utf-8-sig"])
+async def test_other_encodings_are_read_and_said(tools: TCPServer, folder: Path, encoding: str) -> None:
+    (folder / "a.txt").write_bytes("Größe: 3".encode(encoding))
+    got = (await tools.invoke("read_file", {"path": "a.txt"})).unwrap()
+    assert got["text"] == "Größe: 3"
+    assert got["read_as"] == {"utf-16": "utf-16", "cp1252": "windows-1252", "utf-8-sig": "utf-8"}[encoding]
+
+
+@pytest.mark.parametrize("path", ["nowhere.txt", "../light.md", "binary.bin", "bad.pdf"])
+async def test_what_cannot_be_read_is_one_clear_line(tools: TCPServer, folder: Path, path: str) -> None:
+    (folder / "binary.bin").write_bytes(b"\x00\x01")
+    (folder / "bad.pdf").write_bytes(b"no pdf")
+    response = await tools.invoke("read_file", {"path": path})
+    assert not response.ok
+    assert response.error
+    assert "\n" not in response.error["problem"]
+    assert response.error["fix"]
