@@ -108,6 +108,17 @@ class Manifest:
         blocks += [_operation_text(name, one) for name, one in self.operations.items()]
         return "\n\n".join(blocks + ([f"Rules: {self.rules}"] if self.rules else []))
 
+    def words(self) -> str:
+        """Return all that it says of itself as plain text, one statement a line, for retrieval."""
+        lines = [self.name.replace("_", " "), self.description]
+        for name, one in sorted(self.operations.items()):
+            fields = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
+            said = [f"{field.replace('_', ' ')}: {schema.get('description', '')}" for field, schema in fields.items()]
+            lines += [f"{name.replace('_', ' ')}: {one.description}", *said]
+        facts = (self.metadata.get(key, "") for key in ("role", "competencies", "objectives", "category", "toolkit"))
+        lines += [fact if isinstance(fact, str) else ", ".join(map(str, fact)) for fact in facts if fact]
+        return "\n".join([*lines, self.rules]).strip()
+
     def function_schemas(self, style: Literal["openai", "anthropic"] = "openai") -> list[JsonObject]:
         """Return each operation as a function-calling schema, in that provider's shape."""
         alone = len(self.operations) == 1

@@ -1,7 +1,7 @@
 """`tea list`: what is registered."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from tea.errors import BadRef
 from tea.refs import Kind
 
 if TYPE_CHECKING:
-    from tea.protocols.manager import Listing
+    from tea.protocols.listing import Listing
 
 
 async def list_components(
@@ -27,7 +27,7 @@ async def list_components(
     async with command.platform() as tea:
         for one in kinds:
             found += await tea.libraries[one].list(state=None if everything else "active", category=category)
-    command.show(_text(found), {"components": [asdict(one) for one in found], "problems": tea.problems})
+    command.show(_text(found), {"components": [_facts(one) for one in found], "problems": tea.problems})
     if not command.as_json:
         for problem in tea.problems:
             command.tell(f"skipped {one_line(problem, 250)}")
@@ -47,6 +47,10 @@ def _text(found: "list[Listing]") -> str:
         (f"{one.kind}:{one.name}", one.version, one.origin, " ".join([*_marks(one), one.description])) for one in found
     ]
     return table(rows) if rows else "Nothing is registered."
+
+
+def _facts(one: "Listing") -> dict[str, Any]:
+    return {key: value for key, value in asdict(one).items() if key != "text"}
 
 
 def _marks(one: "Listing") -> list[str]:

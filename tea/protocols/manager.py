@@ -23,7 +23,8 @@ from tea.managers.trust import Trust
 from tea.managers.version import VersionManager
 from tea.manifest import Lineage, Manifest
 from tea.protocols.instances import instance_of
-from tea.protocols.shelf import Listing, Shelf, text_digest
+from tea.protocols.listing import Listing
+from tea.protocols.shelf import Shelf, text_digest
 from tea.refs import NAME, Kind, Ref, check_name
 from tea.types import State
 

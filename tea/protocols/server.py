@@ -25,7 +25,8 @@ from tea.managers.difference import Diff
 from tea.managers.head import Head
 from tea.manifest import Lineage, Manifest
 from tea.protocols.instances import Instances, instance_of
-from tea.protocols.manager import ContextManager, Listing
+from tea.protocols.listing import Listing
+from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref
 from tea.types import JsonObject, Response, State, failure
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from tea.errors import AlreadyRegistered, Damaged, UnknownComponent
 from tea.managers.head import Head
@@ -13,30 +12,12 @@ from tea.managers.source_text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
+from tea.protocols.listing import Listing, damaged_listing, shipped_listing, stored_listing
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
-from tea.types import State
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
 Draft = Callable[[str, Mapping[str, str]], SourceText]
-Origin = Literal["bundled", "registry"]
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """One line of a list: what it is, which version is current, and where it comes from.
-
-    A damaged component has no version, and its description says what is wrong with it.
-    """
-
-    kind: Kind
-    name: str
-    version: str
-    description: str
-    state: State
-    origin: Origin
-    trusted: bool
-    category: str
 
 
 class Shelf:
@@ -154,51 +135,14 @@ class Shelf:
             if head.current is not None:
                 return self._stored_listing(head, self.resolve(Ref(kind=self.kind, name=name)))
         except Damaged as error:
-            return self._line(name, description=error.problem)
+            return damaged_listing(self.kind, name, error)
         if head.number or name not in self._shipped:
             return None
         text = self._draft(self._shipped[name].source, self._shipped[name].files)
-        return self._line(
-            name,
-            version=str(FIRST),
-            description=text.description,
-            origin="bundled",
-            trusted=True,
-            category=str(text.metadata.get("category", "")),
-        )
+        return shipped_listing(text, text_digest(self._shipped[name]))
 
     def _stored_listing(self, head: Head, found: Manifest) -> Listing:
-        return self._line(
-            found.name,
-            version=found.version,
-            description=found.description,
-            state=head.states.get(found.version, "active"),
-            origin="bundled" if found.lineage.how == "bundled" else "registry",
-            trusted=self._trust(found.digest),
-            category=str(found.metadata.get("category", "")),
-        )
-
-    def _line(
-        self,
-        name: str,
-        *,
-        description: str,
-        version: str = "",
-        state: State = "active",
-        origin: Origin = "registry",
-        trusted: bool = False,
-        category: str = "",
-    ) -> Listing:
-        return Listing(
-            kind=self.kind,
-            name=name,
-            version=version,
-            description=description.partition("\n")[0],
-            state=state,
-            origin=origin,
-            trusted=trusted,
-            category=category,
-        )
+        return stored_listing(found, head.states.get(found.version, "active"), self._trust(found.digest))
 
     def _add(self, made: Manifest, version: str | None, author: str | None, *, current: bool) -> Manifest:
         manifest = self._versions.add(

@@ -1,0 +1,84 @@
+"""Listing: one line of a list, for people, retrieval and programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tea.errors import Damaged
+from tea.managers.source_text import SourceText
+from tea.manifest import Manifest
+from tea.refs import FIRST, Kind
+from tea.types import State
+
+Origin = Literal["bundled", "registry"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One line of a list: what it is, which version is current, and where it comes from.
+
+    A damaged component has no version, and its description says what is wrong with it.
+
+    Args:
+        description: The first line of what it is for.
+        category: The broad group it declares in its metadata, empty for none.
+        toolkit: The set of tools it belongs to, by its metadata, empty for none.
+        digest: Of the current version; empty where it is damaged.
+        text: All that it says of itself, for retrieval; see `tea.manifest.Manifest.words`.
+    """
+
+    kind: Kind
+    name: str
+    version: str = ""
+    description: str = ""
+    state: State = "active"
+    origin: Origin = "registry"
+    trusted: bool = False
+    category: str = ""
+    toolkit: str = ""
+    digest: str = ""
+    text: str = ""
+
+
+def stored_listing(found: Manifest, state: State, trusted: bool) -> Listing:
+    """Return the line of a stored version."""
+    return Listing(
+        kind=found.kind,
+        name=found.name,
+        version=found.version,
+        description=found.description.partition("\n")[0],
+        state=state,
+        origin="bundled" if found.lineage.how == "bundled" else "registry",
+        trusted=trusted,
+        category=str(found.metadata.get("category", "")),
+        toolkit=str(found.metadata.get("toolkit", "")),
+        digest=found.digest,
+        text=found.words(),
+    )
+
+
+def shipped_listing(text: SourceText, digest: str) -> Listing:
+    """Return the line of what is shipped and not stored yet; its source is not executed, so its operations are unknown.
+
+    Args:
+        text: Its source, checked.
+        digest: What it will have in the registry.
+    """
+    return Listing(
+        kind=text.kind,
+        name=text.name,
+        version=str(FIRST),
+        description=text.description.partition("\n")[0],
+        origin="bundled",
+        trusted=True,
+        category=str(text.metadata.get("category", "")),
+        toolkit=str(text.metadata.get("toolkit", "")),
+        digest=digest,
+        text=f"{text.name.replace('_', ' ')}\n{text.description}",
+    )
+
+
+def damaged_listing(kind: Kind, name: str, error: Damaged) -> Listing:
+    """Return the line of what cannot be read."""
+    return Listing(kind=kind, name=name, description=error.problem.partition("\n")[0])
