@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import date
 from typing import Any, cast
 
 from .query import Query
@@ -18,7 +19,7 @@ class Outcome:
     values: tuple[Any, ...] = ()
     reason: str = ""
     unsure: bool = False
-    lines: tuple[str, ...] = field(default=())
+    pairs: tuple[tuple[str, Any], ...] = ()
 
 
 def outcome(query: Query, rows: Sequence[Row], truncated: bool) -> Outcome:
@@ -77,7 +78,8 @@ def _top(query: Query, rows: Sequence[Row]) -> Outcome:
 def _groups(query: Query, rows: Sequence[Row]) -> Outcome:
     if not rows or len(rows) > MOST_LISTED:
         return Outcome(reason="no group, or too many")
-    return Outcome(values=tuple(f"{number_text(row[0])}: {number_text(row[1])}" for row in rows))
+    pairs = tuple((number_text(row[0]), row[1]) for row in rows)
+    return Outcome(values=tuple(f"{name}: {number_text(value)}" for name, value in pairs), pairs=pairs)
 
 
 def _exists(query: Query, rows: Sequence[Row]) -> Outcome:
@@ -99,6 +101,8 @@ def _pair(query: Query, rows: Sequence[Row]) -> Outcome:
         return Outcome(values=(one > two if query.operator in (">", ">=") else one < two,))
     if query.kind == "which":
         return _which(query, one, two)
+    if isinstance(one, str) and isinstance(two, str) and query.kind == "difference":
+        return _days(one, two)
     if isinstance(one, str) or isinstance(two, str):
         return Outcome(reason="the values are not numbers")
     if query.kind == "ratio":
@@ -107,6 +111,13 @@ def _pair(query: Query, rows: Sequence[Row]) -> Outcome:
     if query.operator and difference < 0:
         return Outcome(reason="it is the other way round")
     return Outcome(values=(abs(difference),))
+
+
+def _days(one: str, two: str) -> Outcome:
+    try:
+        return Outcome(values=(abs((date.fromisoformat(one) - date.fromisoformat(two)).days),))
+    except ValueError:
+        return Outcome(reason="the values are not numbers")
 
 
 def _which(query: Query, one: Any, two: Any) -> Outcome:
@@ -137,6 +148,8 @@ def answer_text(found: Outcome, schema: Mapping[str, Any] | None, places: int | 
     kinds = cast("list[Any]", kind) if isinstance(kind, list) else [kind]
     if "array" in kinds:
         return json.dumps(values, ensure_ascii=False)
+    if "object" in kinds and found.pairs:
+        return json.dumps({name: _rounded(value, places) for name, value in found.pairs}, ensure_ascii=False)
     single = values[0] if len(values) == 1 else None
     if "string" in kinds:
         return ", ".join(map(number_text, values))

@@ -38,6 +38,15 @@ _WORDY: tuple[tuple[str, str], ...] = (
     (rf"{_N} as a percentage of {_N}", r"100*(\1)/(\2)"),
     (rf"{_N}\s*(?:%|percent|per cent) of {_N}", r"(\1)/100*(\2)"),
     (rf"{_N}\s*(?:%|percent) off (?:of )?{_N}", r"(\2)*(1-(\1)/100)"),
+    (rf"{_N}\s*/\s*{_N} of {_N}", r"(\1)/(\2)*(\3)"),
+    (
+        rf"by (?:what|which|how many) percent(?:age)? (?:is|was) {_N} (?:more|higher|larger|greater|bigger) than {_N}",
+        r"100*((\1)-(\2))/(\2)",
+    ),
+    (
+        rf"by (?:what|which|how many) percent(?:age)? (?:is|was) {_N} (?:less|lower|smaller|fewer) than {_N}",
+        r"100*((\2)-(\1))/(\2)",
+    ),
     (rf"{_N} more than {_N}", r"(\1)+(\2)"),
     (rf"{_N} (?:less|fewer) than {_N}", r"(\2)-(\1)"),
     (rf"(?:take|take away|subtracting|taking) {_N} from {_N}", r"(\2)-(\1)"),
@@ -70,7 +79,13 @@ _STORIES = (
         re.compile(r"\b(?:how much|what) (?:do|does|would|will) (\d[\d.]*) [a-z]+ (?:at|for) (\d[\d.]*)[^\d]* cost$"),
         "*",
     ),
-    (re.compile(r"\bcosts? (\d[\d.]*)\b[^\d]*\b(?:how much|what) [^\d]*?(\d[\d.]*) [a-z]+(?: cost| come to)?$"), "*"),
+    (
+        re.compile(
+            r"\b(?:costs?|is|are|sells? for) (\d[\d.]*)\b[^\d]*\b(?:how much|what) [^\d]*?(\d[\d.]*) [a-z]+"
+            r"(?: cost| come to)?$"
+        ),
+        "*",
+    ),
     (
         re.compile(
             r"\b(\d[\d.]*) [a-z]+ (?:are )?(?:shared|divided|split) (?:equally |evenly )?(?:among|between) (\d+)\b"
@@ -78,6 +93,8 @@ _STORIES = (
         "/",
     ),
 )
+_THEN = re.compile(rf"^(.+?),? (?:and then|and|then) (add|subtract|multiply|divide)(?: it| that| this)?(?: by)? {_N}$")
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 _ALLOWED = re.compile(r"[\d.\s+*/%()e,-]*")
 _FUNCTION = re.compile(r"\b(sqrt|abs|round|min|max)\b")
 _JOIN = {"+": "+", "*": "*", "~": "+"}
@@ -94,6 +111,8 @@ def expression(question: str) -> str | None:
     for pattern, sign in _STORIES:
         if found := pattern.search(text):
             return f"{found[1]} {sign} {found[2]}"
+    if (chained := _THEN.match(text)) and (first := expression(chained[1])):
+        return f"({first}) {_SIGNS[chained[2]]} {chained[3]}"
     for pattern, replacement in _WORDY:
         text = re.sub(pattern, replacement, text)
     text = re.sub(r"\[([+*~<>])([^\]]*)\]", _listed, text).strip()

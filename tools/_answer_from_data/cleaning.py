@@ -58,6 +58,8 @@ def cleaned(task: str, files: list[str]) -> Asked:
             if size is not None:
                 places = size
                 text = (text[: found.start()] + text[found.end() :]).strip()
+    text = re.sub(r"\b(?:no|nr|num|nb)\.? of\b|(?<!\w)# ?of\b", "number of", text, flags=re.IGNORECASE)
+    text = re.sub(r"(?:\.{2,}|,|;)?\s*\bi mean\b,?", ",", text, flags=re.IGNORECASE)
     text = _INSTRUCTION.sub("", text).strip()
     text = rephrased(text)
     for _ in range(3):

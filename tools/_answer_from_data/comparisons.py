@@ -80,6 +80,10 @@ class Comparisons(Reader):
         tag = self.tag(position)
         if tag in ("NUM", "ORD"):
             yield from self._number_then_column(position)
+        end = self.after_unit(position + 1)
+        if tag == "NUM" and self.tag(end) == "ADJ":
+            for column in self.implied(self.spans[end].sense.attributes):
+                yield _compared(column, "=", self.spans[position].number), end + 1, 0.0
         if tag in ("CMP", "BETWEEN", "AVGREL"):
             yield from self._then_column(position)
         if tag in ("CMP", "WHENCMP"):
@@ -109,6 +113,10 @@ class Comparisons(Reader):
                 doubt = self.spans[after].cost - 0.1
                 found = self.of_column(position, column)
                 yield from ((one, after + 1, cost + doubt) for one, stop, cost in found if stop == end)
+            if self.tag(end) == "ADJ":
+                for implied in self.implied(self.spans[end].sense.attributes):
+                    found = self.of_column(position, implied)
+                    yield from ((one, end + 1, cost) for one, stop, cost in found if stop == end)
             if self.tag(end - 1) == "UNIT":
                 for implied in self.implied(self.spans[end - 1].sense.attributes):
                     found = self.of_column(position, implied)

@@ -46,7 +46,7 @@ class Conditions(Reader):
     def _filters(self, position: int) -> Iterator[tuple[Where, int, float]]:
         for start in self.skip(position, ("COMMA", "AND")):
             for one, end, cost in self.condition(start):
-                for rest, final, more in self.filters(end):
+                for rest, final, more in self._after(one, end):
                     if one is None:
                         yield rest, final, cost + more
                     elif not rest or not self._joined_by_or(end):
@@ -54,6 +54,14 @@ class Conditions(Reader):
                     elif len(rest) == 1:
                         options = rest[0].conditions if isinstance(rest[0], AnyOf) else (rest[0],)
                         yield (AnyOf(conditions=(one, *options)),), final, cost + more
+
+    def _after(self, one: Condition | None, end: int) -> Iterator[tuple[Where, int, float]]:
+        """Yield what follows a condition; its column need not be said again: 5 or more but less than 9."""
+        yield from self.filters(end)
+        if one and one.column.numeric and self.tag(end) == "AND" and self.tag(end + 1) == "CMP":
+            for two, stop, cost in self._comparisons.of_column(end + 1, one.column):
+                for rest, final, more in self.filters(stop):
+                    yield (two, *rest), final, cost + more
 
     def _joined_by_or(self, position: int) -> bool:
         *_, end = self.skip(position, ("COMMA", "AND"))
@@ -99,6 +107,8 @@ class Conditions(Reader):
             yield from self._restricting_nothing(position)
         else:
             yield from self._comparisons.first(position)
+            if tag == "NUM":
+                yield from self._known_by_number(position)
             if tag in ("NUM", "DATE", "WHENCMP", "BETWEEN"):
                 yield from self._times.at(position, None)
 
@@ -125,6 +135,14 @@ class Conditions(Reader):
                 if column.identifies:
                     yield Condition(column=column, operator="=", values=values), position + 2, 0.05
 
+    def _known_by_number(self, position: int) -> Parsed:
+        """Yield 404, where one column alone holds numbers by which rows go."""
+        number = self.spans[position].number or 0
+        keys = [column for column in self.schema.columns if column.numbers_things and column.unique]
+        for column in keys if len(keys) == 1 else ():
+            if isinstance(column.low, int) and isinstance(column.high, int) and column.low <= number <= column.high:
+                yield Condition(column=column, operator="=", values=(number,)), position + 1, 0.25
+
     # a column, then what is said of it
 
     def _about_column(self, position: int) -> Parsed:
@@ -145,8 +163,8 @@ class Conditions(Reader):
 
     def _noun_of_rows(self, column: Column) -> bool:
         table = self.schema.table(column.table)
-        texts = [other for other in table.columns if other.kind == "text"]
-        return column == table.label or (column.kind == "text" and column.distinct == max(c.distinct for c in texts))
+        most = max((other.distinct for other in table.columns if other.kind == "text"), default=0)
+        return column == table.label or (column.kind == "text" and not column.part and column.distinct == most)
 
     def _predicate(self, position: int, column: Column) -> Iterator[tuple[Condition, int, float]]:
         tag = self.tag(position)
@@ -210,7 +228,7 @@ class Conditions(Reader):
     def _missing_first(self, position: int) -> Parsed:
         """Yield without a comment, missing age, known birth date, no goals."""
         tag = self.tag(position)
-        *_, after = self.skip(position + 1, () if tag == "NOT" else ("MISSING", "IN", "PRESENT"), 2)
+        *_, after = self.skip(position + 1, () if tag == "NOT" else ("MISSING", "IN", "PRESENT", "HAVE", "ROW"), 2)
         column = self.column(after)
         if column is None or self.tag(after + 1) in _CONTINUED or (tag == "NOT" and column.truths):
             return

@@ -9,6 +9,7 @@ _FILLERS = """
 the a an all any please tell me can could you would i we us know want to so then just only its their it they them
 these those this data dataset table file csv spreadsheet sheet recorded listed value values entry result results
 column field ones one some actually actual respectively ever also whole entire corresponding associated together
+pls plz kindly thanks thx out overall currently
 ? ! . " ( ) 's
 """
 _VERBS = """
@@ -17,7 +18,7 @@ serve assign call name list record register include cover hold correspond associ
 mention see show measure observe collect classify categorize categorise label mark offer provide report share match
 fit represent travel fly stay found score earn receive spend run account pay charge speak build operate manufacture
 develop design introduce represent go register post hold boast enjoy experience display exhibit achieve attain cover
-document describe know claim
+document describe know claim contribute pass elapse see sit check make up present constitute comprise occupy
 """
 _DATING = """
 year yr birth born founded released established date discovered discovery launched built constructed completed
@@ -89,7 +90,7 @@ amount figure score size speed temperature count reading measurement share index
 """
 _KINDS = "type kind category sort"
 _TIMES = "day date week month quarter year decade hour"
-_ROWS = "row record entry line item observation instance case sample datum member thing result example measurement"
+_ROWS = "cell row record entry line item observation instance case sample datum member thing result example measurement"
 _PERSONS = "person people individual passenger employee student customer player"
 _DEMOGRAPHIC = """
 men male : male m man

@@ -25,7 +25,11 @@ def literals(words: Sequence[Token]) -> list[Span]:
             result.append(replace(plain, tag=tag, number=word.number, year=word.year, cost=cost))
         if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
             result.append(replace(plain, tag="TEXT", cost=0.15))
-        if index and _is_unit(word) and (words[index - 1].number is not None or words[index - 1].norm == "in"):
+        if (
+            index
+            and _is_unit(word)
+            and (words[index - 1].number is not None or words[index - 1].norm in ("in", "many"))
+        ):
             sense = Sense(tag="UNIT", attributes=lexicon().units.get(stem(word.norm), (word.norm,)))
             result.append(replace(plain, tag="UNIT", sense=sense, cost=0.05))
     return result

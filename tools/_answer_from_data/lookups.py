@@ -33,8 +33,12 @@ def look_up_number(bound: Bound, schema: Schema) -> Built:
 
 def when(bound: Bound, schema: Schema) -> Built:
     """Yield the date of one thing."""
-    if bound["col"].column.dated and single(bound["where"]):
-        yield Query(kind="values", select=(bound["col"].column,), where=bound["where"]), 0.0
+    column: Column = bound["col"].column
+    if not column.dated or not single(bound["where"]):
+        return
+    parts = [part for part in schema.table(column.table).parts if part.name == column.name and part.part == "year"]
+    year = bool(bound.get("when")) and "year" in bound["when"].text and column.kind == "date"
+    yield Query(kind="values", select=(parts[0] if year and parts else column,), where=bound["where"]), 0.0
 
 
 def when_extreme(bound: Bound, schema: Schema) -> Built:
@@ -92,6 +96,11 @@ def exists(bound: Bound, schema: Schema) -> Built:
     noun: Noun = bound["np"]
     where = noun.where + bound["where"]
     named = any(one.column.unique for one in where if isinstance(one, Condition) and one.equality)
+    if noun.column and noun.column.truths and named:
+        yield Query(kind="check", where=where, part=(Condition(column=noun.column, operator="true"),)), 0.0
+        return
+    if noun.column and named and not noun.column.unique:
+        return
     if not where or noun.guessed or (not bound.get("there") and (named or (noun.column and not noun.column.unique))):
         return
     yield Query(kind="exists", table=noun.table, where=where), 0.05

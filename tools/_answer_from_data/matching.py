@@ -16,17 +16,19 @@ _SAME, _SYNONYM, _INFLECTED, _ABBREVIATED, _SKELETON = 1.0, 0.95, 0.9, 0.8, 0.7
 def column_score(phrase: str, column: Column) -> float:
     """Return how well a phrase names a column, from 0 to 1."""
     said = [stem(word) for word in norm(phrase).split()]
-    named = name_words(column.name.split(",")[0]) or column.words
+    named = column.words if column.part else name_words(column.name.split(",")[0]) or column.words
     if not said or not named:
         return 0.0
-    if norm(phrase) == norm(column.name):
+    if norm(phrase) == norm(column.told):
         return 1.0
     if said == named or "".join(said) == "".join(named):
         return 0.98
     bare = [word for word in said if word not in SMALL_WORDS] or said
     core = _core(named)
     related = len({"per", "by", "for", "with", "between"} & set(said)) > 0
-    aligned = 0.0 if related and len(bare) > len(core) else _aligned(bare, core, column, "of" in said)
+    whole = (bare, said) if len(said) > len(bare) else (bare,)
+    fits = [_aligned(words, core, column, "of" in said) for words in whole]
+    aligned = 0.0 if related and len(bare) > len(core) else max(fits)
     prefixes = max(_whole_prefixes(bare, named), _whole_prefixes(said, named))
     return max(aligned, prefixes, _initials(said, named), _inside(bare, named))
 
@@ -123,6 +125,9 @@ def _link(said: str, named: str) -> float:
     shorter, longer = sorted((said, named), key=len)
     if len(shorter) >= 5 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3:
         return _INFLECTED
+    alike = next((index for index, (a, b) in enumerate(zip(said, named, strict=False)) if a != b), len(shorter))
+    if alike >= max(5, 0.6 * len(longer)):
+        return _ABBREVIATED
     if len(named) >= 3 and said.startswith(named) and len(said) - len(named) >= 2:
         return _ABBREVIATED
     return _SKELETON if len(said) >= 4 and 2 <= len(named) < len(said) and _skeleton(named, said) else 0.0

@@ -97,7 +97,9 @@ class Nouns(Reader):
         """Yield airports, and airport names."""
         span, column = self.spans[position], self.column(position + 1)
         yield Noun(table=span.table, plural=span.plural), position + 1, 0.0
-        if column and span.table and column.table == span.table.name and not column.truths:
+        said = self.spans[position + 1].text if column else ""
+        names = column and span.table and column.table == span.table.name and not column.truths
+        if names and not (span.plural and said.endswith("ed")):
             yield Noun(table=span.table, column=column, plural=self.spans[position + 1].plural), position + 2, 0.1
 
     def _values(self, position: int) -> Iterator[tuple[Noun, int, float]]:

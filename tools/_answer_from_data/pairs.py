@@ -82,7 +82,7 @@ def _counted(noun: Noun) -> Iterator[Measure]:
     if column and column.numeric and not column.identifies:
         yield Measure(function="value", column=column)
     elif not noun.where and not noun.guessed and (column is None or column.unique or column.identifies):
-        yield Measure(function="count")
+        yield Measure(function="count", table=noun.table)
 
 
 def _implied(more: Span, schema: Schema) -> Iterator[tuple[Measure, str, float]]:

@@ -306,6 +306,12 @@ INNER = (
     (r"\b(?:is|comes|takes|ranks) (?:in )?(?:the )?(second|third|fourth|fifth|sixth|\d+(?:st|nd|rd|th))(?: place)?"
      r"(?: when (?:ranked|sorted|ordered|measured))? (?:in terms of|in|by|for|on)\b", r"ranks \1 by"),
     (r"\bis (?:number|no\.|#) ?(\d+) (?:in terms of|in|by|for)\b", r"ranks \1th by"),
+    (r",? ?(?:(?:going|running|counted|starting) )?(?:in )?(?:descending(?: order)?|(?:from )?(?:high|highest|large|larg"
+     r"est|big|biggest|most)(?: values?)? (?:to (?:the )?(?:low|lowest|small|smallest|least)|first|downwards?))\b", ""),
+    (r",? ?(?:in )?(?:ascending(?: order)?|(?:from )?(?:low|lowest|small|smallest|least)(?: values?)? (?:to (?:the )?"
+     r"(?:high|highest|large|largest|most)|first|upwards?))\b", " lowest"),
+    (r"\bfrom the bottom\b", "lowest"), (r"\bday of (?:the )?week\b", "weekday"), (r"\bw/ ?", "with "),
+    (r"\bthan (?:any|all|every)(?: (?:of )?(?:the )?others?(?: ones?)?| one else)?\b(?! \w+s\b)", ""),
     (r"\b(?:over|across) (?:all|every|each|the whole|the entire)\b", "across all"),
     (r"^(?:taking|putting|considering|looking at) (?:all )?(?:the )?[\w ]+ together,? ", ""),
     (r"\bat least one\b", "any"), (r"\bby <?(\w+) count$", r"by number of \1"),

@@ -1,11 +1,11 @@
 """Which stretches of a question may be cells, so that the tables are searched for them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .lexicon import lexicon
 from .tokens import DAYS, MONTHS, Token, stem
-from .vocabulary import keywords
+from .vocabulary import grammar_words
 
 LONGEST = 7
 MOST = 300
@@ -55,12 +55,12 @@ def candidates(words: Sequence[Token]) -> list[Candidate]:
             inner = words[start:end]
             if any(word.kind == "quoted" for word in inner) and len(inner) > 1:
                 break
-            result += _candidate(inner, start, end, keywords())
+            result += _candidate(inner, start, end)
         result += _variants(words, start)
     return result[:MOST]
 
 
-def _candidate(inner: Sequence[Token], start: int, end: int, table: Mapping[str, object]) -> list[Candidate]:
+def _candidate(inner: Sequence[Token], start: int, end: int) -> list[Candidate]:
     if inner[0].kind in ("sign", "possessive") or inner[-1].kind in ("sign", "possessive"):
         return []
     phrase = "".join(
@@ -68,7 +68,7 @@ def _candidate(inner: Sequence[Token], start: int, end: int, table: Mapping[str,
         for index, word in enumerate(inner)
     )
     cost = 0.0
-    light = [word.norm in lexicon().fillers or word.norm in table for word in inner]
+    light = [word.norm in lexicon().fillers or word.norm in grammar_words() for word in inner]
     if light[0] or light[-1]:
         if not any(word.capital for word in (inner[0], inner[-1])) and inner[0].kind != "quoted":
             if all(light) and inner[0].norm not in ("yes", "no", "true", "false", "male", "other", "none", "unknown"):

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+from .composing import composed
 from .patterns import Matcher
 from .query import Condition, Query, Reading
 from .rules import CLOSED, OPEN
-from .schema import Column, Schema
+from .schema import Schema
 from .span import Span
 
+_AUXILIARIES = frozenset(["is", "are", "was", "were", "do", "does", "did", "has", "have", "had"])
 _ABOUT_TWO = ("difference", "ratio", "compare", "check", "which")
 _ABOUT_THINGS = ("values", *_ABOUT_TWO)
 
@@ -22,25 +24,34 @@ def readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Read
             continue
         while start and matcher.tag(start) == "COMMA":
             start += 1
-        rules = CLOSED if matcher.tag(start) in ("BE", "DO", "HAVE") else OPEN
+        closed = matcher.tag(start) in ("BE", "DO", "HAVE") and path[start].text in _AUXILIARIES
+        rules = CLOSED if closed else OPEN
         for pattern, build in rules:
             for bound, more in matcher.matches(pattern, start):
                 whole = {**bound, "where": (*prefix, *bound.get("where", ()))}
                 for query, doubt in build(whole, schema):
-                    if _sound(query):
+                    if _sound(query, path):
                         misplaced = _misplaced(query, path, schema)
                         yield Reading(query=query, cost=cost + extra + more + doubt, misplaced=misplaced)
 
 
-def _sound(query: Query) -> bool:
-    """Refuse a query that tests one column for two different values at once."""
-    seen: dict[Column, Condition] = {}
-    for one in (*query.where, *query.part):
-        if isinstance(one, Condition) and one.operator == "=" and not one.negated and query.kind not in _ABOUT_TWO:
-            if one.column in seen and seen[one.column].values != one.values:
-                return False
-            seen[one.column] = one
-    return True
+def free_readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Reading]:
+    """Yield every query that a path of spans may stand for whatever the order of its parts."""
+    for query, doubt in composed(path, schema):
+        if _sound(query, path):
+            yield Reading(query=query, cost=cost + doubt, misplaced=_misplaced(query, path, schema))
+
+
+def _sound(query: Query, path: Sequence[Span]) -> bool:
+    """Refuse a query that tests one column for two different values at once, and a number as who somebody is."""
+    numbers = query.kind == "values" and any(column.numeric or column.dated for column in query.select)
+    if numbers and any(span.tag == "WHAT" and span.sense.value == "who" for span in path):
+        return False
+    if query.kind in _ABOUT_TWO:
+        return True
+    said = [one for one in (*query.where, *query.part) if isinstance(one, Condition) and not one.negated]
+    equal = {one.column: one for one in said if one.operator == "="}
+    return not any(one.column in equal and one.values != equal[one.column].values for one in said if one.values)
 
 
 def _misplaced(query: Query, path: Sequence[Span], schema: Schema) -> bool:

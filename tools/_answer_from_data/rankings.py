@@ -200,7 +200,8 @@ class Rankings(Reader):
         for start in self.skip(position + 1, ("BY", "IN", "RANK"), 2):
             if start > position + 1:
                 for measure, grouped, end, cost in self.measure(start):
-                    yield Ranked(noun=noun, measure=measure, extreme=extreme, grouped=grouped), end, cost
+                    places = replace(extreme, descending=not (measure.column and measure.column.dated))
+                    yield Ranked(noun=noun, measure=measure, extreme=places, grouped=grouped), end, cost
 
     # the superlative first
 

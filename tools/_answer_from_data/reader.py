@@ -43,7 +43,7 @@ class Reader:
     def implied(self, attributes: Sequence[str], table: str = "") -> list[Column]:
         """Return the columns that best carry an attribute: of several for size, else of the first that has any."""
         found: list[Column] = []
-        columns = [column for column in self.schema.columns if column.numeric or column.dated]
+        columns = [column for column in self.schema.columns if not column.part and (column.numeric or column.dated)]
         for attribute in attributes:
             scored = [(attribute_score(attribute, column), column) for column in columns if table in ("", column.table)]
             best = max((score for score, _ in scored), default=0.0)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ from .lexicon import lexicon, synonyms
 from .tokens import name_words, norm, stem
 
 _NAMES = ("name", "title", "label", "full name", "common name", "model", "country name", "city name")
+PARTS = {"year": 0, "month": 12, "weekday": 7}
 _TRUE = {"1", "true", "yes", "y", "t"}
 _FALSE = {"0", "false", "no", "n", "f"}
 
@@ -28,11 +29,12 @@ class Column:
     low: str | int | float | None
     high: str | int | float | None
     examples: tuple[str | int | float, ...]
+    part: str = ""
 
     @property
     def words(self) -> list[str]:
-        """The stems of its name's words."""
-        return name_words(self.name)
+        """The stems of its name's words; of a part of a date, what the part is called."""
+        return [self.part] if self.part else name_words(self.name)
 
     @property
     def numeric(self) -> bool:
@@ -88,6 +90,11 @@ class Column:
         return self.kind == "date" or self.year
 
     @property
+    def told(self) -> str:
+        """What it is called: by its own name, or as a part of a date."""
+        return self.part or self.name
+
+    @property
     def truths(self) -> tuple[str | int | float, str | int | float] | None:
         """Its values for no and yes, when those are all it has."""
         values = {norm(str(value)): value for value in self.examples}
@@ -108,6 +115,23 @@ class Table:
     file: str
     rows: int
     columns: tuple[Column, ...]
+
+    @property
+    def parts(self) -> list[Column]:
+        """The year, the month and the weekday of the one date that rows have, where no column tells them."""
+        dates = [column for column in self.columns if column.kind == "date"]
+        if len(dates) > 1:
+            said = {"date", "day", *self.nouns}
+            dates = [column for column in dates if set(column.words) <= said]
+        known = {word for column in self.columns for word in column.words}
+        return [
+            replace(dates[0], kind="text", form=dates[0].form, part=part, distinct=few, examples=())
+            for part, few in PARTS.items()
+            if len(dates) == 1
+            and not (self.counts_time and part != "weekday")
+            and part not in known
+            and not (part == "weekday" and "day" in known)
+        ]
 
     @property
     def nouns(self) -> list[str]:
@@ -189,8 +213,8 @@ class Schema:
 
     @property
     def columns(self) -> list[Column]:
-        """Every column of every table."""
-        return [column for table in self.tables for column in table.columns]
+        """Every column of every table, and the parts of dates."""
+        return [column for table in self.tables for column in (*table.columns, *table.parts)]
 
     def table(self, name: str) -> Table:
         """Return the table of that name."""
@@ -198,7 +222,8 @@ class Schema:
 
     def column(self, table: str, name: str) -> Column | None:
         """Return a column by its table and name, or None."""
-        return next((column for column in self.columns if (column.table, column.name) == (table, name)), None)
+        own = self.table(table).columns
+        return next((column for column in own if column.name == name), None)
 
     def path(self, many: str, one: str) -> Link | None:
         """Return the link that leads from rows of one table to single rows of another, or None."""

@@ -10,8 +10,8 @@ from .matching import ENOUGH, SMALL_WORDS, attribute_score, column_score
 from .phrases import Candidate, candidates
 from .schema import Schema, Table, is_row_noun
 from .span import Span
-from .tokens import Token, norm, stem
-from .vocabulary import keywords
+from .tokens import DAYS, MONTHS, Token, norm, stem
+from .vocabulary import grammar_words, keywords
 
 LONGEST = 8
 _SMALL_WORDS = (
@@ -19,6 +19,7 @@ _SMALL_WORDS = (
 )
 _NOT_AT_THE_EDGE = frozenset(_SMALL_WORDS.split())
 _ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol", "title", "label"])
+_PLACES = frozenset(["place", "position", "spot", "rank", "number", "no"])
 _BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be", "being", "="])
 _MATCH_COST = {"exact": 0.1, "normalised": 0.12, "item": 0.15, "fuzzy": 0.5, "contained": 0.4}
 
@@ -52,7 +53,7 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
 def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     """Make a cell less likely where the column beside it has that cell too, and it is another column."""
     rows = any(other.tag == "ROW" and (other.start, other.end) == (span.start, span.end) for other in found)
-    if span.tag == "COL" and span.column and rows and words[span.start].norm != norm(span.column.name):
+    if span.tag == "COL" and span.column and rows and words[span.start].norm != norm(span.column.told):
         nearly = not span.column.unique and span.column.distinct >= 0.9 * span.column.rows
         return replace(span, cost=span.cost + (0.4 if span.column.numeric else 0.3 if nearly else 0.1))
     if span.tag == "COL" and span.cost > 0.2:
@@ -63,6 +64,8 @@ def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
         return replace(span, cost=span.cost + 0.3) if cell else span
     if span.tag != "VAL":
         return span
+    if rows and not any(word.capital for word in words[span.start : span.end]):
+        return replace(span, cost=span.cost + 0.4)
     alike = {
         other.column for other in found if other.tag == "VAL" and (other.start, other.end) == (span.start, span.end)
     }
@@ -105,7 +108,7 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
     grammatical = {
         stem(word.norm)
         for index, word in enumerate(words[start:end])
-        if word.norm in keywords() and word.norm not in SMALL_WORDS and not (index and stem(word.norm) in vague)
+        if word.norm in grammar_words() and word.norm not in SMALL_WORDS and not (index and stem(word.norm) in vague)
     } - {"name"}
     scored = [
         (score, column)
@@ -146,7 +149,7 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
     for item in found:
         places = by_phrase.setdefault(str(item["phrase"]), {})
         places.setdefault((str(item["table"]), str(item["column"])), []).append(item)
-    result = _quarters(words, schema)
+    result = [*_quarters(words, schema), *_calendar(words, schema)]
     for candidate in candidates(words):
         for (table, name), items in by_phrase.get(candidate.phrase, {}).items():
             column = schema.column(table, name)
@@ -171,6 +174,18 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
                 )
             )
     return result
+
+
+def _calendar(words: Sequence[Token], schema: Schema) -> list[Span]:
+    """Return readings of May and Sunday as the month and the weekday of a date."""
+    parts = [column for column in schema.columns if column.part]
+    return [
+        Span(start=index, end=index + 1, tag="VAL", text=word.text, column=column, values=(name.title(),))
+        for index, word in enumerate(words)
+        for column in parts
+        for name in (MONTHS if column.part == "month" else DAYS if column.part == "weekday" else ())
+        if word.capital and word.norm in (name, name + "s", name[:3])
+    ]
 
 
 def _quarters(words: Sequence[Token], schema: Schema) -> list[Span]:
@@ -237,10 +252,14 @@ def _keywords(words: Sequence[Token]) -> list[Span]:
 def _announced(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
     """Return words such as code or name that only announce the cell after them."""
     cells = {span.start for span in found if span.tag == "VAL" and span.cost <= 0.25}
+    years = {span.start for span in found if span.tag == "DATE" or span.year}
     return [
         Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=0.3)
         for index, word in enumerate(words)
-        if stem(word.norm) in _ANNOUNCING and index + 1 in cells
+        if (stem(word.norm) in _ANNOUNCING and index + 1 in cells)
+        or (word.norm in _PLACES and index and words[index - 1].kind in ("ordinal", "number"))
+        or (word.norm in _PLACES and index + 1 < len(words) and words[index + 1].kind in ("ordinal", "number"))
+        or (stem(word.norm) in lexicon().times and index + 1 in years)
     ]
 
 
@@ -252,7 +271,7 @@ def _measured(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
         for span in found
         if span.tag == "COL" and span.column and span.column.numeric and span.cost <= 0.25 and span.start >= 2
         if words[span.start - 1].norm == "from" and span.start - 2 not in known
-        if words[span.start - 2].kind == "word" and words[span.start - 2].norm not in keywords()
+        if words[span.start - 2].kind == "word" and words[span.start - 2].norm not in grammar_words()
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from .query import AnyOf, Condition, Measure, Query, Where, columns_of
 from .schema import Column, Link, Schema
-from .tokens import norm
+from .tokens import DAYS, MONTHS, norm
 
 
 class Unreachable(Exception):
@@ -22,8 +22,16 @@ def literal(value: str | int | float) -> str:
 
 
 def named(column: Column) -> str:
-    """Return a column's full name."""
-    return f"{quoted(column.table)}.{quoted(column.name)}"
+    """Return a column's full name; of a part of a date, what works it out."""
+    name = f"{quoted(column.table)}.{quoted(column.name)}"
+    if not column.part:
+        return name
+    day = f"iso({name}, {literal(column.form)})"
+    if column.part == "year":
+        return f"substr({day}, 1, 4)"
+    mark, first, names = ("%m", 1, MONTHS) if column.part == "month" else ("%w", 0, (*DAYS[-1:], *DAYS[:-1]))
+    cases = (f"WHEN {number} THEN {literal(text.title())}" for number, text in enumerate(names, first))
+    return f"CASE CAST(strftime({literal(mark)}, {day}) AS INTEGER) {' '.join(cases)} END"
 
 
 class Writer:

@@ -1,6 +1,6 @@
 """The steps that answer a question from tables: describe, search the cells, query, compare the readings, answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,15 +8,16 @@ from .answers import Outcome, answer_text, number_text, outcome
 from .cleaning import Asked
 from .phrases import candidates
 from .query import Query, Reading, columns_of
-from .questions import readings
+from .questions import free_readings, readings
 from .schema import Schema, schema_from
-from .span import paths
+from .span import Span, paths
 from .spans import spans
 from .sql import Unreachable, Writer
 from .steps import Call, History, Step, call, given_up, result_of, step
 from .tokens import Token, tokens
 
 _NOTHING: Mapping[str, Any] = {"ok": True, "value": {"found": []}}
+Read = Callable[[Sequence[Span], float, Schema], Iterator[Reading]]
 MARGIN = 0.17
 MOST_QUERIES = 4
 MOST_DOUBT = 2.5
@@ -48,19 +49,28 @@ def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[
 
 def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[tuple[str, Query]]:
     """Return the SQL of the likeliest readings of a question, likeliest first; none when there is no sound reading."""
+    ways = paths(spans(words, schema, found), len(words))
+    return _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
+
+
+def _likeliest(ways: Sequence[tuple[float, list[Span]]], schema: Schema, read: Read) -> list[tuple[str, Query]]:
     best: dict[str, Reading] = {}
-    for cost, path in paths(spans(words, schema, found), len(words)):
-        for reading in readings(path, cost, schema):
+    least = MOST_DOUBT
+    for cost, path in ways:
+        if cost > least + 2 * MARGIN:
+            break
+        for reading in read(path, cost, schema):
             for query in (reading.query, *_weighted(reading.query, schema)):
                 sql = _sql(query, schema)
                 known = best.get(sql)
                 if sql and (known is None or reading.cost < known.cost):
                     best[sql] = replace(reading, query=query)
+                    least = min(least, reading.cost)
     ranked = sorted(best.items(), key=lambda item: item[1].cost)
     if not ranked or ranked[0][1].cost > MOST_DOUBT or ranked[0][1].misplaced:
         return []
     limit = ranked[0][1].cost + MARGIN
-    near = [(sql, reading.query) for sql, reading in ranked if reading.cost <= limit]
+    near = [(sql, reading.query) for sql, reading in ranked if reading.cost < limit - 1e-9]
     return near if len(near) <= MOST_QUERIES else []
 
 

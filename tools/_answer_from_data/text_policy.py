@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .cleaning import Asked
+from .lexicon import lexicon
 from .steps import Call, History, Step, call, calls_in, given_up, result_of, step
-from .tokens import tokens
+from .tokens import stem, tokens
+from .vocabulary import grammar_words
 
 _ENOUGH = 0.7
 _LEAD = 1.08
@@ -17,10 +19,13 @@ _YEAR = re.compile(
     r"\b\d{3,4}\b|\b\d{1,2}(?:st|nd|rd|th)?\b.*\b(?:century|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
     re.IGNORECASE,
 )
+_MOMENT = re.compile(rf"\d{{1,2}}[:.]\d\d|\d ?[ap]\.?m\b|noon|midnight|{_YEAR.pattern}", re.IGNORECASE)
+_KEY = re.compile(r"([^.:]{1,40}):\s+\S")
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (r"^(?:for |at |in )?(?:how (?:many|much|long|far|old|tall)|what (?:number|percentage|percent|age))\b", _NUMBER),
+    (r"^(?:at what time|when)\b(?=.*\b(?:leav|open|clos|start|begin|end|arriv|depart|serv)\w*)", _MOMENT),
     (r"^(?:when|in (?:what|which) year|what year|which year|on (?:what|which) (?:date|day))\b", _YEAR),
-    (r"^(?:who|whose|whom)\b", re.compile(r"(?<=\s)[A-Z]\w+")),
+    (r"^(?:who|whose|whom)\b", re.compile(r"(?<=\s)[A-Z]\w+|^[A-Z]\w+ (?:shall|will|is|was|has|had|may|can|must)\b")),
 )
 
 
@@ -70,6 +75,8 @@ def _fits(question: str, passage: Mapping[str, Any]) -> bool:
     matched, nearby, missing = (len(passage[key]) for key in ("matched", "nearby", "missing"))
     covered = (matched + 0.5 * nearby) / max(1, matched + nearby + missing)
     text = str(passage["text"])
+    if _answers_key(question, text):
+        return True
     if matched < 1 or covered < _ENOUGH or text.rstrip().endswith("?"):
         return False
     around = f"{text} {passage['context']}".casefold()
@@ -77,10 +84,19 @@ def _fits(question: str, passage: Mapping[str, Any]) -> bool:
         name = (word.kind == "word" and word.capital) or word.number is not None or word.kind == "quoted"
         if name and word.text.casefold() not in around:
             return False
-    for opening, pattern in _KINDS:
-        if re.match(opening, question, re.IGNORECASE) and not pattern.search(_beyond(text, question)):
-            return False
-    return True
+    wanted = next((pattern for opening, pattern in _KINDS if re.match(opening, question, re.IGNORECASE)), None)
+    return wanted is None or wanted.search(_beyond(text, question)) is not None
+
+
+def _answers_key(question: str, text: str) -> bool:
+    """Tell whether a line such as "Telephone: 555 0173" tells all that is asked: its key, small words."""
+    found = _KEY.match(text)
+    if not found:
+        return False
+    small = grammar_words() | lexicon().fillers
+    said = {stem(word.norm) for word in tokens(question) if word.kind == "word" and word.norm not in small}
+    key = {stem(word.norm) for word in tokens(found[1]) if word.norm not in small}
+    return bool(key) and key <= said and said - key <= lexicon().generic
 
 
 def _beyond(text: str, question: str) -> str:

@@ -16,12 +16,15 @@ class Times(Reader):
         """Yield conditions on a column, or on those that tell when where none is said."""
         columns = [column] if column else [other for other in self.schema.columns if other.dated]
         tag = self.tag(position)
-        doubt = 0.0 if column else 0.15 + 0.3 * (len(columns) > 1)
         for dated in columns:
+            doubt = 0.0 if column else 0.15 + 0.3 * (len(columns) > 1 and not self._tells_of_rows(dated))
             if self._is_moment(position):
                 yield from self._one(position, dated, "=", doubt)
             if tag == "WHENCMP" and self._is_moment(position + 1):
                 yield from self._one(position + 1, dated, self.spans[position].sense.value, doubt)
+            if self._is_moment(position) and self.tag(position + 1) == "TO" and self._is_moment(position + 2):
+                values = (self._moment(position), self._moment(position + 2))
+                yield Condition(column=dated, operator="between", values=values), position + 3, doubt
             joint = tag == "BETWEEN" and self.tag(position + 2) in ("TO", "AND")
             if joint and self._is_moment(position + 1) and self._is_moment(position + 3):
                 values = (self._moment(position + 1), self._moment(position + 3))
@@ -31,6 +34,11 @@ class Times(Reader):
         if not (column.year and self.tag(position) == "DATE"):
             values = (self._moment(position),)
             yield Condition(column=column, operator=operator(sign), values=values), position + 1, doubt
+
+    def _tells_of_rows(self, column: Column) -> bool:
+        """Tell whether a column says when a row itself was, among others that say when something else was."""
+        nouns = set(self.schema.table(column.table).nouns) | {"date", "year"}
+        return set(column.words) <= nouns
 
     def _is_moment(self, position: int) -> bool:
         return self.tag(position) == "DATE" or (self.tag(position) == "NUM" and self.spans[position].year)

@@ -47,7 +47,7 @@ built build; born birth; births birth; died death; die death; dead death; began 
 series series; species species; news news; indices index; status status; gas gas; bus bus; buses bus; movies movie;
 movie movie; came come; went go; took take; got get; held hold; fell fall; stood stand; spent spend; flown fly;
 spoken speak; spoke speak; taken take; given give; cookies cookie; calories calorie; ties tie; feet foot; flew fly;
-grew grow; used use
+grew grow; used use; saw see; seen see
 """
 _IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.split(";")}
 

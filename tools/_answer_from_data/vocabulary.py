@@ -25,7 +25,7 @@ class Sense:
     cost: float = 0.1
 
 
-_DATES_UP = ("year", "date", "release", "create", "found", "establish", "start", "open", "built", "build", "construct")
+DATES = ("year", "date", "release", "create", "found", "establish", "start", "open", "built", "build", "construct")
 _BIRTH = ("birth", "born", "dob")
 
 # plain form, (comparative, superlative, opposite comparative, opposite superlative, columns implied, columns reversed)
@@ -40,15 +40,15 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
         ("height", "length", "distance", "duration", "runtime", "minute", "time"),
         (),
     ),
-    ("high", "higher", "highest", "lower", "lowest", (), ()),
+    ("high", "higher", "highest", "lower", "lowest", ("height", "elevation", "altitude"), ()),
     ("long", "longer", "longest", "", "", ("length", "duration", "runtime", "minute", "distance"), ()),
     ("heavy", "heavier", "heaviest", "lighter", "lightest", ("weight", "mass"), ()),
-    ("old", "older", "oldest", "younger", "youngest", ("age",), _BIRTH + _DATES_UP),
-    ("new", "newer", "newest", "older", "oldest", _DATES_UP, ()),
-    ("late", "later", "latest", "earlier", "earliest", _DATES_UP + _BIRTH, ()),
-    ("recent", "more recent", "most recent", "less recent", "least recent", _DATES_UP + _BIRTH, ()),
-    ("recently", "more recently", "most recently", "less recently", "least recently", _DATES_UP + _BIRTH, ()),
-    ("last", "", "last", "", "", _DATES_UP, ()),
+    ("old", "older", "oldest", "younger", "youngest", ("age",), _BIRTH + DATES),
+    ("new", "newer", "newest", "older", "oldest", DATES, ()),
+    ("late", "later", "latest", "earlier", "earliest", DATES + _BIRTH, ()),
+    ("recent", "more recent", "most recent", "less recent", "least recent", DATES + _BIRTH, ()),
+    ("recently", "more recently", "most recently", "less recently", "least recently", DATES + _BIRTH, ()),
+    ("last", "", "last", "", "", DATES, ()),
     ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second")),
     (
         "expensive",
@@ -92,11 +92,20 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
 )
 
 
+_OPPOSITES = {
+    "shallow": "deep", "light": "heavy", "young": "old", "cheap": "expensive", "small": "large", "slow": "fast",
+    "low": "high", "narrow": "wide", "cold": "hot", "early": "late", "far": "distant", "near": "distant",
+    "close": "distant",
+}  # fmt: skip
+
+
 def _adjectives() -> dict[str, list[Sense]]:
     found: dict[str, list[Sense]] = {}
     for plain, more, most, less, least, implied, reversed_ in _ADJECTIVES:
         columns, inverse = _stemmed(implied), _stemmed(reversed_)
-        found.setdefault(f"how {plain}", []).append(Sense(tag="HOWADJ", attributes=columns))
+        for word in (plain, *(low for low, high in _OPPOSITES.items() if high == plain)):
+            found.setdefault(f"how {word}", []).append(Sense(tag="HOWADJ", attributes=columns))
+        found.setdefault(plain, []).append(Sense(tag="ADJ", attributes=columns))
         for phrase, tag, value in (
             (f"{more} than" if more else "", "CMP", ">"),
             (f"{less} than" if less else "", "CMP", "<"),
@@ -116,7 +125,8 @@ def _stemmed(names: tuple[str, ...]) -> tuple[str, ...]:
 
 # part of speech and value : phrases
 _PHRASES = """
-HOWMANY : how many | number of | count of | total number of | total count of | the count of
+HOWMANY : how many | how many of | quantity of | number of | count of | total number of | total count of
+HOWMANY : the count of
 COUNT : count | tally
 HOWMUCH : how much
 WHAT what : what | whats
@@ -125,7 +135,7 @@ WHAT who : who | whom
 WHEN : when | on what date | on which date | what date | in what year | in which year | what year | which year
 WHERE : where
 LIST : list | show | name | give | return | print | display | enumerate | identify | find | report | provide | get
-LIST : determine
+LIST : determine | state | look up | fetch | retrieve | check | tell
 CALC : compute | calculate | work out
 BE : is | are | was | were | be | been | being | equals | equal | equal to | equals to | == | =
 DO : do | does | did
@@ -145,7 +155,7 @@ PER : per | for each | for every | by each | in each | grouped by | group by | b
 PER : of each | from each | in every | split by | across each | depending on | with each | within each | at each
 PER : on each
 AGG avg : average | mean | avg | arithmetic mean | average value of | mean value of | on average
-AGG sum : add up | sum up
+AGG sum : add up | sum up | summed | summed up | added up | totalled | totaled | adds up to | sums to
 AGG sum : total | sum | combined | overall | total sum | sum total | aggregate | altogether | total amount of
 AGG sum : cumulative | in total
 AGG median : median | median value of
@@ -154,17 +164,19 @@ AGG variance : variance
 AGG range : range | spread
 SUP max : peak | top-most | highest | greatest | maximum | max | maximal | highest value of | maximum value of
 SUP max : largest value of
-SUP max : top
+SUP max : top | tops | leads | leading | dominates | record | maximises | maximizes | maximise | maximize
+SUP min : minimises | minimizes | minimise | minimize
 SUP min : lowest | minimum | min | minimal | fewest | lowest value of | minimum value of | smallest value of
 SUP min : bottom
-MOST max : most of all | biggest number of | greatest number of | highest number of | largest number of
+MOST max : majority of | the majority of | bulk of | the bulk of | most of | most of the | most of all
+MOST max : biggest number of | greatest number of | highest number of | largest number of
 MOST max : highest count of
 MOST max : largest count of | most | the most | the largest number of | the highest number of
 MOST max : the greatest number of
 MOST min : lowest count of | smallest count of | smallest number of | lowest number of | least number of
 MOST min : least | fewest | the fewest | the least | the smallest number of | the lowest number of
 OFTEN max : most represented | predominant | dominant | most common | most frequent | most often | most frequently
-OFTEN max : most commonly | commonest | most popular
+OFTEN max : modal | dominating | prevailing | dominates | most commonly | commonest | most popular
 OFTEN max : mode | mode of | most prevalent | most widespread | most typical | most numerous
 OFTEN min : least represented | least common | least frequent | least often | least frequently | rarest
 OFTEN min : least popular | least commonly
@@ -182,7 +194,8 @@ CMP >= : not fewer than | equal to or above | equal to or greater than
 CMP <= : at most | no more than | not more than | up to | maximum of | a maximum of | <= | ≤ | not above | not over
 CMP <= : not exceeding | less than or equal to | fewer than or equal to | equal to or below | equal to or less than
 CMP >= : reach | reaches | reached | reaching | hit | hits
-CMP > : surpass | surpasses | surpassing | go beyond | rise above | stay above | lie above | are above | beat
+CMP > : north of | past | top | topping | surpass | surpasses | surpassing | go beyond | rise above | stay above
+CMP > : lie above | are above | beat
 CMP > : beats
 CMP < : fall below | falls below | stay below | lie below | drop below | remain below | stay under
 CMP = : exactly | precisely | equal to exactly
@@ -206,9 +219,12 @@ DISTINCT : possible | different | distinct | unique | separate | various | indiv
 PERCENT 100 : percentage of | percent of | what percent | percentage | percent | share of | share | % of
 PERCENT 100 : proportion in percent
 PERCENT 1 : portion of | portion | proportion of | fraction of | proportion | fraction
-DIFF : difference | gap | difference in | gap in | differ | differ in | absolute difference
+DIFF : minus | differs | apart | distance between | difference | gap | difference in | gap in | differ
+DIFF : differ in | absolute difference
 RATIO : ratio | ratio of | how many times
-MISSING : missing | empty | blank | null | unknown | unspecified | undefined | absent | nan | unavailable
+MISSING : missing values | empty cells | blank cells | null values | blanks | nulls | missing cells | missing
+MISSING : lacking | not given | not known | not recorded | not available | not stated | empty | blank | null
+MISSING : unknown | unspecified | undefined | absent | nan | unavailable
 MISSING : unrecorded
 PRESENT : known | available | non-missing | non-null | specified | filled in | not missing | not null | not empty
 PRESENT : not blank | non missing | non null | nonempty | non-empty
@@ -243,3 +259,9 @@ def keywords() -> dict[str, list[Sense]]:
         for phrase in phrases.split(" | "):
             found.setdefault(phrase, []).append(Sense(tag=tag, value=value))
     return found
+
+
+@cache
+def grammar_words() -> frozenset[str]:
+    """Return the phrases of the vocabulary that rule a sentence; plain adjectives may as well be part of a name."""
+    return frozenset(phrase for phrase, senses in keywords().items() if any(sense.tag != "ADJ" for sense in senses))

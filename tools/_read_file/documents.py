@@ -1,6 +1,7 @@
 """Text inside PDF, Word and PowerPoint files."""
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from tea import TeaError, ToolError, require_extra
 from .decoding import Text, file_bytes
 
 _EXTRA = "documents"
+_MARK = re.compile(r"\[(?:page|slide) \d+\]")
 
 
 def read_document(path: Path, name: str) -> Text | None:
@@ -25,37 +27,60 @@ def read_document(path: Path, name: str) -> Text | None:
         return None
     data = file_bytes(path, name)
     try:
-        lines = [line.rstrip() for block in readers[suffix](data) for line in block.splitlines()]
+        blocks = list(readers[suffix](data))
     except TeaError:
         raise
     except Exception as error:
         raise ToolError(f"{name!r} is not a readable {suffix[1:].upper()} file.", fix="check the file.") from error
-    if not any(lines):
+    if not any(block.strip() for block in blocks if not _MARK.fullmatch(block)):
         raise ToolError(f"{name!r} holds no text; it may be scanned.", fix="give a file with a text layer.")
+    lines = [line.rstrip() for block in blocks for line in (*block.splitlines(), "")]
     return Text(lines=lines, read_as=suffix[1:])
 
 
 def _pdf(data: bytes) -> Iterator[str]:
     pypdf: Any = require_extra("pypdf", _EXTRA)
-    for number, page in enumerate(pypdf.PdfReader(io.BytesIO(data)).pages, start=1):
+    document = pypdf.PdfReader(io.BytesIO(data))
+    if document.is_encrypted and not document.decrypt(""):
+        raise ToolError("The PDF file wants a password.", fix="give a copy without one.")
+    for number, page in enumerate(document.pages, start=1):
         yield f"[page {number}]"
         yield page.extract_text()
 
 
 def _docx(data: bytes) -> Iterator[str]:
+    """Yield paragraphs and tables in the order of the document; headings marked as in Markdown."""
     docx: Any = require_extra("docx", _EXTRA)
-    document = docx.Document(io.BytesIO(data))
-    for paragraph in document.paragraphs:
-        yield paragraph.text or "\n"
-    for table in document.tables:
-        for row in table.rows:
-            yield " | ".join(cell.text for cell in row.cells)
+    for block in docx.Document(io.BytesIO(data)).iter_inner_content():
+        if hasattr(block, "rows"):
+            yield _table(block)
+        else:
+            level = re.fullmatch(r"(?:Heading |Title)(\d?)", block.style.name if block.style else "")
+            yield f"{'#' * int(level[1] or 1)} {block.text}" if level and block.text.strip() else block.text
 
 
 def _pptx(data: bytes) -> Iterator[str]:
     pptx: Any = require_extra("pptx", _EXTRA)
     for number, slide in enumerate(pptx.Presentation(io.BytesIO(data)).slides, start=1):
         yield f"[slide {number}]"
+        title = slide.shapes.title
         for shape in slide.shapes:
-            if shape.has_text_frame:
-                yield shape.text_frame.text
+            heading = title is not None and shape.shape_id == title.shape_id
+            yield from (f"# {text}" if heading and text.strip() else text for text in _shape(shape))
+        if slide.has_notes_slide:
+            yield slide.notes_slide.notes_text_frame.text
+
+
+def _shape(shape: Any) -> Iterator[str]:
+    """Yield the text of a shape, of its table, or of the shapes it groups."""
+    if hasattr(shape, "shapes"):
+        for inner in shape.shapes:
+            yield from _shape(inner)
+    elif shape.has_text_frame:
+        yield shape.text_frame.text
+    elif shape.has_table:
+        yield _table(shape.table)
+
+
+def _table(table: Any) -> str:
+    return "\n".join(" | ".join(" ".join(cell.text.split()) for cell in row.cells) for row in table.rows)

@@ -12,11 +12,13 @@ _K, _B = 1.2, 0.6
 _AROUND = 0.25
 _MOST_CHARACTERS = 600
 _END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9À-Þ])")
+_HEADING = re.compile(r"[A-Z\d][^.!?:;,|]{2,59}[^.!?:;,|\s]")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx|ca|Fig|Inc|Ltd|Jr|Sr)\.$")
 _LIGHT = """a an the of in on at to for from by with as is are was were be been being do does did has have had and or
 not no what which who whom whose when where why how much many that this these those it its there their they he she his
 her i you we me my our your can could would should will may might shall than then so if but into about over under
-according file document text say says said tell mention mentioned give given please name list find state"""
+according file document text say says said tell mention mentioned give given please name list find state must someone
+somebody anyone everyone all any each every need needs needed ought"""
 _STOP = frozenset(_LIGHT.split())
 _IRREGULAR_FORMS = """
 stood stand; paid pay; built build; wrote write; written write; made make; held hold; sold sell; began begin; begun
@@ -113,6 +115,8 @@ def _sentences(lines: list[str]) -> Iterator[_Sentence]:
         found = re.match(r"#{1,6}\s+(.*)|(.{1,80})\n[=-]{3,}$", "\n".join(block))
         if found:
             heading = found[1] or found[2]
+        elif len(block) == 1 and _HEADING.fullmatch(block[0].strip()):
+            heading = block[0].strip()
         for first, last, text in _split(block):
             yield _Sentence(
                 start=start + first,

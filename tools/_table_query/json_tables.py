@@ -10,6 +10,7 @@ from .tables import Cell, RawTable
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Record = Mapping[str, Json]
+_WRAPPERS = {"data", "rows", "records", "items", "results", "values", "features", "entries", "list", "objects"}
 
 
 def read_json(text: str, name: str, file: str) -> list[RawTable]:
@@ -47,7 +48,7 @@ def _tables(value: Json, name: str) -> list[tuple[str, list[Record]]]:
         key: records for key, item in value.items() if not isinstance(item, Mapping) and (records := _records(item))
     }
     if inner:
-        return [(name if len(inner) == 1 else key, records) for key, records in inner.items()]
+        return [(name if len(inner) == 1 and key.lower() in _WRAPPERS else key, rows) for key, rows in inner.items()]
     lists = {key: item for key, item in value.items() if isinstance(item, list)}
     if lists and len(lists) == len(value) and len(set(map(len, lists.values()))) == 1:
         rows = zip(*lists.values(), strict=True)

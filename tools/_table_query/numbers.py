@@ -1,6 +1,7 @@
 """Cells to numbers, dates and missing values."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 
 MISSING = {"", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "\\N"}
@@ -24,7 +25,8 @@ ALSO_MISSING_AMONG_NUMBERS = {
 
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3}){2,}")
+_POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})?")
 _DRESS = re.compile(r"^([+-]?)\s*[$€£¥]\s*|\s*(%|[$€£¥])$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})([T ]\d{1,2}:\d\d.*)?")
@@ -50,6 +52,12 @@ def number(text: str, *, decimal_comma: bool = False) -> int | float | None:
         return value if len(bare) < 20 and abs(value) < 2**63 else None
     value = float(bare)
     return value if abs(value) < 1e300 else None
+
+
+def has_points_between_thousands(texts: Sequence[str]) -> bool:
+    """Tell whether every number of a column is whole and written like 9.891 or 450, with a point somewhere."""
+    bare = [_DRESS.sub(r"\1", text.strip()) for text in texts]
+    return any("." in text for text in bare) and all(_POINTED.fullmatch(text) for text in bare)
 
 
 def is_code(text: str) -> bool:

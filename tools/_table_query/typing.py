@@ -3,7 +3,7 @@
 import math
 import re
 
-from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, is_code, number
+from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, has_points_between_thousands, is_code, number
 from .tables import Cell, Column, RawTable, Table
 
 _CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
@@ -67,9 +67,11 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
     """Return all cells as numbers, or None when some cell that counts is not one."""
     if any(is_code(text) for text in present):
         return None
+    pointed = decimal_comma and has_points_between_thousands([t for t in present if t not in _MISSING_NUMBERS])
     numeric: list[Cell] = []
     for cell in cells:
-        value = number(cell, decimal_comma=decimal_comma) if isinstance(cell, str) else cell
+        text = cell.replace(".", "") if pointed and isinstance(cell, str) else cell
+        value = number(text, decimal_comma=decimal_comma) if isinstance(text, str) else text
         if isinstance(value, float) and not math.isfinite(value):
             value = None
         if value is None and isinstance(cell, str) and cell.strip() not in _MISSING_NUMBERS:

@@ -1,0 +1,139 @@
+"""Rankings read by what the parts of a question do."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .counts import extreme_value
+from .nouns import Noun
+from .query import Measure, Query
+from .rankings import MOST_PLACES, Extreme, Ranked
+from .ranks import ranked
+from .reader import Reader
+from .roles import Roles
+from .schema import Schema
+from .span import Span
+from .subjects import ASKING, asked_columns, measures, nouns_of
+from .vocabulary import DATES
+
+Built = Iterator[tuple[Query, float]]
+
+
+def rankings(roles: Roles, schema: Schema) -> Built:
+    """Yield what holds a place, or the value there, from the parts of a question with a superlative."""
+    said = (
+        "SUP",
+        "MOST",
+        "OFTEN",
+        "MORE",
+        "ORD",
+        "NUM",
+        "RANK",
+        "AGG",
+        "HOWADJ",
+        "HOWMANY",
+        "COUNT",
+        "ROW",
+        "COL",
+        "UNIT",
+    )
+    extreme = _extreme(roles) if roles.only(*said, *ASKING) else None
+    if extreme is None:
+        return
+    if roles.of("HOWADJ") and not roles.of("COL", "HOWMANY", "AGG", "COUNT"):
+        for measure, places, _ in _by([], [], extreme, schema, Noun()):
+            if places.rank == places.count == 1 and measure.column:
+                most = Measure(function="max" if places.descending else "min", column=measure.column)
+                yield Query(kind="scalar", measure=most, where=roles.where), 0.1
+        return
+    columns = asked_columns(roles)
+    after = [span.tag for span in roles.items if span.tag == "ROW" or span in columns]
+    value_first = bool(columns) and measures(columns[0]) and after[:1] == ["COL"]
+    for noun, rest in nouns_of(roles, schema):
+        for query, doubt in _ranked(roles, noun, rest, extreme, schema):
+            yield query, doubt + 0.3 * value_first * (not _asks_thing(roles))
+    numeric = [span for span in columns if span.column and (span.column.numeric or span.column.dated)]
+    asks_thing = _asks_thing(roles)
+    ordinal = not roles.of("SUP", "MOST", "MORE", "OFTEN")
+    if (asks_thing or ordinal) and not roles.of("ROW") and len(columns) == len(numeric) == 1:
+        yield from _ranked(roles, Noun(), columns, extreme, schema)
+    if ordinal:
+        return
+    if len(columns) == len(numeric) == 1 and not roles.of("AGG", "HOWMANY", "OFTEN") and not asks_thing:
+        named = roles.of("ROW") and not roles.of("HOWADJ") and not value_first
+        yield from (
+            (query, doubt + 0.3 * bool(named))
+            for query, doubt in extreme_value({"extreme": extreme, "col": columns[0], "where": roles.where}, schema)
+        )
+
+
+def _asks_thing(roles: Roles) -> bool:
+    return bool(roles.of("WHERE")) or any(span.sense.value in ("which", "who") for span in roles.of("WHAT"))
+
+
+def _extreme(roles: Roles) -> Extreme | None:
+    """Return which places are asked for; None when the words for that do not agree."""
+    said = roles.of("SUP", "MOST", "OFTEN", "MORE")
+    descending = {span.sense.value in ("max", ">") for span in said}
+    ordinals, numbers = roles.of("ORD"), roles.of("NUM")
+    if not said and len(ordinals) == 1 and not numbers:
+        rank = min(MOST_PLACES, max(1, int(ordinals[0].number or 1)))
+        return Extreme(descending=False, rank=rank, span=ordinals[0])
+    if len(said) > 1 or len(descending) != 1 or len(ordinals) + len(numbers) > 1 or any(span.year for span in numbers):
+        return None
+    places = [min(MOST_PLACES, max(1, int(span.number or 1))) for span in (*ordinals, *numbers)]
+    rank = places[0] if ordinals else 1
+    count_ = places[0] if numbers else 1
+    return Extreme(descending=descending.pop(), rank=rank, count=count_, span=said[0])
+
+
+def _ranked(roles: Roles, noun: Noun, rest: list[Span], extreme: Extreme, schema: Schema) -> Built:
+    """Yield rankings of a noun by the one measure that is left, or by what the superlative itself names."""
+    measured = [span for span in rest if span.column and (span.column.numeric or span.column.dated)]
+    shown = tuple(span for span in rest if span not in measured)
+    aggregates = roles.of("AGG")
+    bound = {"where": roles.where, **({"cols": shown} if shown else {})}
+    counted = roles.of("HOWMANY", "COUNT") or (extreme.span is not None and extreme.span.tag == "MOST")
+    dated = measured and measured[0].column and measured[0].column.dated
+    if len(measured) > 1 or len(shown) > 1 or roles.of("HOWADJ") or (counted and dated):
+        return
+    if counted and roles.of("ROW") and noun.column and not rest and not aggregates:
+        found = Ranked(
+            noun=noun, measure=Measure(function="count", table=roles.of("ROW")[0].table), extreme=extreme, grouped=True
+        )
+        yield from ranked({**bound, "ranked": found}, schema)
+    if roles.of("HOWMANY", "COUNT"):
+        return
+    if extreme.span and extreme.span.tag == "OFTEN":
+        if noun.column and not rest and not aggregates:
+            found = Ranked(noun=noun, measure=Measure(function="count"), extreme=extreme, grouped=True)
+            yield from ranked({**bound, "ranked": found}, schema)
+        return
+    for measure, places, grouped in _by(measured, aggregates, extreme, schema, noun):
+        found = Ranked(noun=noun, measure=measure, extreme=places, grouped=grouped)
+        yield from ranked({**bound, "ranked": found}, schema)
+
+
+def _by(
+    measured: list[Span], aggregates: list[Span], extreme: Extreme, schema: Schema, noun: Noun
+) -> Iterator[tuple[Measure, Extreme, bool]]:
+    if measured and measured[0].column:
+        column = measured[0].column
+        counted = extreme.span is not None and extreme.span.tag == "MOST" and not aggregates
+        if counted and set(column.words) <= set(schema.table(column.table).nouns):
+            return
+        function = aggregates[0].sense.value if aggregates else "value"
+        measure = Measure(function=function, column=column)  # pyright: ignore[reportArgumentType]
+        ordinal = extreme.span is not None and extreme.span.tag == "ORD"
+        places = replace(extreme, descending=not column.dated) if ordinal else extreme
+        yield measure, places, bool(aggregates)
+    elif extreme.span and extreme.span.tag == "ORD" and not aggregates:
+        for column in Reader(spans=(), schema=schema).implied(DATES, noun.table.name if noun.table else ""):
+            if column.dated:
+                yield Measure(function="value", column=column), extreme, False
+    elif extreme.span and len(aggregates) < 2:
+        sense, reader = extreme.span.sense, Reader(spans=(), schema=schema)
+        for attributes, turned in ((sense.attributes, False), (sense.inverse, True)):
+            for column in reader.implied(attributes, noun.table.name if noun.table else ""):
+                function = aggregates[0].sense.value if aggregates else "value"
+                measure = Measure(function=function, column=column)  # pyright: ignore[reportArgumentType]
+                yield measure, replace(extreme, descending=extreme.descending != turned), bool(aggregates)
