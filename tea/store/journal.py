@@ -14,7 +14,7 @@ from typing import Protocol, Self
 from tea.errors import BadInput, Conflict
 from tea.store.blobs import Blobs, FileBlobs
 from tea.store.files import publish, reading, shown, writing
-from tea.store.lease import started
+from tea.store.lease import held, left, started
 from tea.store.lines import JournalReading
 from tea.store.scratch import Scratch
 from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
@@ -55,7 +55,15 @@ class JournalStore(Protocol):
         ...
 
     def runs(self) -> list[str]:
-        """Return all runs, the one begun last first."""
+        """Return all runs, the one begun last first; one whose journal was lost too, which reading it tells."""
+        ...
+
+    def held(self, run: str) -> bool:
+        """Tell whether a living process writes the run at this moment.
+
+        Raises:
+            BadInput: There is no such run.
+        """
         ...
 
     def blobs(self, run: str) -> Blobs:
@@ -90,8 +98,11 @@ class JournalWriter(Protocol):
         """Bytes of an unfinished record that were cut off when the run was resumed."""
         ...
 
-    def append(self, records: Sequence[JsonObject]) -> None:
+    def append(self, records: Sequence[JsonObject | str]) -> None:
         """Add records in one write: all of them, or none. They survive the end of the process at any moment.
+
+        Args:
+            records: JSON objects, or their text, compact and on one line each, where that is at hand.
 
         Raises:
             BadInput: A record is not JSON, or too large; none was written.
@@ -152,18 +163,26 @@ class FileJournals:
 
     def resume(self, run: str) -> FileJournalWriter:
         """See `JournalStore.resume`."""
-        return FileJournalWriter(run, self._existing(run), self._durability)
+        folder = self._existing(run)
+        with reading(folder / JOURNAL):
+            os.stat(folder / JOURNAL)
+        return FileJournalWriter(run, folder, self._durability)
 
     def read(self, run: str, start: int = 0) -> JournalReading:
         """See `JournalStore.read`; a torn end is left out, and `torn` of what is returned tells its size."""
-        return JournalReading(self._existing(run) / JOURNAL, start)
+        folder = self._existing(run)
+        return JournalReading(folder / JOURNAL, start, left(folder / LEASE))
 
     def runs(self) -> list[str]:
         """See `JournalStore.runs`."""
         with reading(self._root):
             names = [name for name in os.listdir(self._root) if _RUN.fullmatch(name)] if self._root.is_dir() else []
-            found = [name for name in names if (self._root / name / JOURNAL).exists()]
+            found = [name for name in names if _is_run(self._root / name)]
         return sorted(found, key=lambda name: (started(self._root / name / LEASE), name), reverse=True)
+
+    def held(self, run: str) -> bool:
+        """See `JournalStore.held`."""
+        return held(self._existing(run) / LEASE)
 
     def blobs(self, run: str) -> FileBlobs:
         """See `JournalStore.blobs`."""
@@ -178,6 +197,10 @@ class FileJournals:
     def _existing(self, run: str) -> Path:
         folder = self._folder(run)
         with reading(folder):
-            if not (folder / JOURNAL).exists():
+            if not _is_run(folder):
                 raise BadInput(f"There is no run {run!r} in {shown(self._root)}.", fix="list the runs with `tea runs`.")
         return folder
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / JOURNAL).exists() or (folder / LEASE).exists()

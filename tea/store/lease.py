@@ -3,6 +3,8 @@
 The right is a lock (`flock`) on the file, which the system takes back the moment the holder dies. The file itself
 only grows, by one line for each holder: epoch, process, time. The epoch fences: a holder whose lock was lost in
 some way that no lock can prevent (a deleted file, a network file system) sees a newer epoch and stops.
+A holder that gives the lease back adds how many records were safe on disk by then, so that a journal which was cut
+at the end of a line later is not taken for a run that was interrupted there.
 A process forked while a lease is held inherits the lock, so workers are started with exec, never by a bare fork.
 """
 
@@ -11,6 +13,7 @@ import os
 import re
 import time
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,10 +24,14 @@ from tea.store.strict import Refused
 _Identity: TypeAlias = tuple[int, int, int, int]
 
 _LINE = re.compile(rb"([0-9]{8,12}) ([0-9]+) ([0-9]+)")
+_LEFT = re.compile(rb"^left:([0-9]{1,18}):([0-9a-f]{8})$", re.MULTILINE)
+_LOOKS, _LOOK_SECONDS = 5, 0.002
 
 
 class Lease:
     """The exclusive right to append to one run's journal, held until `release` or the end of the process.
+
+    Its `epoch` counts the holders; `left` is how many records earlier ones found safe on disk when they left.
 
     Args:
         path: The lease file; created when missing, inside a folder that exists.
@@ -37,7 +44,7 @@ class Lease:
         self._path = path
         self._descriptor = self._lock()
         try:
-            self.epoch, self._seen = self._enter()
+            self.epoch, self.left, self._seen = self._enter()
         except BaseException:
             self.release()
             raise
@@ -65,19 +72,25 @@ class Lease:
             return
         raise Conflict(f"The lease {shown(self._path)} was taken away.", fix="resume the run when nobody holds it.")
 
-    def release(self) -> None:
-        """Give the lease back; a second time does nothing."""
+    def release(self, lines: int = 0) -> None:
+        """Give the lease back; a second time does nothing.
+
+        Args:
+            lines: How many records of the journal are safe on disk.
+        """
         if self._descriptor >= 0:
             with suppress(OSError):
+                if lines:
+                    write_all(self._descriptor, _left_line(lines))
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = -1
 
     def _lock(self) -> int:
-        with reading(self._path):
+        with reading(self._path), writing(self._path):
             descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _take(descriptor)
             except BlockingIOError:
                 os.close(descriptor)
                 raise Conflict(f"The run is held by process {self._holder()}.", fix="wait for it, or end it.") from None
@@ -86,14 +99,14 @@ class Lease:
                 raise
             return descriptor
 
-    def _enter(self) -> tuple[int, _Identity]:
+    def _enter(self) -> tuple[int, int, _Identity]:
         # Not synced: no holder outlives a loss of power, so there is nobody left to fence off after one.
         with writing(self._path):
             content = self._content()
             epoch = _epoch(content) + 1
             mend = b"" if content.endswith(b"\n") or not content else b"\n"
             write_all(self._descriptor, mend + b"%08d %d %d\n" % (epoch, os.getpid(), time.time_ns()))
-            return epoch, _identity(os.fstat(self._descriptor))
+            return epoch, _left(content), _identity(os.fstat(self._descriptor))
 
     def _content(self) -> bytes:
         with reading(self._path):
@@ -112,9 +125,54 @@ def started(path: Path) -> int:
     return 0
 
 
+def held(path: Path) -> bool:
+    """Tell whether a living process holds a lease."""
+    try:
+        descriptor = open_regular(path)
+    except (OSError, Refused):
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def left(path: Path) -> int:
+    """Return how many records holders found safe on disk when they left; 0 when the file does not tell."""
+    with suppress(OSError, Refused):
+        return _left(read_regular(path, FILE_LIMIT))
+    return 0
+
+
+def _take(descriptor: int) -> None:
+    # Whoever looks whether a lease is held has it for a moment.
+    for _ in range(_LOOKS - 1):
+        with suppress(BlockingIOError):
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        time.sleep(_LOOK_SECONDS)
+    return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _left(content: bytes) -> int:
+    return max((int(lines) for lines, check in _LEFT.findall(content) if check == _sum(lines)), default=0)
+
+
+def _left_line(lines: int) -> bytes:
+    number = b"%d" % lines
+    return b"left:%b:%b\n" % (number, _sum(number))
+
+
+def _sum(number: bytes) -> bytes:
+    return blake2b(number, digest_size=4).hexdigest().encode()
+
+
 def _epoch(content: bytes) -> int:
     """Return the newest epoch; lines count too, so that damage to one of them never brings an epoch back."""
-    return max([len(content.splitlines()), *(int(epoch) for epoch, _, _ in _LINE.findall(content))])
+    holders = sum(not line.startswith(b"left:") for line in content.splitlines())
+    return max([holders, *(int(epoch) for epoch, _, _ in _LINE.findall(content))])
 
 
 def _identity(found: os.stat_result) -> _Identity:

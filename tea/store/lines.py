@@ -32,16 +32,20 @@ class End(NamedTuple):
     check: bytes = b""
 
 
-def encode(record: JsonObject, end: End) -> tuple[bytes, End]:
+def encode(record: JsonObject | str, end: End) -> tuple[bytes, End]:
     """Return the line that adds `record` to a journal, and the journal's end after it.
+
+    Args:
+        record: A JSON object, or the text of one: compact, on one line, with neither of the two names.
+        end: Where the journal ends before it.
 
     Raises:
         BadInput: The record is not JSON, uses a name of the journal's own, or is too large.
     """
-    if "seq" in record or "check" in record:
+    if not isinstance(record, str) and ("seq" in record or "check" in record):
         raise BadInput("A record has a field 'seq' or 'check'.", fix="rename it; the journal writes these itself.")
     try:
-        text = _ENCODER.encode(dict(record))
+        text = record if isinstance(record, str) else _ENCODER.encode(dict(record))
         check_depth(text)
         fields = text[1:-1]
         body = (f'{{"seq":{end.lines},{fields}' if fields else f'{{"seq":{end.lines}').encode()
@@ -64,17 +68,19 @@ class JournalReading(Iterator[JsonObject]):
     Args:
         path: The journal.
         start: Number of the first record to give out; those before it are verified, not given.
+        least: How many records there must be, as far as is known.
 
     Raises:
-        Damaged: From the iteration, at the first line that is not what was written.
+        Damaged: From the iteration, at the first line that is not what was written, or when lines are missing.
         StorageError: From the iteration, when the system cannot read the file.
     """
 
-    def __init__(self, path: Path, start: int = 0) -> None:
+    def __init__(self, path: Path, start: int = 0, least: int = 0) -> None:
         self.end = End()
         self.torn = 0
         self._path = path
         self._start = start
+        self._least = least
         self._records = self._read()
 
     def __next__(self) -> dict[str, Any]:
@@ -88,6 +94,8 @@ class JournalReading(Iterator[JsonObject]):
                 self.end = End(self.end.size + len(line), number + 1, line[-19:-3])
                 if number >= self._start:
                     yield self._record(line, number)
+            if self.end.lines < self._least:
+                raise damaged(self._path, f"{self._least - self.end.lines} records are missing at its end")
 
     def _next_line(self, file: BinaryIO) -> bytes:
         for _ in range(2):

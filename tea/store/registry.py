@@ -9,16 +9,21 @@ is listed has a version. Each file carries a check of its document, so that dama
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from pydantic_core import to_json
+
 from tea.errors import AlreadyRegistered, BadInput, BadRef, Conflict, UnknownComponent
 from tea.refs import KINDS, NAME, Version, check_name, is_version
-from tea.store.files import FILE_LIMIT, publish, read_regular, reading, write_all, write_new, writing
+from tea.store.bulk import Whole, place
+from tea.store.catalogue import Catalogue, Describe
+from tea.store.files import FILE_LIMIT, publish, read_regular, reading, write_all, write_new, write_over, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
-from tea.store.strict import Refused, as_json_object, dumps, loads
+from tea.store.strict import Refused, as_json_object, check_depth, dumps, loads
 from tea.types import JsonObject
 
 FORMAT = 1
@@ -65,12 +70,48 @@ class RegistryStore(Protocol):
         """
         ...
 
+    def create_all(self, components: Iterable[Whole]) -> None:
+        """Add components of new names with all that is known of them, fast, each at once as a whole.
+
+        Raises:
+            Conflict: One of the names is there; those before it may have been added.
+            BadInput: A document is not JSON, or too large; nothing is added.
+            StorageError: They cannot be written; each is there as a whole or not at all.
+        """
+        ...
+
+    def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
+        """Put `document`, which says that a version was purged, in the version's place.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            StorageError: It cannot be written; the version is what it was.
+        """
+        ...
+
     def versions(self, kind: str, name: str) -> list[str]:
         """Return the versions of a name, lowest first; none when the name is unknown."""
         ...
 
     def names(self, kind: str) -> list[str]:
         """Return the names of a kind that have a version, sorted."""
+        ...
+
+    def mark(self, kind: str, name: str) -> object:
+        """Return what stays equal as long as no pointer of a name moves; None while that cannot be told, or is unknown.
+
+        It costs microseconds, so it may be asked for on an event loop.
+        """
+        ...
+
+    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, JsonObject | None]:
+        """Return what a list shows of every name of a kind, sorted, reading only what changed since the last look.
+
+        Args:
+            kind: The kind.
+            form: Number of the form of what `describe` returns; another number reads everything anew.
+            describe: Reads one component.
+        """
         ...
 
 
@@ -86,12 +127,14 @@ class FileRegistry:
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
         self._scratch = Scratch(self._root)
+        self.catalogue = Catalogue(self._root, self._scratch)
 
     def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """See `RegistryStore.create`."""
         path = self._version(kind, name, version)
         data = _sealed(document)
         if not (self._create_name(path, data) or self._create_file(path, data)):
+            _confirm(path)
             fix = "take the next version; a version never changes once it exists."
             raise AlreadyRegistered(f"{kind}:{name}@{version} exists already.", fix=fix)
 
@@ -110,8 +153,12 @@ class FileRegistry:
     def head(self, kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
         """See `RegistryStore.head`."""
         heads = self._component(kind, name) / "heads"
-        chosen = _newest(heads) if number is None else number
+        chosen = self.newest(kind, name) if number is None else number
         return (chosen, _unsealed(heads / f"{chosen:06d}.json")) if chosen else (0, {})
+
+    def newest(self, kind: str, name: str) -> int:
+        """Return the number of the newest head, 0 when there is none; whether it can be read is another question."""
+        return _newest(self._component(kind, name) / "heads")
 
     def read(self, kind: str, name: str, version: str) -> dict[str, Any]:
         """See `RegistryStore.read`."""
@@ -121,11 +168,24 @@ class FileRegistry:
                 raise _unknown(kind, name, version, self.versions(kind, name))
         return _unsealed(path)
 
+    def create_all(self, components: Iterable[Whole]) -> None:
+        """See `RegistryStore.create_all`."""
+        folders: dict[Path, dict[str, bytes]] = {}
+        for one in components:
+            files = {f"versions/{Version.parse(v)}.json": _sealed(document) for v, document in one.versions.items()}
+            files |= {f"heads/{number:06d}.json": _sealed(head) for number, head in enumerate(one.heads, start=1)}
+            folders[self._component(one.kind, one.name)] = files
+        place(folders, self._scratch)
+
+    def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
+        """See `RegistryStore.bury`."""
+        self.read(kind, name, version)
+        write_over(self._version(kind, name, version), _sealed(document), self._scratch)
+
     def versions(self, kind: str, name: str) -> list[str]:
         """See `RegistryStore.versions`."""
-        entries = _entries(self._component(kind, name) / "versions")
-        found = [entry.name[:-5] for entry in entries if entry.name.endswith(".json") and is_version(entry.name[:-5])]
-        return sorted(found, key=Version.parse)
+        found = map(_version_numbers, _file_names(self._component(kind, name) / "versions"))
+        return [f"{major}.{minor}.{patch}" for major, minor, patch in sorted(filter(None, found))]
 
     def names(self, kind: str) -> list[str]:
         """See `RegistryStore.names`."""
@@ -133,6 +193,14 @@ class FileRegistry:
         with reading(folder):
             entries = [entry for entry in _entries(folder) if NAME.fullmatch(entry.name)]
             return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+
+    def mark(self, kind: str, name: str) -> object:
+        """See `RegistryStore.mark`."""
+        return self.catalogue.mark(kind, name) if NAME.fullmatch(name) else None
+
+    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, JsonObject | None]:
+        """See `RegistryStore.survey`."""
+        return self.catalogue.survey(kind, self.names(kind), form, describe)
 
     def _create_name(self, path: Path, data: bytes) -> bool:
         """Create the folder of a new name with its first version in it, or return False if the name is there."""
@@ -183,6 +251,13 @@ def _fill(folder: Path, file: str, data: bytes) -> None:
     sync_folder(folder)
 
 
+def _confirm(path: Path) -> None:
+    """Make another's version durable: it may have died before it could, and who finds the version builds on it."""
+    with writing(path):
+        for folder in (path.parent, *path.parents[2:4]):
+            sync_folder(folder)
+
+
 def _withdraw(path: Path) -> None:
     """Take back a first version; what another process may have added to its folder by now stays."""
     with suppress(OSError):
@@ -200,16 +275,41 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return []
 
 
+def _file_names(folder: Path) -> list[str]:
+    with reading(folder):
+        try:
+            return os.listdir(folder)
+        except FileNotFoundError:
+            return []
+
+
+@lru_cache(maxsize=4096)
+def _version_numbers(file: str) -> tuple[int, int, int] | None:
+    """Return the numbers of a version's file, None for any other."""
+    version = file.removesuffix(".json")
+    if version == file or not is_version(version):
+        return None
+    major, minor, patch = map(int, version.split("."))
+    return major, minor, patch
+
+
+@lru_cache(maxsize=4096)
+def _head_number(file: str) -> int:
+    """Return the number of a head's file, 0 for any other."""
+    match = _HEAD.fullmatch(file)
+    return int(match[1]) if match else 0
+
+
 def _newest(heads: Path) -> int:
-    numbers = [int(match[1]) for entry in _entries(heads) if (match := _HEAD.fullmatch(entry.name))]
-    return max(numbers, default=0)
+    return max(map(_head_number, _file_names(heads)), default=0)
 
 
 def _sealed(document: JsonObject) -> bytes:
     """Return the bytes of a file: the document, and a check that does not depend on white space."""
     try:
         plain = loads(dumps(dict(document)))
-        data = dumps({"format": FORMAT, "check": _check(plain), "document": plain}, indent=2) + b"\n"
+        data = to_json({"format": FORMAT, "check": _check(plain), "document": plain}, indent=2) + b"\n"
+        check_depth(data.decode())
     except Refused as reason:
         fix = "register plain JSON data: text, numbers, lists and objects."
         raise BadInput(f"The document cannot be stored: {reason}.", fix=fix) from reason

@@ -39,6 +39,20 @@ class Scratch:
         with self._entry(_new_folder) as (path, _):
             yield path
 
+    def abandoned(self, *, remove: bool) -> list[tuple[Path, bool]]:
+        """Return what dead writers left, and whether it is gone now; the next writer sweeps it away in any case.
+
+        Args:
+            remove: Whether to sweep it away at once.
+        """
+        found: list[tuple[Path, bool]] = []
+        with suppress(OSError), os.scandir(self._folder) as entries:
+            for path in sorted(Path(entry.path) for entry in entries):
+                with suppress(OSError):
+                    if _sweep_entry(path, remove=remove):
+                        found.append((path, remove and not path.exists()))
+        return found
+
     @contextmanager
     def _entry(self, make: Callable[[Path], int]) -> Generator[tuple[Path, int]]:
         make_folders(self._folder)
@@ -94,7 +108,11 @@ def _new_file(path: Path) -> int:
 
 def _new_folder(path: Path) -> int:
     os.mkdir(path)
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except BaseException:
+        _remove(path)
+        raise
 
 
 def _kept(path: Path, descriptor: int) -> bool:
@@ -109,11 +127,13 @@ def _kept(path: Path, descriptor: int) -> bool:
     return False
 
 
-def _sweep_entry(path: Path) -> None:
+def _sweep_entry(path: Path, *, remove: bool = True) -> bool:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        if _locked(descriptor):
+        abandoned = _locked(descriptor)
+        if abandoned and remove:
             _remove(path)
+        return abandoned
     finally:
         os.close(descriptor)
 

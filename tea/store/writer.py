@@ -41,13 +41,13 @@ class FileJournalWriter:
         self.run = run
         self._path = folder / JOURNAL
         self._durability = durability
-        self._synced_size = -1
+        self._synced: End | None = None
         self._unusable = ""
         self._appending = threading.Lock()
         self._syncing = asyncio.Lock()
         self._lease = Lease(folder / LEASE)
         try:
-            self._descriptor, self._end, self.torn = _open(self._path)
+            self._descriptor, self._end, self.torn = _open(self._path, self._lease.left)
         except BaseException:
             self._lease.release()
             raise
@@ -62,7 +62,7 @@ class FileJournalWriter:
         """Number that the next record will have."""
         return self._end.lines
 
-    def append(self, records: Sequence[JsonObject]) -> None:
+    def append(self, records: Sequence[JsonObject | str]) -> None:
         """See `JournalWriter.append`."""
         with self._appending:
             self._require_usable()
@@ -79,13 +79,13 @@ class FileJournalWriter:
         """See `JournalWriter.sync`."""
         wanted = self._end.size
         async with self._syncing:
-            if self._synced_size >= wanted:
+            if self._synced is not None and self._synced.size >= wanted:
                 return
             self._require_usable()
             with writing(self._path):
-                size, descriptor = self._end.size, os.dup(self._descriptor)
+                end, descriptor = self._end, os.dup(self._descriptor)
             # Shielded, and on a descriptor of its own: cancelling the caller or closing the writer stops no disk.
-            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._commit, descriptor, size))
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._commit, descriptor, end))
 
     def moved(self, folder: Path) -> None:
         """Tell the writer that the folder of its run was renamed."""
@@ -98,7 +98,7 @@ class FileJournalWriter:
             if self._descriptor >= 0:
                 descriptor, self._descriptor = self._descriptor, -1
                 self._unusable = "it is closed"
-                self._lease.release()
+                self._lease.release(self._synced.lines if self._synced else 0)
                 os.close(descriptor)
 
     def __enter__(self) -> Self:
@@ -120,7 +120,7 @@ class FileJournalWriter:
             write_all(self._descriptor, data)
             self._end = end
             if self._durability == "synced":
-                self._commit(os.dup(self._descriptor), end.size)
+                self._commit(os.dup(self._descriptor), end)
         except BaseException as problem:
             self._end = before
             self._cut_back(before.size)
@@ -134,13 +134,13 @@ class FileJournalWriter:
         except OSError as problem:
             self._unusable = f"a half-written line could not be cut off ({problem.strerror})"
 
-    def _commit(self, descriptor: int, size: int) -> None:
+    def _commit(self, descriptor: int, end: End) -> None:
         try:
             os.fdatasync(descriptor)
-            if self._synced_size < 0:
+            if self._synced is None:
                 sync_folder(self._path.parent)
                 sync_folder(self._path.parent.parent)
-            self._synced_size = max(size, self._synced_size)
+            self._synced = max(end, self._synced or end)
         except OSError as problem:
             self._unusable = f"the disk did not confirm an earlier write ({problem.strerror})"
             raise storage_error("write", self._path, problem) from problem
@@ -148,12 +148,12 @@ class FileJournalWriter:
             os.close(descriptor)
 
 
-def _open(path: Path) -> tuple[int, End, int]:
+def _open(path: Path, least: int) -> tuple[int, End, int]:
     """Open a journal behind its last whole line; return its descriptor, its end, and how many bytes were cut off."""
-    with reading(path):
+    with reading(path), writing(path):
         descriptor = open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
-        records = JournalReading(path, start=sys.maxsize)
+        records = JournalReading(path, start=sys.maxsize, least=least)
         for _ in records:
             pass
         if records.torn:

@@ -1,0 +1,97 @@
+"""Bulk: many folders, and large files, written with one wait for the disk."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tea.errors import BadInput, Conflict
+from tea.store.files import publish, write_all, writing
+from tea.store.scratch import Scratch, make_folders, sync_folder
+from tea.types import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """All that a registry keeps of one component.
+
+    Args:
+        kind: The kind.
+        name: The name.
+        versions: Documents by version.
+        heads: Documents of its heads, the first one first.
+    """
+
+    kind: str
+    name: str
+    versions: Mapping[str, JsonObject]
+    heads: tuple[JsonObject, ...]
+
+
+def place(folders: Mapping[Path, Mapping[str, bytes]], scratch: Scratch) -> None:
+    """Create folders with their files, each at once as a whole.
+
+    What was not placed when something fails is not there at all; what was stays.
+
+    Args:
+        folders: Files by relative path, `folder/file`, for each new folder.
+        scratch: Where they are written first; on the same disk.
+
+    Raises:
+        Conflict: One of the folders is there already.
+        StorageError: They cannot be written.
+    """
+    if not folders:
+        return
+    with writing(next(iter(folders))), scratch.folder() as temporary:
+        for number, files in enumerate(folders.values()):
+            _fill(temporary / str(number), files)
+        os.sync()  # one wait for all files, where a wait for each would take minutes
+        for number, target in enumerate(folders):
+            make_folders(target.parent)
+            if not publish(temporary / str(number), target):
+                raise Conflict(f"{target.name!r} was made by someone else at the same time.", fix="try again.")
+        for parent in {target.parent for target in folders}:
+            sync_folder(parent)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Make `data` the content of a file that a person named, whole and durable.
+
+    Raises:
+        BadInput: Something that is no file has that name.
+        StorageError: It cannot be written; `path` is what it was.
+    """
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{str(path)[-150:]!r} is no file.", fix="name a file.")
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+    with writing(path):
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+        try:
+            try:
+                write_all(descriptor, data)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(temporary, path)
+            sync_folder(path.parent)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    os.mkdir(folder)
+    for inner in dict.fromkeys(path.partition("/")[0] for path in files):
+        os.mkdir(folder / inner)
+    for path, data in files.items():
+        descriptor = os.open(folder / path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            write_all(descriptor, data)
+        finally:
+            os.close(descriptor)

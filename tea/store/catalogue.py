@@ -1,0 +1,203 @@
+"""The catalogue: what a list shows of every component, kept beside the registry so that none has to be read again.
+
+It is derived. On disk, `<root>/.catalogue/<kind>s.json`, which git ignores; it can be lost, torn or out of date at any
+time, and several processes may write it at once. So a row counts only while the stamps of the files it was made from
+are those that the disk shows now: the folder of heads, the newest head, and the version that it names.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from pydantic_core import from_json, to_json
+
+from tea.store.files import read_regular, write_all
+from tea.store.scratch import Scratch
+from tea.store.strict import Refused
+from tea.types import JsonObject
+
+FOLDER = ".catalogue"
+_LIMIT = 2**30
+_CHECK = 32
+_SETTLED = 2 * 10**9  # nanoseconds; no file system in use tells times apart worse
+_WORTH = 64  # rows that cost as much to read as the whole catalogue costs to write, roughly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """What a list shows of one component, and where that was read.
+
+    Args:
+        facts: What it shows, as JSON; None where the component is out of sight.
+        head: Number of the head that was read; 0 where nothing may be kept, because there is none or it is damaged.
+        version: The version that was read, None where the head names none.
+    """
+
+    facts: JsonObject | None
+    head: int = 0
+    version: str | None = None
+
+
+Describe = Callable[[str], Described]
+
+
+class _Row(NamedTuple):
+    """One component's row: the stamps of its files, head and version they belong to, and what a list shows."""
+
+    stamp: list[int]
+    head: int
+    version: str | None
+    facts: dict[str, Any] | None
+
+
+class Catalogue:
+    """The rows of every kind of one registry in a folder; any number of threads may look at once.
+
+    Args:
+        root: The registry's folder.
+        scratch: Where it is written before it takes the place of the one before.
+        least: From how many rows on it is kept on disk; fewer are read as fast without.
+        clock: Tells the time in nanoseconds, as the files' own times do.
+    """
+
+    def __init__(
+        self, root: Path, scratch: Scratch, least: int = _WORTH, clock: Callable[[], int] = time.time_ns
+    ) -> None:
+        self._root, self._scratch, self._least, self._clock = root, scratch, least, clock
+        self._rows: dict[str, dict[str, _Row]] = {}
+        self._unsaved: Counter[str] = Counter()
+
+    def survey(self, kind: str, names: Sequence[str], form: int, describe: Describe) -> dict[str, JsonObject | None]:
+        """Return what a list shows of each of `names`.
+
+        Args:
+            kind: Their kind.
+            names: Names that the registry holds now.
+            form: Number of the form of the facts; rows of another form are not used.
+            describe: Reads one component.
+        """
+        known = self._rows.get(kind)
+        if known is None:
+            known = self._load(kind, form)
+        folder = self._root / f"{kind}s"
+        rows: dict[str, _Row] = {}
+        found: dict[str, JsonObject | None] = {}
+        with _Stamps(folder) as stamps:
+            for name in names:
+                row = known.get(name)
+                if row is not None and stamps.of(name, row.head, row.version) == row.stamp:
+                    rows[name], found[name] = row, row.facts
+                    continue
+                described, row = _read(name, describe, stamps, self._clock())
+                found[name] = described.facts
+                if row is not None:
+                    rows[name] = row
+                    self._unsaved[kind] += 1
+        self._rows[kind] = rows
+        if self._unsaved[kind] * _WORTH >= len(rows) >= self._least:
+            self._unsaved[kind] = 0
+            self._save(kind, form, rows)
+        return found
+
+    def mark(self, kind: str, name: str) -> tuple[int, int] | None:
+        """Return what stays the same exactly as long as a name's heads do; None where they changed a moment ago."""
+        try:
+            facts = os.stat(f"{self._root}/{kind}s/{name}/heads")
+        except OSError:
+            return None
+        return (facts.st_ino, facts.st_ctime_ns) if facts.st_ctime_ns < self._clock() - _SETTLED else None
+
+    def _load(self, kind: str, form: int) -> dict[str, _Row]:
+        """Return the rows on disk; none where they are missing, torn, or of another form."""
+        try:
+            data = read_regular(self._path(kind), _LIMIT)
+            kept = cast("dict[str, Any]", from_json(data[_CHECK + 1 :]))
+            if data[:_CHECK] == _check(data[_CHECK + 1 :]) and kept["form"] == form:
+                return {name: _Row(*row) for name, row in kept["rows"].items()}
+        except (OSError, Refused, ValueError, TypeError, KeyError):
+            pass
+        return {}
+
+    def _save(self, kind: str, form: int, rows: dict[str, _Row]) -> None:
+        """Put the rows on disk, where that is possible; the last of several writers wins, and none can be wrong."""
+        data = to_json({"form": form, "rows": rows})
+        path = self._path(kind)
+        with suppress(OSError):
+            if not path.parent.is_dir():
+                path.parent.mkdir(exist_ok=True)
+                (path.parent / ".gitignore").write_text("*\n", encoding="ascii")
+            with self._scratch.file() as (temporary, descriptor):
+                write_all(descriptor, _check(data) + b"\n" + data)
+                os.replace(temporary, path)
+
+    def _path(self, kind: str) -> Path:
+        return self._root / FOLDER / f"{kind}s.json"
+
+
+class _Stamps:
+    """Reads stamps: inode, time of the last change of content or entries, and size, straight from the disk.
+
+    The time is `ctime`, which nobody can set back, as `mtime` can be when a file is copied or unpacked.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor = -1
+
+    def __enter__(self) -> _Stamps:
+        with suppress(OSError):
+            self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+    def of(self, name: str, head: int, version: str | None) -> list[int]:
+        """Return the stamp of a component's state, empty where a file is missing or cannot be looked at."""
+        at = self._descriptor
+        try:
+            facts = os.stat(f"{name}/heads", dir_fd=at)
+            stamp = [facts.st_ino, facts.st_ctime_ns, facts.st_size]
+            facts = os.stat(f"{name}/heads/{head:06d}.json", dir_fd=at, follow_symlinks=False)
+            stamp += (facts.st_ino, facts.st_ctime_ns, facts.st_size)
+            if version is not None:
+                facts = os.stat(f"{name}/versions/{version}.json", dir_fd=at, follow_symlinks=False)
+                stamp += (facts.st_ino, facts.st_ctime_ns, facts.st_size)
+        except OSError:
+            return []
+        return stamp
+
+    def settled(self, name: str, stamp: list[int], moment: int) -> bool:
+        """Tell whether nothing of a component changed since `moment`, so that what was read later is what was stamped.
+
+        A change so shortly before that it may have the same time as one after counts as later.
+        """
+        try:
+            versions = os.stat(f"{name}/versions", dir_fd=self._descriptor).st_ctime_ns
+        except OSError:
+            return False
+        return bool(stamp) and max(versions, *stamp[1::3]) < moment - _SETTLED
+
+
+def _read(name: str, describe: Describe, stamps: _Stamps, moment: int) -> tuple[Described, _Row | None]:
+    """Read one component, at `moment`; its row, where nothing changed while or shortly before it was read."""
+    found = describe(name)
+    if not found.head:
+        return found, None
+    stamp = stamps.of(name, found.head, found.version)
+    if not stamps.settled(name, stamp, moment):
+        return found, None
+    return found, _Row(stamp, found.head, found.version, None if found.facts is None else dict(found.facts))
+
+
+def _check(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_CHECK // 2).hexdigest().encode()

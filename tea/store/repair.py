@@ -1,0 +1,149 @@
+"""What crashes and damage left in the stores: found by reading, and mended where nothing has to be guessed.
+
+Mended is what a crash leaves behind: half-written files of dead writers go, and an unfinished record at the end of a
+journal is cut off, its bytes kept beside it. A file that is not what was written is only named: to mend it would be to
+make something up.
+"""
+
+import os
+from collections.abc import Generator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from tea.errors import StorageError
+from tea.refs import KINDS, is_digest
+from tea.store.events import STREAM_LIMIT
+from tea.store.files import damaged, open_regular, read_regular, reading, shown, write_new
+from tea.store.journal import FileJournals
+from tea.store.lines import LINE_LIMIT
+from tea.store.registry import FileRegistry
+from tea.store.scratch import Scratch
+from tea.store.strict import Refused, as_json_object, loads
+from tea.store.writer import JOURNAL
+
+REGISTRY, TRACES, MEMORY = "registry", "traces", "memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is not as it should be.
+
+    Args:
+        problem: Which file it is and what is wrong, in one line.
+        mendable: Whether it can be mended.
+        mended: What was done about it; empty when nothing was.
+    """
+
+    problem: str
+    mendable: bool = False
+    mended: str = ""
+
+
+def examine(home: Path, *, mend: bool) -> list[Finding]:
+    """Return what is wrong with the heads, journals, blobs, streams of memory and scratch folders of a home.
+
+    What living writers are at is left alone. Whether the documents of versions make sense is not looked at.
+
+    Args:
+        home: Folder of `registry/` and `traces/`; a missing one has nothing wrong.
+        mend: Whether to mend what can be mended.
+    """
+    registry, traces = home.absolute() / REGISTRY, home.absolute() / TRACES
+    found = [*_leftovers(registry, mend), *_leftovers(traces, mend), *_heads(registry)]
+    for path in sorted((traces / MEMORY).glob("*.jsonl")):
+        found += _events(path)
+    journals = FileJournals(traces)
+    for run in journals.runs():
+        found += _journal(journals, traces / run, mend)
+        found += _blobs(journals, traces / run)
+    return found
+
+
+def _leftovers(root: Path, mend: bool) -> Generator[Finding]:
+    for path, gone in Scratch(root).abandoned(remove=mend):
+        problem = f"{shown(path)} was left by a writer that died."
+        yield Finding(problem=problem, mendable=True, mended="removed" if gone else "")
+
+
+def _heads(root: Path) -> Generator[Finding]:
+    registry = FileRegistry(root)
+    for kind in KINDS:
+        for name in registry.names(kind):
+            folder = root / f"{kind}s" / name
+            versions = set(registry.versions(kind, name))
+            if not versions:
+                yield Finding(problem=f"{shown(folder)} is damaged: it holds no version.")
+            for number in range(1, registry.newest(kind, name) + 1):
+                try:
+                    current = registry.head(kind, name, number)[1].get("current")
+                except StorageError as error:
+                    yield Finding(problem=error.problem)
+                    continue
+                if current is not None and current not in versions:
+                    path = folder / "versions" / f"{str(current)[:40]}.json"
+                    versions.add(current)
+                    yield Finding(problem=f"{shown(path)} is missing: head {number} points to it.")
+
+
+def _events(path: Path) -> Generator[Finding]:
+    """Look at each whole line; an end without newline is left out by readers and cut off by the next writer."""
+    try:
+        with reading(path):
+            for number, line in enumerate(read_regular(path, STREAM_LIMIT).split(b"\n")[:-1], 1):
+                try:
+                    as_json_object(loads(line))
+                except Refused as reason:
+                    raise damaged(path, f"line {number}: {reason}") from reason
+    except StorageError as error:
+        yield Finding(problem=error.problem)
+
+
+def _journal(journals: FileJournals, folder: Path, mend: bool) -> Generator[Finding]:
+    records = journals.read(folder.name)
+    try:
+        for _ in records:
+            pass
+    except StorageError as error:
+        yield Finding(problem=error.problem)
+        return
+    path = folder / JOURNAL
+    if journals.held(folder.name):
+        return
+    if records.torn:
+        problem = f"{shown(path)} ends with {records.torn} bytes of an unfinished record."
+        yield Finding(problem=problem, mendable=True, mended=_cut(journals, folder, records.end.size) if mend else "")
+    if records.end.lines == 0:
+        yield Finding(problem=f"{shown(path)} holds no record: the run never began, or its journal was cut.")
+
+
+def _cut(journals: FileJournals, folder: Path, size: int) -> str:
+    """Cut off an unfinished record, with its bytes kept aside; return what was done, if it was."""
+    path = folder / JOURNAL
+    try:
+        tail = _tail(path, size)
+        aside = folder / f"torn-{size}-{sha256(tail).hexdigest()[:8]}"
+        write_new(aside, tail, Scratch(folder.parent))
+        with journals.resume(folder.name):
+            return f"cut off, and kept in {shown(aside)}"
+    except StorageError:
+        return ""
+
+
+def _tail(path: Path, size: int) -> bytes:
+    with reading(path):
+        descriptor = open_regular(path)
+        try:
+            return os.pread(descriptor, LINE_LIMIT + 1, size)
+        finally:
+            os.close(descriptor)
+
+
+def _blobs(journals: FileJournals, folder: Path) -> Generator[Finding]:
+    blobs = journals.blobs(folder.name)
+    digests = [f"sha256:{path.name}" for path in sorted((folder / "blobs").glob("??/*"))]
+    for digest in filter(is_digest, digests):
+        try:
+            blobs.get(digest)
+        except StorageError as error:
+            yield Finding(problem=error.problem)

@@ -1,0 +1,114 @@
+"""Usage: which component served which task in a run that succeeded; it can be looked at and erased.
+
+On disk, `<traces>/usage/usage.sqlite`. It is derived from journals, each run once, and only grows, but for what a
+person erases: a run whose uses were erased is not learned again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tea.refs import Kind
+from tea.store.database import database
+
+_SCHEMA = """CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS uses (
+    run TEXT, kind TEXT, name TEXT, digest TEXT, text TEXT, time TEXT,
+    PRIMARY KEY (run, kind, name, digest, text)) WITHOUT ROWID"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One component that served one task.
+
+    Args:
+        run: The run that succeeded.
+        kind: The component's kind.
+        name: Its name.
+        digest: Of the version that served.
+        text: The task of the agent that called it; for an agent its own.
+        time: When, ISO 8601 in UTC.
+    """
+
+    run: str
+    kind: Kind
+    name: str
+    digest: str
+    text: str
+    time: str
+
+
+class UsageStore(Protocol):
+    """Keeps uses; every method blocks, so call it in a thread, and raises StorageError where the disk does."""
+
+    def known(self) -> frozenset[str]:
+        """Return the runs that were learned."""
+        ...
+
+    def learn(self, runs: Sequence[str], uses: Iterable[Use]) -> None:
+        """Add the uses of runs, each run once whoever brings it."""
+        ...
+
+    def read(self) -> list[Use]:
+        """Return all uses, the newest last."""
+        ...
+
+    def erase(self, *, kind: Kind | None = None, name: str | None = None) -> list[Use]:
+        """Erase the uses of a component, or all, and return them."""
+        ...
+
+
+class FileUsage:
+    """A `UsageStore` beside the journals in a folder.
+
+    Args:
+        root: The folder of the journals.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._path = root / "usage" / "usage.sqlite"
+
+    def known(self) -> frozenset[str]:
+        """Return the runs that were learned; see `UsageStore.known`."""
+        if not self._path.exists():
+            return frozenset()
+        with database(self._path, _SCHEMA) as connection:
+            return frozenset(run for (run,) in connection.execute("SELECT run FROM runs"))
+
+    def learn(self, runs: Sequence[str], uses: Iterable[Use]) -> None:
+        """Add the uses of runs; see `UsageStore.learn`."""
+        by_run: dict[str, list[Use]] = {run: [] for run in runs}
+        for use in uses:
+            by_run[use.run].append(use)
+        with database(self._path, _SCHEMA) as connection:
+            for run, some in by_run.items():
+                if connection.execute("INSERT OR IGNORE INTO runs VALUES (?)", (run,)).rowcount:
+                    rows = [astuple(use) for use in some]
+                    connection.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def read(self) -> list[Use]:
+        """Return all uses; see `UsageStore.read`."""
+        return self._select() if self._path.exists() else []
+
+    def erase(self, *, kind: Kind | None = None, name: str | None = None) -> list[Use]:
+        """Erase uses; see `UsageStore.erase`."""
+        if not self._path.exists():
+            return []
+        where = "WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR name = ?2)"
+        with database(self._path, _SCHEMA) as connection:
+            rows = connection.execute(f"SELECT * FROM uses {where}", (kind, name)).fetchall()
+            connection.execute(f"DELETE FROM uses {where}", (kind, name))
+        return [_use(row) for row in rows]
+
+    def _select(self) -> list[Use]:
+        with database(self._path, _SCHEMA) as connection:
+            rows = connection.execute("SELECT * FROM uses ORDER BY time, run, kind, name").fetchall()
+        return [_use(row) for row in rows]
+
+
+def _use(row: tuple[str, Kind, str, str, str, str]) -> Use:
+    run, kind, name, digest, text, time = row
+    return Use(run=run, kind=kind, name=name, digest=digest, text=text, time=time)
