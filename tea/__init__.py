@@ -1,18 +1,20 @@
 """tea: tools, environments and agents as versioned components, and every run a journal.
 
-`__all__` is what components and short programs need. The platform and its parts are loaded on first use:
-`tea.Platform`, and the protocols' and managers' classes by their names.
+`__all__` is what components and short programs need; `tea.Platform`, and the protocols' and managers' classes are
+there by their names too. Everything is loaded on first use, so that the command line is soon ready for an interruption.
 """
 
+import typing as _typing
 from importlib import import_module as _import_module
 
-from tea.api import run, stream
-from tea.component import Agent, Environment, action, tool
-from tea.context import Context
-from tea.errors import TeaError, ToolError
-from tea.extras import require_extra
-from tea.runtime.loop import consult, work
-from tea.types import Evidence, Result, Task
+if _typing.TYPE_CHECKING:
+    from tea.api import run, stream
+    from tea.component import Agent, Environment, action, tool
+    from tea.context import Context
+    from tea.errors import TeaError, ToolError
+    from tea.extras import require_extra
+    from tea.runtime.loop import consult, work
+    from tea.types import Evidence, Result, Task
 
 __all__ = [
     "Agent",
@@ -35,34 +37,50 @@ __all__ = [
 _LAZY = {
     "ACPServer": "tea.protocols.acp",
     "ActionResponse": "tea.types",
+    "Agent": "tea.component",
     "AgentConfig": "tea.manifest",
     "AgentContextManager": "tea.protocols.acp",
     "AgentResponse": "tea.types",
+    "Context": "tea.context",
     "DynamicManager": "tea.managers.dynamic",
     "ECPServer": "tea.protocols.ecp",
+    "Environment": "tea.component",
     "EnvironmentConfig": "tea.manifest",
     "EnvironmentContextManager": "tea.protocols.ecp",
     "Event": "tea.runtime.recorder",
+    "Evidence": "tea.types",
     "MemoryManager": "tea.managers.memory",
     "ModelManager": "tea.managers.model",
     "Outcome": "tea.runtime.outcome",
     "Platform": "tea.runtime.platform",
     "PromptManager": "tea.managers.prompt",
+    "Result": "tea.types",
     "TCPServer": "tea.protocols.tcp",
+    "Task": "tea.types",
+    "TeaError": "tea.errors",
     "ToolConfig": "tea.manifest",
     "ToolContextManager": "tea.protocols.tcp",
+    "ToolError": "tea.errors",
     "ToolResponse": "tea.types",
     "Tracer": "tea.managers.tracer",
     "Variable": "tea.managers.variable",
     "VersionManager": "tea.managers.version",
+    "action": "tea.component",
+    "consult": "tea.runtime.loop",
+    "require_extra": "tea.extras",
+    "run": "tea.api",
+    "stream": "tea.api",
+    "tool": "tea.component",
+    "work": "tea.runtime.loop",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Load a part of the platform on first use."""
+    """Load a name on first use."""
     if name not in _LAZY:
         raise AttributeError(f"module 'tea' has no attribute {name!r}")
-    return getattr(_import_module(_LAZY[name]), name)
+    found = globals()[name] = getattr(_import_module(_LAZY[name]), name)
+    return found
 
 
 def __dir__() -> list[str]:

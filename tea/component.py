@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, cast, overload
+from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, cast, get_args, overload
 
 from typing_extensions import TypedDict
 
@@ -21,6 +21,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 ActionT = TypeVar("ActionT", bound=Callable[..., Awaitable[Any]])
 Recovery = Literal["durable", "snapshot", "rerun", "lost"]
+Relation = Literal["hierarchical", "cooperative", "competitive"]
+_RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _TRAITS = "__tea_traits__"
 
 
@@ -155,7 +157,7 @@ class Agent(Component):
     role: ClassVar[str] = ""
     competencies: ClassVar[tuple[str, ...]] = ()
     objectives: ClassVar[tuple[str, ...]] = ()
-    relations: ClassVar[Mapping[str, Literal["hierarchical", "cooperative", "competitive"]]] = {}
+    relations: ClassVar[Mapping[str, Relation]] = {}
     tools: ClassVar[tuple[str, ...]] = ()
     agents: ClassVar[tuple[str, ...]] = ()
     environments: ClassVar[tuple[str, ...]] = ()
@@ -226,13 +228,11 @@ def _define_agent(found: type[Agent]) -> Definition:
     if found.run is Agent.run:
         raise BadComponent(f"{found.__name__} has no run.", fix="write `async def run(self, ctx, task)`.")
     facts: dict[str, Any] = {
-        "role": found.role,
-        "competencies": list(found.competencies),
-        "objectives": list(found.objectives),
-        "relations": dict(found.relations),
-        "tools": list(found.tools),
-        "agents": list(found.agents),
-        "environments": list(found.environments),
+        "role": _words_of(found, "role", found.role),
+        "competencies": [_words_of(found, "competencies", one) for one in _sequence(found, "competencies")],
+        "objectives": [_words_of(found, "objectives", one) for one in _sequence(found, "objectives")],
+        "relations": _relations(found),
+        **{key: _names(found, key) for key in ("tools", "agents", "environments")},
     }
     return Definition(
         kind="agent",
@@ -244,6 +244,39 @@ def _define_agent(found: type[Agent]) -> Definition:
         rules=inspect.cleandoc(found.rules),
         create=found,
     )
+
+
+def _relations(found: type[Agent]) -> dict[str, Relation]:
+    """Return an agent's relations, each to the name of another agent."""
+    relations = cast(object, found.relations)
+    if not isinstance(relations, Mapping):
+        raise BadComponent(
+            f"The relations of {found.__name__} are no mapping.", fix='write {"analyzer": "cooperative"}.'
+        )
+    for name, relation in cast("Mapping[object, object]", relations).items():
+        _checked(str(name), "an agent")
+        if relation not in _RELATIONS:
+            problem = f"{found.__name__} is {str(relation)[:40]!r} to {name!r}, which is no relation."
+            raise BadComponent(problem, fix=f"use one of {', '.join(_RELATIONS)}.")
+    return dict(found.relations)
+
+
+def _names(found: type[Agent], key: str) -> list[str]:
+    return [_checked(_words_of(found, key, one), f"one of {key}") for one in _sequence(found, key)]
+
+
+def _sequence(found: type[Agent], key: str) -> Sequence[object]:
+    """Return what an agent lists; a text alone would be taken for its letters."""
+    listed: object = getattr(found, key)
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        raise BadComponent(f"{key} of {found.__name__} is no tuple of text.", fix=f'write {key} = ("...",).')
+    return cast("Sequence[object]", listed)
+
+
+def _words_of(found: type[Agent], key: str, text: object) -> str:
+    if not isinstance(text, str):
+        raise BadComponent(f"{key} of {found.__name__} holds {text!r:.40}, no text.", fix="write text.")
+    return text
 
 
 def _words(found: type[Component]) -> str:

@@ -5,7 +5,7 @@ Everything here is JSON and plain values, so that a component can also run in an
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +53,7 @@ class Port(Protocol):
         ...
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run: registry, memory, clock, random or budget."""
+        """Ask a service of the run: registry, memory, state, person, clock, random or budget."""
         ...
 
     async def model(
@@ -105,6 +105,24 @@ class Caller:
             UnknownComponent: There is none; the error names the nearest.
         """
         return await self.port.serve("registry", "info", {"kind": self.kind, "ref": ref})
+
+    async def retrieve(
+        self, query: str, k: int = 5, *, route: bool = False, among: Sequence[str] | None = None
+    ) -> list[JsonObject]:
+        """Return the components that fit a wish in words, the best first: name, description, score and why.
+
+        Args:
+            query: What is wished for.
+            k: How many at most, from 1 to 1,000.
+            route: Prefer the best toolkits of the best categories.
+            among: Only these names.
+
+        Raises:
+            BadInput: The query holds no word, or `k` is out of range.
+        """
+        names = None if among is None else list(among)
+        data = {"kind": self.kind, "query": query, "k": k, "route": route, "among": names}
+        return await self.port.serve("registry", "retrieve", data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +180,36 @@ class Memory:
         return await self.port.serve("memory", "insights", {})
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """One small JSON document that an agent keeps: for this session, or a lasting one for all; each change counts once.
+
+    Args:
+        port: Carries the wishes.
+        owner: Whose it is, `agent:NAME`.
+    """
+
+    port: Port
+    owner: str
+
+    async def load(self, *, lasting: bool = False) -> Any:
+        """Return the document, None where there is none."""
+        return await self.port.serve("state", "load", {"owner": self.owner, "lasting": lasting})
+
+    async def save(self, document: Any, *, lasting: bool = False) -> None:
+        """Replace the document, at most 64 KiB of JSON."""
+        await self.port.serve("state", "save", {"owner": self.owner, "lasting": lasting, "document": document})
+
+    async def merge(self, patch: JsonObject, *, lasting: bool = False) -> None:
+        """Change some members of the document; one that is None goes (RFC 7396)."""
+        await self.port.serve("state", "merge", {"owner": self.owner, "lasting": lasting, "patch": patch})
+
+    async def swap(self, old: Any, new: Any, *, lasting: bool = False) -> bool:
+        """Replace the document if it is still `old`, and tell whether it was: for branches that share it."""
+        data = {"owner": self.owner, "lasting": lasting, "old": old, "new": new}
+        return await self.port.serve("state", "swap", data)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What a running component may reach.
@@ -207,6 +255,11 @@ class Context:
     def memory(self) -> Memory:
         """Memory."""
         return Memory(self.port)
+
+    @property
+    def state(self) -> State:
+        """What the agent that works keeps for later tasks."""
+        return State(self.port, f"agent:{self.agent}")
 
     async def ask(
         self,
@@ -266,6 +319,15 @@ class Context:
     async def new_id(self) -> str:
         """Return a fresh id of 16 hex digits, as recorded."""
         return await self.port.serve("random", "id", {})
+
+    async def person(self, question: str, choices: Sequence[str] = ()) -> str:
+        """Ask the person behind the run; without one at a terminal the run waits, and `tea resume` brings the answer.
+
+        Args:
+            question: What to ask.
+            choices: The only answers that count; any text by default.
+        """
+        return await self.port.serve("person", "ask", {"question": question, "choices": list(choices)})
 
     async def remaining(self) -> JsonObject:
         """Return what is left of the budget: steps, seconds, tokens, usd; None is no limit."""

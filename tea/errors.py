@@ -7,6 +7,8 @@ TeaError                    exit code 3 unless a subclass says otherwise
 │   └── BadComponent        2  a source that does not define a usable component
 ├── RegistryError           2
 │   ├── UnknownComponent    2  no component, operation or version of that name
+│   │   └── Purged          2  the bytes of that version were removed for good
+│   ├── Archived            2  the version is kept for the record, not for use
 │   ├── AlreadyRegistered   2  that name and version exist
 │   ├── NotEvolvable        2  the component does not allow its text to be rewritten
 │   └── Quarantined         2  source that is not trusted is not executed
@@ -92,6 +94,14 @@ class RegistryError(TeaError):
 
 class UnknownComponent(RegistryError):
     """No component, operation or version of that name."""
+
+
+class Purged(UnknownComponent):
+    """The bytes of that version were removed for good."""
+
+
+class Archived(RegistryError):
+    """The version is kept for the record and for runs that pinned it, and is not called."""
 
 
 class AlreadyRegistered(RegistryError):

@@ -17,7 +17,7 @@ from tea.refs import Kind, Ref
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
-How = Literal["hand", "bundled", "copy", "restore", "textgrad", "reflection", "generator", "imported"]
+How = Literal["hand", "bundled", "copy", "restore", "textgrad", "reflection", "generator", "imported", "follow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +105,8 @@ class Manifest:
     def text(self) -> str:
         """Return what a person or a model reads: words, parameters, examples and rules."""
         blocks = [f"## {self.name} ({self.version})", self.description]
+        facts = [f"{name.capitalize()}: {said}" for name, said in self.facts().items()]
+        blocks += ["\n".join(facts)] if facts else []
         blocks += [_operation_text(name, one) for name, one in self.operations.items()]
         return "\n\n".join(blocks + ([f"Rules: {self.rules}"] if self.rules else []))
 
@@ -115,9 +117,14 @@ class Manifest:
             fields = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
             said = [f"{field.replace('_', ' ')}: {schema.get('description', '')}" for field, schema in fields.items()]
             lines += [f"{name.replace('_', ' ')}: {one.description}", *said]
-        facts = (self.metadata.get(key, "") for key in ("role", "competencies", "objectives", "category", "toolkit"))
-        lines += [fact if isinstance(fact, str) else ", ".join(map(str, fact)) for fact in facts if fact]
+        lines += self.facts().values()
+        lines += [str(self.metadata[key]) for key in ("category", "toolkit") if self.metadata.get(key)]
         return "\n".join([*lines, self.rules]).strip()
+
+    def facts(self) -> dict[str, str]:
+        """Return what an agent declares of itself, in words: role, competencies, objectives and relations."""
+        keys = ("role", "competencies", "objectives", "relations")
+        return {key: said for key in keys if (said := _said(self.metadata.get(key)))}
 
     def function_schemas(self, style: Literal["openai", "anthropic"] = "openai") -> list[JsonObject]:
         """Return each operation as a function-calling schema, in that provider's shape."""
@@ -201,6 +208,16 @@ def source_digest(kind: Kind, name: str, source: str, files: Mapping[str, str], 
     """Return the digest of a component's content."""
     content = {"kind": kind, "name": name, "source": source, "files": dict(files), "requires": list(requires)}
     return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()
+
+
+def _said(fact: object) -> str:
+    """Return a fact in words, whatever a component that came from elsewhere put there."""
+    if isinstance(fact, Mapping):
+        pairs = cast("Mapping[object, object]", fact).items()
+        return "; ".join(f"{how} with {name}" for name, how in sorted(pairs, key=str))
+    if isinstance(fact, list | tuple):
+        return "; ".join(map(str, cast("list[object]", fact)))
+    return "" if fact is None else str(fact)
 
 
 def _operation_text(name: str, one: Signature) -> str:

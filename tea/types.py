@@ -30,12 +30,21 @@ class Principal(Record):
 
 
 class Budget(Record):
-    """What a task may use; None means no limit of its own."""
+    """What a task may use; None means no limit of its own.
+
+    Args:
+        steps: Most questions to models.
+        seconds: Most time.
+        tokens: Most tokens of all questions and answers.
+        usd: Most US dollars.
+        unknown_price: Whether models without a known price may answer nonetheless where there is a limit in dollars.
+    """
 
     steps: int | None = Field(default=None, ge=1, le=1_000_000)
     seconds: float | None = Field(default=None, gt=0, le=31_536_000, allow_inf_nan=False)
     tokens: int | None = Field(default=None, ge=1, le=10**12)
     usd: float | None = Field(default=None, ge=0, le=10**9, allow_inf_nan=False)
+    unknown_price: bool = False
 
 
 class Task(Record):
@@ -154,6 +163,21 @@ class DataPart(Record):
     data: Any
 
 
+class ReasoningPart(Record):
+    """What a model thought before it answered.
+
+    Args:
+        text: The words that its provider shows, often a summary or nothing.
+        origin: Which configuration it came from; no other provider is ever shown it.
+        data: The provider's own block, with its signature, to be given back unchanged.
+    """
+
+    type: Literal["reasoning"] = "reasoning"
+    text: str = ""
+    origin: str = ""
+    data: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
 class ToolCall(Record):
     """A model's wish to call a tool."""
 
@@ -166,7 +190,7 @@ class Message(Record):
     """One message of a conversation with a model."""
 
     role: Literal["system", "user", "assistant", "tool"]
-    content: tuple[TextPart | MediaPart | DataPart, ...]
+    content: tuple[TextPart | MediaPart | DataPart | ReasoningPart, ...]
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
 
@@ -181,6 +205,10 @@ class ModelRequest(Record):
         messages: The conversation so far, system message first.
         output: JSON Schema that the answer must fit, or None for text.
         tools: Function-calling schemas on offer, by name.
+        tool_choice: Whether a call is left to the model, wanted, or ruled out.
+        parallel: Whether it may call several tools at once.
+        max_output: Most tokens of the answer, None for the configuration's own limit.
+        media: Contents of the media parts, by digest; never recorded with the request.
         solver: Ref of the tool that stands in when no model is there, from the prompt.
     """
 
@@ -190,16 +218,47 @@ class ModelRequest(Record):
     messages: tuple[Message, ...] = ()
     output: dict[str, Any] | None = None
     tools: tuple[dict[str, Any], ...] = ()
+    tool_choice: Literal["auto", "required", "none"] = "auto"
+    parallel: bool = True
+    max_output: int | None = None
+    media: dict[str, bytes] = Field(default_factory=dict[str, bytes], exclude=True, repr=False)
     solver: str | None = None
 
 
 class Usage(Record):
-    """What a model call used; `usd` is None when the price is unknown."""
+    """What a model call used.
+
+    Args:
+        input_tokens: Tokens of the question, with those that were cached.
+        cached_tokens: Those of them that came from the provider's cache.
+        written_tokens: Those of them that were put into the cache, where that has a price of its own.
+        output_tokens: Tokens of the answer, with those of its reasoning.
+        reasoning_tokens: Those of them that the reasoning took.
+        usd: What it cost in US dollars, None when the price is unknown.
+    """
 
     input_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     usd: float | None = 0.0
+
+
+class Attempt(Record):
+    """One try within a model call that did not give the answer.
+
+    Args:
+        model: The configuration that was tried.
+        problem: What went wrong.
+        status: The HTTP status, if there was a response.
+        waited: Seconds waited before the next try; None where another model was tried next.
+    """
+
+    model: str
+    problem: str
+    status: int | None = None
+    waited: float | None = None
 
 
 class ModelResponse(Record):
@@ -209,17 +268,30 @@ class ModelResponse(Record):
         text: The words of the answer.
         output: The answer as data, validated against the request's schema.
         calls: Tools the model wants called.
+        reasoning: What it thought before.
         usage: What it used.
-        finish: Why it stopped.
-        answered_by: The model, or the solver tool where no model answered.
+        finish: Why it stopped; a refusal's words are in `text`.
+        answered_by: The configuration, or the solver tool where no model answered.
+        model: The provider's own id of the model that answered.
+        unusable: Why the answer cannot be used although it was paid for, in one line.
+        attempts: What was tried before, and anything that had to change for another model.
     """
 
     text: str = ""
     output: Any = None
     calls: tuple[ToolCall, ...] = ()
+    reasoning: tuple[ReasoningPart, ...] = ()
     usage: Usage = Field(default_factory=Usage)
     finish: Literal["stop", "length", "calls", "refusal"] = "stop"
     answered_by: str = ""
+    model: str = ""
+    unusable: str = ""
+    attempts: tuple[Attempt, ...] = ()
+
+    def message(self) -> Message:
+        """Return it as a message of the conversation that goes on."""
+        text = (TextPart(text=self.text),) if self.text else ()
+        return Message(role="assistant", content=(*self.reasoning, *text), calls=self.calls)
 
 
 def failure(response: type[Response], ref: str, error: TeaError) -> Response:

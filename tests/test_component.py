@@ -154,3 +154,26 @@ def test_an_action_needs_a_name_that_a_ref_can_hold() -> None:
     found = type("Loud", (Environment,), {"__doc__": "It.", "state": state, "Click": action(click)})
     with pytest.raises(BadComponent, match="'Click' is not a name for an action"):
         define(found)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"relations": {"planner": "friendly"}}, "'friendly' to 'planner', which is no relation"),
+        ({"relations": {"The Planner": "cooperative"}}, "'The Planner' is not a name for an agent"),
+        ({"relations": ("planner",)}, "no mapping"),
+        ({"role": 3}, "role of Odd holds 3, no text"),
+        ({"competencies": "read"}, "competencies of Odd is no tuple"),
+        ({"objectives": (1,)}, "objectives of Odd holds 1"),
+        ({"tools": ("Not A Name",)}, "is not a name for one of tools"),
+    ],
+)
+def test_what_an_agent_says_of_itself_is_checked(facts: dict[str, Any], words: str) -> None:
+    async def run(self: Any, ctx: Context, task: Task) -> Result:
+        """Work."""
+        return Result()
+
+    odd = type("Odd", (Agent,), {"__doc__": "Odd.", "run": run, **facts})
+    with pytest.raises(BadComponent, match=words) as raised:
+        define(odd)
+    assert raised.value.fix

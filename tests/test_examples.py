@@ -1,6 +1,7 @@
 """The examples, as a person runs them, and the main job with a part of it broken."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +33,44 @@ async def run(tea: Platform, name: str) -> Outcome:
 
 
 def same(answer: Any, expected: Any) -> bool:
-    """Whether an answer says what is expected: numbers to what is printed, lists as sets, else the text."""
+    """Whether an answer is what is expected and nothing more: whole numbers exactly, others to six digits.
+
+    A list has its order, and may be written as text with commas between its items.
+    """
     if isinstance(expected, list):
         given = answer if isinstance(answer, list) else str(answer).split(",")
-        return {plain(one) for one in given} == {plain(one) for one in expected}
+        return [plain(one) for one in given] == [plain(one) for one in expected]
     if isinstance(expected, int | float):
-        return abs(float(str(answer).replace(",", "")) - expected) <= 0.005 * max(1.0, abs(expected)) / 10
-    return plain(answer) == plain(expected) or plain(expected) in plain(answer)
+        near = 0.0 if isinstance(expected, int) else 1e-6
+        return math.isclose(float(str(answer).replace(",", "")), expected, rel_tol=near)
+    return plain(answer) == plain(expected)
 
 
 def plain(text: Any) -> str:
     return str(text).strip().casefold()
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "right"),
+    [
+        ("Virginia", "Virginia", True),
+        (" virginia ", "Virginia", True),
+        ("West Virginia", "Virginia", False),
+        ("Virginia or Ohio", "Virginia", False),
+        (209, 209, True),
+        ("1,209", 1209, True),
+        (209.4, 209, False),
+        (208, 209, False),
+        (10_001, 10_000, False),
+        ("5.504348", 5.504347826086957, True),
+        (5.74, 5.7, False),
+        ("osmium, iridium", ["osmium", "iridium"], True),
+        (["osmium"], ["osmium", "iridium"], False),
+        (["iridium", "osmium"], ["osmium", "iridium"], False),
+    ],
+)
+def test_an_answer_is_compared_as_a_whole(answer: Any, expected: Any, right: bool) -> None:
+    assert same(answer, expected) == right
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))

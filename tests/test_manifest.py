@@ -134,3 +134,17 @@ def test_canonical_json_is_one_text_for_equal_values_and_refuses_what_is_not_jso
     assert canonical({"b": 1, "a": "é"}) == canonical({"a": "é", "b": 1}) == '{"a":"é","b":1}'.encode()
     with pytest.raises(ValueError, match="JSON compliant"):
         canonical(float("nan"))
+
+
+def test_what_an_agent_says_of_itself_is_in_its_text_and_in_what_retrieval_reads() -> None:
+    facts = {
+        "role": "Judge",
+        "competencies": ["weigh", "decide"],
+        "relations": {"b": "cooperative", "a": "competitive"},
+    }
+    found = manifest("agent", metadata={**facts, "objectives": 3})
+    assert (
+        "Role: Judge\nCompetencies: weigh; decide\nObjectives: 3\nRelations: competitive with a; cooperative with b"
+        in found.text()
+    )
+    assert "Judge\nweigh; decide\n3\ncompetitive with a; cooperative with b\n" in found.words()

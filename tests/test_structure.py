@@ -6,7 +6,6 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -93,9 +92,9 @@ def test_component_folders_are_not_packages() -> None:
 
 def test_public_names_are_sorted_and_exact() -> None:
     assert tea.__all__ == sorted(set(tea.__all__))
-    code = "import tea; names = {n: getattr(tea, n) for n in tea.__all__}; print(*vars(tea))"
-    known = [name for name in output_of(sys.executable, "-c", code).split() if not name.startswith("_")]
-    public = {name for name in known if not isinstance(getattr(tea, name), ModuleType)}
+    code = "import tea, types; names = {n: getattr(tea, n) for n in tea.__all__}\n"
+    code += "print(*[n for n, found in vars(tea).items() if not isinstance(found, types.ModuleType)])"
+    public = {name for name in output_of(sys.executable, "-c", code).split() if not name.startswith("_")}
     assert public == set(tea.__all__)
 
 

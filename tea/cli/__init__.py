@@ -1,13 +1,20 @@
 """The command line: one file for each command, and what they share."""
 
-import sys
+import os
+import signal
 
 
 def main() -> None:
-    """Run the command line; an interruption while it is still loading is one too."""
-    try:
-        from tea.cli.app import main as run
-    except KeyboardInterrupt:
-        sys.stderr.write("tea: Interrupted before it began. Fix: start it again.\n")
-        raise SystemExit(130) from None
+    """Run the command line; an interruption while it is still loading ends it at once, for nothing was begun."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    from tea.cli.app import main as run
+
+    signal.signal(signal.SIGINT, before)
     run()
+
+
+def _stop(number: int, frame: object) -> None:
+    os.write(2, b"tea: Interrupted before it began. Fix: start it again.\n")
+    os._exit(130)

@@ -5,28 +5,40 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from tea.cli.alias import alias
 from tea.cli.call import call
 from tea.cli.command import command
+from tea.cli.contract import contract
+from tea.cli.copy import copy
 from tea.cli.diff import diff
 from tea.cli.doctor import doctor
 from tea.cli.failure import report
 from tea.cli.history import history
+from tea.cli.import_skill import import_component
 from tea.cli.init import init
 from tea.cli.list import list_components
+from tea.cli.load import load
+from tea.cli.mark import activate, archive, deprecate
+from tea.cli.models import models
+from tea.cli.purge import purge
 from tea.cli.register import register
 from tea.cli.replay import replay
 from tea.cli.restore import restore
 from tea.cli.resume import resume
+from tea.cli.retrieve import retrieve
 from tea.cli.rollback import rollback
 from tea.cli.run import run
 from tea.cli.runs import runs
+from tea.cli.save import save
 from tea.cli.show import show_component
 from tea.cli.state import state
 from tea.cli.terminal import prepare, say
 from tea.cli.trace import trace
+from tea.cli.transform import transform
 from tea.cli.trust import trust
 from tea.cli.unregister import unregister
 from tea.cli.update import update
+from tea.cli.vars import variables
 
 _COMMANDS = {
     "run": run,
@@ -36,16 +48,30 @@ _COMMANDS = {
     "trace": trace,
     "list": list_components,
     "show": show_component,
+    "retrieve": retrieve,
+    "contract": contract,
     "call": call,
     "state": state,
     "register": register,
+    "import": import_component,
     "update": update,
     "unregister": unregister,
     "history": history,
     "diff": diff,
+    "transform": transform,
     "restore": restore,
     "rollback": rollback,
+    "copy": copy,
+    "vars": variables,
+    "alias": alias,
+    "deprecate": deprecate,
+    "archive": archive,
+    "activate": activate,
     "trust": trust,
+    "save": save,
+    "load": load,
+    "purge": purge,
+    "models": models,
     "init": init,
     "doctor": doctor,
 }
@@ -54,11 +80,9 @@ _COMMANDS = {
 def main() -> NoReturn:
     """Carry out the command line of this process, and exit with its code."""
     arguments = sys.argv[1:] or ["--help"]
-    prepare()
     try:
+        prepare()
         code = typer.main.get_command(application())(arguments, prog_name="tea", standalone_mode=False)
-    except BrokenPipeError:
-        code = 0
     except (Exception, KeyboardInterrupt) as error:
         code = report(error, as_json="--json" in _options(arguments), verbose=_options(arguments).count("-vv") * 2)
     sys.exit(code)

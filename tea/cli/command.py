@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.failure import complain, report
+from tea.cli.person import person
 from tea.cli.terminal import document, say, write
 from tea.errors import Interrupted, TeaError
 
@@ -43,7 +44,7 @@ class Command:
         """Return the platform of the home; its imports are what a help text need not pay for."""
         from tea.runtime.platform import Platform
 
-        return Platform(home=self.home)
+        return Platform(home=self.home, person=person())
 
     def show(self, text: str, data: Mapping[str, Any]) -> None:
         """Write the result: cleaned text for people, or data for programs."""

@@ -6,9 +6,12 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
 
 from tea.cli.command import Command
+from tea.cli.models import reach
 from tea.cli.reference import KEPT
 from tea.cli.terminal import one_line, painted, table
 from tea.errors import StorageError, TeaError
@@ -21,26 +24,46 @@ T = TypeVar("T")
 _BAD = 2
 
 
-async def doctor(command: Command) -> int:
+async def doctor(
+    command: Command,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend what crashes left; name what cannot be mended.")
+    ] = False,
+) -> int:
     """Check that everything is in order.
 
-    Reads every component and journal; exit code 2 when something is damaged.
+    Reads every component and journal; exit code 2 when something is found that is not mended.
     """
+    from tea.store.repair import examine
+
     async with command.platform() as tea:
-        damage = [*tea.problems, *await asyncio.to_thread(_damage, tea)]
+        found = await asyncio.to_thread(examine, tea.home, mend=repair)
+        unmended = [one.problem for one in found if not (one.mendable or one.mended)]
+        damage = [*tea.problems, *await asyncio.to_thread(_damage, tea), *unmended]
         data = {
             "versions": _versions(),
             "home": str(tea.home),
             "home_exists": tea.home.is_dir(),
             "registry": await asyncio.to_thread(_counts, tea),
             "runs": len(await asyncio.to_thread(tea.tracer.runs)),
-            "models": [{**one.to_json(), "default": one.name == tea.models.default} for one in tea.models.list()],
+            "models": await _models(tea),
             "extras": [_extra(one.name, one.purpose, one.missing, one.install_command) for one in EXTRAS],
             "trust": {"list": str(tea.trust.path), "granted": await asyncio.to_thread(_granted, tea.trust.path)},
-            "damaged": damage,
+            "damaged": list(dict.fromkeys(damage)),
+            "mendable": [one.problem for one in found if one.mendable and not one.mended],
+            "mended": [f"{one.problem} It was {one.mended}." for one in found if one.mended],
         }
     command.show(_text(data), data)
-    return _BAD if damage else 0
+    return _BAD if data["damaged"] or data["mendable"] else 0
+
+
+async def _models(tea: "Platform") -> list[dict[str, Any]]:
+    """Return every configuration, and whether it can be reached; nothing is asked or paid."""
+    words = await reach(tea)
+    return [
+        {**one.to_json(), "default": one.name == tea.models.default, "reached": words[one.name]}
+        for one in tea.models.list()
+    ]
 
 
 def _damage(tea: "Platform") -> list[str]:
@@ -58,7 +81,7 @@ def _damage(tea: "Platform") -> list[str]:
     for kind in KEPT:
         for name in tried(partial(versions.names, kind)):
             for version in tried(partial(versions.store.versions, kind, name)):
-                tried(lambda kind=kind, name=name, version=version: [versions.manifest(kind, name, version)])
+                tried(lambda kind=kind, name=name, version=version: [versions.document(kind, name, version)])
             tried(partial(versions.heads, kind, name))
     for run in tried(tea.tracer.runs):
         tried(lambda run=run: [sum(1 for _ in tea.tracer.records(run))])
@@ -102,12 +125,17 @@ def _text(data: dict[str, Any]) -> str:
         ("home", data["home"] + ("" if data["home_exists"] else " (not there yet)")),
         ("registry", ", ".join(f"{count} {kind}s" for kind, count in data["registry"].items())),
         ("runs", str(data["runs"])),
-        ("models", ", ".join(f"{one['name']}{' (default)' if one['default'] else ''}" for one in data["models"])),
+        *(
+            ("model", f"{one['name']}{' (default)' if one['default'] else ''}: {one['reached']}")
+            for one in data["models"]
+        ),
         ("trusted", f"{data['trust']['granted']} granted, in {data['trust']['list']}"),
     ]
     rows += [
         (f"[{one['name']}]", f"{one['purpose']}: {'installed' if one['installed'] else one['install']}")
         for one in data["extras"]
     ]
-    damaged = [painted(f"damaged: {one}", "red", sys.stdout) for one in data["damaged"]]
-    return "\n".join([table(rows), *(damaged or ["Nothing is damaged."])])
+    told = [f"mended: {one_line(one, 400)}" for one in data["mended"]]
+    told += [f"{one_line(one, 300)} `tea doctor --repair` mends it." for one in data["mendable"]]
+    told += [painted(f"damaged: {one}", "red", sys.stdout) for one in data["damaged"]]
+    return "\n".join([table(rows), *(told or ["Nothing is damaged."])])

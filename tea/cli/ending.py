@@ -46,13 +46,21 @@ def conclude(command: Command, outcome: "Outcome") -> int:
         command.tell(f"report: {one_line(str(outcome.report))}")
     command.tell(f"trace: {one_line(str(outcome.trace))} (tea trace {outcome.run})")
     command.tell(f"cost: {cost_words(outcome.cost)}")
+    for who, one in sorted(outcome.cost.by.items()):
+        if one["tokens"]:
+            command.tell(f"  {one_line(who)}: {_words(one['calls'], one['tokens'], one['cached'], one['usd'], 'call')}")
     return outcome.exit_code
 
 
 def cost_words(cost: "Spent") -> str:
     """Return steps, tokens and money in words."""
-    money = "price unknown" if cost.usd is None else f"${cost.usd:.4f}".rstrip("0").rstrip(".")
-    return f"{cost.steps} {'step' if cost.steps == 1 else 'steps'}, {cost.tokens} tokens, {money}"
+    return _words(cost.steps, cost.tokens, cost.cached, cost.usd, "step")
+
+
+def _words(count: int, tokens: int, cached: int, usd: float | None, noun: str) -> str:
+    money = "price unknown" if usd is None else f"${usd:.4f}".rstrip("0").rstrip(".")
+    from_cache = f" ({cached} cached)" if cached else ""
+    return f"{count} {noun}{'' if count == 1 else 's'}, {tokens} tokens{from_cache}, {money}"
 
 
 def _fault(outcome: "Outcome") -> TeaError | None:

@@ -1,16 +1,18 @@
 """How a failure reaches people and programs: one line or one JSON object, and an exit code."""
 
 import os
+import signal
 import sys
 import traceback
 from typing import Protocol, runtime_checkable
 
 import typer
 
-from tea.cli.terminal import document, one_line, painted, write
+from tea.cli.terminal import discard, document, one_line, painted, write
 from tea.errors import BadInput, InternalError, Interrupted, StorageError, TeaError
 
 MOST_CHARACTERS = 300
+READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
 
 
@@ -27,8 +29,11 @@ class UsageFault(Protocol):
 
 def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
     """Say what went wrong and return the exit code."""
+    if isinstance(error, BrokenPipeError):
+        discard(sys.stdout)
+        return READER_GONE
     fault = explained(error)
-    if as_json:
+    if as_json and sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]
         run = {"run": fault.run} if isinstance(fault, Interrupted) and fault.run else {}
         write(document({"error": fault.record(), **run}) + "\n", sys.stdout)
     else:

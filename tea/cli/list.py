@@ -1,12 +1,12 @@
 """`tea list`: what is registered."""
 
-from dataclasses import asdict
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tea.cli.command import Command
-from tea.cli.reference import KEPT
+from tea.cli.reference import KEPT, kind_named
 from tea.cli.terminal import one_line, table
 from tea.errors import BadRef
 from tea.refs import Kind
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 async def list_components(
     command: Command,
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="tool, environment, agent or prompt.")] = None,
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help=f"One of {', '.join(KEPT)}.")] = None,
     category: Annotated[str | None, typer.Option("--category", help="Only what declares it.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also what is deprecated or archived.")] = False,
 ) -> None:
@@ -27,19 +27,21 @@ async def list_components(
     async with command.platform() as tea:
         for one in kinds:
             found += await tea.libraries[one].list(state=None if everything else "active", category=category)
-    command.show(_text(found), {"components": [_facts(one) for one in found], "problems": tea.problems})
-    if not command.as_json:
-        for problem in tea.problems:
-            command.tell(f"skipped {one_line(problem, 250)}")
+    if command.as_json:
+        command.show("", {"components": [_facts(one) for one in found], "problems": tea.problems})
+        return
+    command.show(_text(found), {})
+    for problem in tea.problems:
+        command.tell(f"skipped {one_line(problem, 250)}")
 
 
 def _kinds(text: str | None) -> list[Kind]:
     if text is None:
         return list(KEPT)
-    found: list[Kind] = [kind for kind in KEPT if text in (kind, f"{kind}s")]
-    if not found:
+    found = kind_named(text)
+    if found is None:
         raise BadRef(f"{text[:80]!r} is no kind of component to list.", fix=f"kinds are {', '.join(KEPT)}.")
-    return found
+    return [found]
 
 
 def _text(found: "list[Listing]") -> str:
@@ -50,7 +52,7 @@ def _text(found: "list[Listing]") -> str:
 
 
 def _facts(one: "Listing") -> dict[str, Any]:
-    return {key: value for key, value in asdict(one).items() if key != "text"}
+    return {field.name: getattr(one, field.name) for field in fields(one) if field.name != "text"}
 
 
 def _marks(one: "Listing") -> list[str]:

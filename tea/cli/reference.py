@@ -12,10 +12,15 @@ from tea.refs import Kind, Ref
 if TYPE_CHECKING:
     from tea.runtime.platform import AnyManager, Platform
 
-KEPT: tuple[Kind, ...] = ("tool", "environment", "agent", "prompt")
+KEPT: tuple[Kind, ...] = ("tool", "environment", "agent", "prompt", "model", "memory", "solution")
 CALLED: tuple[Kind, ...] = ("tool", "environment", "agent")
 
 RefArgument = Annotated[str, typer.Argument(metavar="REF", help="kind:name, the kind only where the name needs it.")]
+
+
+def kind_named(text: str) -> Kind | None:
+    """Return the kind that a word stands for, in the singular or the plural; None where it is none."""
+    return next((kind for kind in KEPT if text in (kind, f"{kind}s", f"{kind[:-1]}ies")), None)
 
 
 async def find(tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT) -> tuple["AnyManager", Ref]:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tea.manifest import Manifest
     from tea.runtime.platform import Platform
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A Python file, or Markdown for a prompt.")]
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Python, Markdown for a prompt, JSON for a model, memory or solution.")
+]
 VersionOption = Annotated[
     str | None, typer.Option("--version", help="X.Y.Z; the next by the kind of change if left out.")
 ]
@@ -71,4 +73,19 @@ def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:
         return "prompt"
     from tea.managers.bundled import read_source
 
-    return tea.dynamic.check(*read_source(file)).kind
+    source, files = read_source(file)
+    return _document_kind(source) if source.startswith("{") else tea.dynamic.check(source, files).kind
+
+
+def _document_kind(source: str) -> Kind:
+    """Return the kind of what is written as JSON: what it says itself, or what a transformation makes."""
+    from tea.protocols.recipe import Direction, transformation
+    from tea.store.files import parse_json_strict
+
+    said: Any = parse_json_strict(source.encode(), "The document")
+    if isinstance(said.get("transform"), str):
+        return Direction.of(transformation(said["transform"])).target
+    found: Kind | None = next((kind for kind in KEPT if kind == said.get("kind")), None)
+    if found is None:
+        raise BadInput("The document does not say of which kind it is.", fix="add --kind, for example --kind model.")
+    return found

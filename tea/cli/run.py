@@ -12,7 +12,10 @@ from tea.cli.progress import Progress
 from tea.cli.task_input import Additions, read_input, read_uses
 
 if TYPE_CHECKING:
+    from tea.managers.model_config import ModelConfig
     from tea.runtime.platform import Platform
+
+LOCAL = "local"
 
 UseOption = Annotated[
     list[str] | None, typer.Option("--use", metavar="KIND:NAME=VERSION", help="A version to use; repeatable.")
@@ -24,18 +27,29 @@ async def run(
     task: Annotated[str, typer.Argument(metavar="TASK", help='A task file, a question, or "-" for standard input.')],
     file: Annotated[list[Path] | None, typer.Option("--file", "-f", help="A file to work on; repeatable.")] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="Who works on it: the planner if left out.")] = None,
-    model: Annotated[str | None, typer.Option("--model", help="Which model configuration answers.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Which model answers: a configuration, or provider/model.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="A server that speaks Chat Completions; --model is a model there.")
+    ] = None,
     session: Annotated[str | None, typer.Option("--session", help="The session it belongs to.")] = None,
     use: UseOption = None,
     max_steps: Annotated[int | None, typer.Option("--max-steps", help="Most model calls.")] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Most tokens of all model calls.")] = None,
+    max_cost: Annotated[float | None, typer.Option("--max-cost", help="Most US dollars.")] = None,
+    unknown_price: Annotated[
+        bool, typer.Option("--allow-unknown-price", help="With --max-cost, let models without a known price answer.")
+    ] = False,
     seconds: Annotated[float | None, typer.Option("--timeout", help="Most seconds.")] = None,
 ) -> int:
     """Run a task: a task file (JSON), or a question with its files.
 
     The answer goes to standard output, progress to standard error. Ctrl-C keeps what was done; `tea resume` goes on.
     """
-    options = {"agent": agent, "model": model, "session": session}
-    budget = {"steps": max_steps, "seconds": seconds}
+    options = {"agent": agent, "model": LOCAL if base_url else model, "session": session}
+    budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost}
+    budget |= {"unknown_price": True} if unknown_price else {}
     added = Additions(
         files=file or (),
         options={name: value for name, value in options.items() if value is not None},
@@ -44,10 +58,19 @@ async def run(
     )
     read, files = await asyncio.to_thread(read_input, task, added)
     async with command.platform() as tea:
+        if base_url:
+            tea.connect(_local(base_url, model))
         progress = Progress(command, opening=_offline(tea, read.model))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress)
     return conclude(command, outcome)
+
+
+def _local(base_url: str, model: str | None) -> "ModelConfig":
+    """Return the configuration of a server that was named on the line; its first model answers if none was named."""
+    from tea.models.presets import local
+
+    return local(LOCAL, base_url, "" if model in (None, LOCAL) else model or "")
 
 
 def _offline(tea: "Platform", model: str | None) -> str:

@@ -25,25 +25,30 @@ async def runs(
         ids = await asyncio.to_thread(tea.tracer.runs)
         found = [await asyncio.to_thread(_summary, tea.tracer, run) for run in ids[:limit]]
     command.show(_text(found), {"runs": found, "total": len(ids)})
+    if not command.as_json:
+        for problem in [one["problem"] for one in found if "problem" in one]:
+            command.tell(one_line(problem, 250))
     if len(ids) > limit and not command.as_json:
         command.tell(f"{len(ids) - limit} more: tea runs --limit {len(ids)}")
 
 
 def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
-    """Return what the first and last record of a run say; without its end it is unfinished, or waits for a person."""
+    """Return what the first and last record of a run say; without its end it runs, waits, or was interrupted."""
     from tea.managers.tracer import as_mapping
 
-    found: dict[str, Any] = {"run": run, "time": "", "status": "unfinished", "task": "", "session": "", "cost": None}
+    found: dict[str, Any] = {"run": run, "time": "", "status": "never begun", "task": "", "session": "", "cost": None}
     try:
         for record in tracer.records(run):
             if record.kind == "run":
                 task = as_mapping(as_mapping(record.data).get("task")).get("task", "")
-                found |= {"time": record.time, "task": task, "session": record.session}
+                found |= {"time": record.time, "status": "unfinished", "task": task, "session": record.session}
             elif record.kind == "end":
                 data = as_mapping(record.data)
                 found |= {"status": data.get("status", ""), "cost": data.get("cost")}
             else:
                 found["status"] = "waiting" if record.kind == "waiting" else "unfinished"
+        if found["status"] in ("unfinished", "never begun") and tracer.store.held(run):
+            found["status"] = "running"
     except StorageError as error:
         found |= {"status": "damaged", "problem": error.problem}
     return found

@@ -1,12 +1,28 @@
-"""`tea state`: what an environment shows."""
+"""`tea state`: what an environment shows, or what an agent keeps."""
+
+from typing import Annotated
+
+import typer
 
 from tea.cli.call import answered
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
+from tea.cli.terminal import shown
 
 
-async def state(command: Command, ref: RefArgument) -> int:
-    """Observe an environment as an agent would see it."""
+async def state(
+    command: Command,
+    ref: RefArgument,
+    session: Annotated[
+        str | None, typer.Option("--session", help="The session; for an agent without one, what it keeps for good.")
+    ] = None,
+) -> int:
+    """Observe an environment as an agent would see it, or look at the state that an agent keeps."""
     async with command.platform() as tea:
-        _, found = await find(tea, ref, ("environment",))
-        return answered(command, await tea.ecp.state(str(found.at(found.selector))))
+        library, found = await find(tea, ref, ("environment", "agent"))
+        if found.kind == "environment":
+            return answered(command, await tea.ecp.state(str(found.at(found.selector)), session=session))
+        config = await library.info(found)
+        kept = await tea.memory.states.load(f"agent:{config.name}", session)
+    command.show(shown(kept), {"ref": str(config.ref), "session": session, "state": kept})
+    return 0

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +47,7 @@ def read_input(what: str, added: Additions) -> Read:
 
     folder = Path.cwd()
     if what == "-":
-        data = _standard_input()
+        data = _standard_input().removeprefix(BOM_UTF8)
         task = read_task(data) if data.lstrip().startswith(b"{") else _from_words(_decoded(data))
     elif names_file(what):
         path = Path(what)
@@ -54,7 +55,7 @@ def read_input(what: str, added: Additions) -> Read:
     else:
         task = _from_words(what)
     task = _merged(task, added)
-    return task, _with_files(find_files(task, folder), added.files)
+    return task, find_files(task, folder, added.files)
 
 
 def names_file(what: str) -> bool:
@@ -94,20 +95,6 @@ def _from_words(words: str) -> "TaskFile":
     from tea.runtime.task_file import make_task
 
     return make_task({"task": words})
-
-
-def _with_files(found: dict[str, Path], files: Sequence[Path]) -> dict[str, Path]:
-    for file in files:
-        shown = str(file)[-80:]
-        path = file.resolve()
-        if not path.exists():
-            raise BadTask(f"There is no file {shown!r}.", fix="check the path after --file.")
-        if not path.is_file():
-            raise BadTask(f"{shown!r} is not a regular file.", fix="name a file after --file.")
-        if found.get(path.name, path) != path:
-            raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
-        found[path.name] = path
-    return found
 
 
 def _file(path: Path) -> bytes:

@@ -33,6 +33,8 @@ def clean(text: str) -> str:
 
     Everything that models, tools, components and files say passes here before a person sees it.
     """
+    if text.isascii() and text.isprintable():
+        return text
     plain = _BREAKS.sub("\n", _SEQUENCES.sub("", text))
     return _HALVES.sub("\N{REPLACEMENT CHARACTER}", _UNSEEN.sub("", plain))
 
@@ -67,9 +69,10 @@ def painted(text: str, colour: Colour, stream: TextIO | None) -> str:
 
 
 def write(text: str, stream: TextIO | None) -> None:
-    """Write text that was cleaned; a reader that went away is no error.
+    """Write text that was cleaned.
 
     Raises:
+        BrokenPipeError: Whoever reads the result went away; where progress and errors go, that is no error.
         StorageError: The output cannot be written, for example because the disk is full.
     """
     if stream is None:
@@ -78,11 +81,22 @@ def write(text: str, stream: TextIO | None) -> None:
         stream.write(text)
         stream.flush()
     except BrokenPipeError:
-        _discard(stream)
+        discard(stream)
+        if stream is sys.stdout:
+            raise
     except OSError as error:
-        _discard(stream)
+        discard(stream)
         problem = f"The output cannot be written: {error.strerror or type(error).__name__}."
         raise StorageError(problem, fix="free some space, or send it elsewhere.") from error
+
+
+def discard(stream: TextIO) -> None:
+    """Let what is still in the stream's buffer, and all that follows, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
@@ -91,7 +105,13 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 
 def prepare() -> None:
-    """Let every text be written, whatever the encoding of the terminal."""
+    """Let every text be written, whatever the encoding of the terminal.
+
+    Raises:
+        StorageError: Nobody can be given the result, so there is no use in working for it.
+    """
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise StorageError("Standard output is closed.", fix="leave it open, or send it to a file or /dev/null.")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -104,12 +124,3 @@ def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))] if cells else []
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
     return "\n".join(indent + line for line in lines)
-
-
-def _discard(stream: TextIO) -> None:
-    """Let what is still in the stream's buffer, and all that follows, go nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, stream.fileno())
-    finally:
-        os.close(nowhere)

@@ -1,7 +1,5 @@
 """`tea trust`: a person vouches for a version, so that it may be executed."""
 
-import asyncio
-
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 
@@ -13,6 +11,5 @@ async def trust(command: Command, ref: RefArgument) -> None:
     """
     async with command.platform() as tea:
         library, found = await find(tea, ref)
-        config = await library.info(found)
-        await asyncio.to_thread(tea.trust.grant, config.digest, str(config.ref))
+        config = await library.trust(found)
     command.show(f"trusted {config.ref}", {"ref": str(config.ref), "digest": config.digest})

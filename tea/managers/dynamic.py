@@ -16,7 +16,7 @@ from tea.errors import Damaged, Quarantined, TeaError
 from tea.managers.capture import captured
 from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.private_module import PrivateModule
-from tea.managers.source_check import Checked, check_source
+from tea.managers.source_check import Checked, check_source, outlined
 from tea.managers.source_text import SourceText, one_line, refusal
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
 from tea.operation import Signature
@@ -70,6 +70,14 @@ class DynamicManager:
         """
         return check_source(source, files or {}, kind, requires).text
 
+    def outline(self, source: str, kind: Kind) -> SourceText:
+        """Return what a source says it is, without its other files and unchecked; enough to list what is shipped.
+
+        Raises:
+            BadComponent: It is not one component of that kind.
+        """
+        return outlined(source, kind)
+
     def load(self, manifest: Manifest) -> Definition:
         """Return what a version defines; its source runs at most once while the definition is referenced.
 
@@ -89,7 +97,7 @@ class DynamicManager:
                 checked = check_source(manifest.source, files, manifest.kind, manifest.requires)
                 _check_same(checked.text, manifest, files)
                 found = self._loaded[digest] = _definition(checked, digest)
-            _check_told(manifest, found)
+            check_told(manifest, found)
             return found
 
     def describe(
@@ -188,7 +196,7 @@ def _check_same(text: SourceText, manifest: Manifest, files: Mapping[str, str]) 
         raise refusal(problem, "register it again.")
 
 
-def _check_told(manifest: Manifest, found: Definition) -> None:
+def check_told(manifest: Manifest, found: Definition) -> None:
     """Refuse a manifest whose words or traits are not its source's: trust is in the source, not in what is told of it.
 
     Schemas are compared by their parameters only, as their wording changes with the library that writes them.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from tea.errors import BadArguments
+from tea.managers.state import States
 from tea.refs import NAME
 from tea.store.events import EventStore
 from tea.store.strict import dumps
@@ -71,6 +72,7 @@ class MemoryManager:
 
     def __init__(self, events: EventStore) -> None:
         self._events = events
+        self.states = States(events)
 
     async def record(self, scope: Scope, kind: str, data: JsonObject, key: str) -> None:
         """Add an event; a second one with the same key in the same session changes nothing.

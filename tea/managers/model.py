@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, runtime_checkable
 
-from tea.errors import ProviderError
-from tea.types import JsonObject, ModelRequest, ModelResponse, Response
+from tea.errors import BadInput, ProviderError
+from tea.managers.model_config import ModelConfig
+from tea.types import Attempt, JsonObject, Message, ModelRequest, ModelResponse, ReasoningPart, Response
 
 CallTool = Callable[[str, JsonObject], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConfig:
-    """A named configuration.
+class Delta:
+    """A piece of an answer on its way, the same for all providers.
 
     Args:
-        name: What tasks and agents call it.
-        provider: Which adapter speaks to it.
-        model: The provider's own id of the model.
-        base_url: Where it is reached, None for the provider's default.
-        key_env: Name of the environment variable that holds the key; never the key.
-        capabilities: For example `vision`, `tools`, `streaming`.
-        prices: US dollars per million tokens: `input`, `cached`, `output`; empty when unknown.
-        fallbacks: Names of the configurations to try next; never `offline`.
-        limits: For example `concurrency`, `requests_per_minute`.
+        type: Words of the answer, of its reasoning, a call being written; `again`: what came so far does not count.
+        text: The piece; for a call the tool's name or a piece of its arguments.
     """
 
-    name: str
-    provider: str
-    model: str = ""
-    base_url: str | None = None
-    key_env: str | None = None
-    capabilities: tuple[str, ...] = ()
-    prices: Mapping[str, float] = field(default_factory=dict[str, float])
-    fallbacks: tuple[str, ...] = ()
-    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+    type: Literal["text", "reasoning", "call", "again"]
+    text: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the configuration as a JSON object."""
-        return asdict(self)
+
+Listen = Callable[[Delta], None]
+OFFLINE = "offline"
 
 
 class Adapter(Protocol):
@@ -55,44 +42,186 @@ class Adapter(Protocol):
         ...
 
 
+@runtime_checkable
+class Telling(Protocol):
+    """An adapter that can tell of an answer while it comes."""
+
+    async def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> ModelResponse:
+        """Return one complete answer, and give each piece of it to `listen` before."""
+        ...
+
+
+@runtime_checkable
+class Probing(Protocol):
+    """An adapter that can tell whether its model is there."""
+
+    async def probe(self, config: ModelConfig) -> str:
+        """Return what was found, in words; raises ProviderError."""
+        ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """An adapter that holds connections."""
+
+    async def close(self) -> None:
+        """End them."""
+        ...
+
+
 class ModelManager:
-    """Holds the configurations and the adapters of one platform."""
+    """Holds the configurations, roles and adapters of one platform."""
 
     def __init__(self) -> None:
         self._configs: dict[str, ModelConfig] = {}
+        self._connect: dict[str, Callable[[], Adapter]] = {}
         self._adapters: dict[str, Adapter] = {}
-        self.default = ""
+        self._hidden: set[str] = set()
+        self.chosen = ""
+        self.roles: dict[str, str] = {}
+
+    @property
+    def default(self) -> str:
+        """Name of the configuration that answers where none is named: the chosen one, else the first but offline."""
+        listed = [name for name in self._connect if name not in self._hidden]
+        return self.chosen or next((one for one in listed if self._configs[one].provider != OFFLINE), (*listed, "")[0])
 
     def add(self, config: ModelConfig, adapter: Adapter) -> None:
-        """Make a configuration available; the first one is the default."""
+        """Make a configuration available."""
+        self.offer(config, lambda: adapter)
+
+    def offer(self, config: ModelConfig, connect: Callable[[], Adapter], *, listed: bool = True) -> None:
+        """Make a configuration available whose adapter is made when it is first wanted.
+
+        Args:
+            config: The configuration.
+            connect: Makes its adapter; raises ProviderError where something is missing.
+            listed: Whether it counts as configured: it is shown, and may be the default.
+        """
         self._configs[config.name] = config
-        self._adapters[config.name] = adapter
-        self.default = self.default or config.name
+        self._connect[config.name] = connect
+        self._adapters.pop(config.name, None)
+        (self._hidden.discard if listed else self._hidden.add)(config.name)
+
+    def knows(self, name: str) -> bool:
+        """Return whether there is a configuration of that name."""
+        return name in self._configs
 
     def list(self) -> list[ModelConfig]:
-        """Return every configuration, by name."""
-        return [self._configs[name] for name in sorted(self._configs)]
+        """Return every configuration that counts as configured, by name."""
+        return [self._configs[name] for name in sorted(self._connect) if name not in self._hidden]
 
-    def config(self, name: str | None = None) -> ModelConfig:
-        """Return a configuration, the default one without a name.
+    def config(self, name: str | None = None, role: str = "") -> ModelConfig:
+        """Return a configuration that can be used.
+
+        Args:
+            name: Its name, perhaps with another model of the same provider (`openai/gpt-5.4-mini`), or that of a
+                role; without one the role's, else the default one.
+            role: Who asks.
 
         Raises:
-            ProviderError: There is none of that name; another never stands in silently.
+            ProviderError: There is none of that name, or its key is missing; another never stands in silently.
+            BadInput: One of its fallbacks leads nowhere, or to the offline model.
         """
-        wanted = name or self.default
-        if wanted in self._configs:
-            return self._configs[wanted]
+        wanted = name or self.roles.get(role) or self.default
+        wanted = wanted if wanted in self._configs else self.roles.get(wanted, wanted)
+        base, _, model = wanted.partition("/")
+        if base in self._configs:
+            adapter, config = self._adapter(base), self._configs[base]
+            self._check_fallbacks(config)
+            if not model:
+                return config
+            self._adapters[wanted] = adapter
+            prices = dict[str, float]() if config.model else config.prices
+            return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, prices=prices))
         near = difflib.get_close_matches(wanted, self._configs, n=1)
-        known = ", ".join(sorted(self._configs)) or "none"
+        known = ", ".join(one.name for one in self.list()) or "none"
         fix = f"did you mean {near[0]!r}?" if near else f"configured: {known}; leave out `model` for the default."
         raise ProviderError(f"No model is configured as {wanted[:80]!r}.", fix=fix)
 
-    async def complete(self, request: ModelRequest, call_tool: CallTool) -> ModelResponse:
-        """Ask the request's model and return its complete answer.
+    async def complete(self, request: ModelRequest, call_tool: CallTool, listen: Listen | None = None) -> ModelResponse:
+        """Ask the request's model and return its complete answer; where it cannot, ask its fallbacks in order.
+
+        Args:
+            request: The question.
+            call_tool: Reaches a tool of the run.
+            listen: Told of the answer while it comes, by adapters that can.
 
         Raises:
             Abstained: The offline solver cannot tell.
-            ProviderError: The model cannot be reached or is not configured.
+            ProviderError: No model of the chain can be reached, or one refuses, or is not configured.
         """
-        config = self.config(request.model)
-        return await self._adapters[config.name].complete(request, config, call_tool)
+        first = self.config(request.model)
+        before: list[Attempt] = []
+        fix = ""
+        for name in (first.name, *first.fallbacks):
+            try:
+                config = self.config(name)
+                asked, changed = (request, "") if config is first else carried(request, config.origin)
+                before += [Attempt(model=name, problem=changed)] if changed else []
+                response = await self._ask(asked, config, call_tool, listen)
+            except ProviderError as error:
+                before.append(Attempt(model=name, problem=error.problem))
+                fix = fix or error.fix
+            else:
+                return response.model_copy(update={"attempts": (*before, *response.attempts)}) if before else response
+        raise ProviderError(" ".join(one.problem for one in before), fix=fix)
+
+    async def probe(self, name: str) -> str:
+        """Return in words whether a configured model can be reached, without asking it anything.
+
+        Raises:
+            ProviderError: It cannot.
+        """
+        config = self.config(name)
+        adapter = self._adapter(name)
+        return await adapter.probe(config) if isinstance(adapter, Probing) else "ready"
+
+    async def close(self) -> None:
+        """End the connections of all adapters."""
+        for adapter in self._adapters.values():
+            if isinstance(adapter, Closing):
+                await adapter.close()
+
+    async def _ask(
+        self, request: ModelRequest, config: ModelConfig, call_tool: CallTool, listen: Listen | None
+    ) -> ModelResponse:
+        adapter = self._adapter(config.name)
+        if listen is not None and isinstance(adapter, Telling):
+            return await adapter.tell(request, config, listen)
+        return await adapter.complete(request, config, call_tool)
+
+    def _check_fallbacks(self, config: ModelConfig) -> None:
+        for name in config.fallbacks:
+            found = self._configs.get(name.partition("/")[0])
+            if found is None or found.provider == OFFLINE:
+                problem = f"The model {config.name!r} cannot fall back to {name[:80]!r}."
+                raise BadInput(problem, fix="name another provider's configuration; see `tea models ls`.")
+
+    def _adapter(self, name: str) -> Adapter:
+        if name not in self._adapters:
+            self._adapters[name] = self._connect[name]()
+        return self._adapters[name]
+
+
+def carried(request: ModelRequest, origin: str) -> tuple[ModelRequest, str]:
+    """Return a conversation as another model can take it up, and what had to change, in words.
+
+    Reasoning of others is dropped with its signatures, and the ids of tool calls are numbered anew.
+    """
+    dropped, numbers = 0, dict[str, str]()
+    messages: list[Message] = []
+    for message in request.messages:
+        kept = tuple(part for part in message.content if not isinstance(part, ReasoningPart) or part.origin == origin)
+        dropped += len(message.content) - len(kept)
+        for call in message.calls:
+            numbers[call.id] = f"call_{len(numbers) + 1}"
+        calls = tuple(call.model_copy(update={"id": numbers[call.id]}) for call in message.calls)
+        call_id = numbers.get(message.call_id or "", message.call_id)
+        messages.append(message.model_copy(update={"content": kept, "calls": calls, "call_id": call_id}))
+    if not dropped and not numbers:
+        return request, ""
+    words = (
+        f"The conversation goes on here: {dropped} pieces of foreign reasoning dropped, {len(numbers)} ids rewritten."
+    )
+    return request.model_copy(update={"messages": tuple(messages)}), words

@@ -98,6 +98,17 @@ def read_prompt(source: str) -> Prompt:
     )
 
 
+def read_heading(source: str) -> tuple[str, str, JsonObject]:
+    """Return name, description and metadata of a source; its schemas and templates are not looked at.
+
+    Raises:
+        BadComponent: Its form, or one of these fields, is wrong.
+    """
+    fields = _Fields(split(source)[0])
+    metadata = _metadata(fields.take("metadata", dict, {}))
+    return _name(fields.take("name", str)), fields.take("description", str).strip(), metadata
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the remedy for an unknown name: the nearest known one, or all."""
     names = list(known)

@@ -47,19 +47,33 @@ def split(source: str) -> tuple[dict[str, Any], dict[str, Section]]:
     Raises:
         BadComponent: The source is too large, or does not have that form.
     """
+    front, begin = front_matter(source)
+    return front, _sections(source, begin)
+
+
+def front_matter(source: str, *, what: str = "The prompt", typed: bool = True) -> tuple[dict[str, Any], int]:
+    """Return the front matter as JSON, and where the text after it begins.
+
+    Args:
+        source: The whole text.
+        what: How an error names it.
+        typed: Whether `1.0` is a number and `yes` true; otherwise they are text, as they were written.
+
+    Raises:
+        BadComponent: The source is too large, or has no front matter.
+    """
     if "\0" in source or not _is_unicode(source):
-        raise BadComponent("The prompt's source is not text.", fix="save it as UTF-8 text.")
+        raise BadComponent(f"{what}'s source is not text.", fix="save it as UTF-8 text.")
     if len(source.encode()) > SOURCE_LIMIT:
-        raise BadComponent(
-            "The prompt's source is larger than 256 KiB.", fix="shorten it; give long texts as variables."
-        )
+        fix = "shorten it; give long texts as variables."
+        raise BadComponent(f"{what}'s source is larger than 256 KiB.", fix=fix)
     match = _FRONT.match(source)
     if match is None:
         fix = "begin the file with `---`, the fields, and `---`, each fence on a line of its own."
-        raise BadComponent("The prompt has no front matter.", fix=fix)
+        raise BadComponent(f"{what} has no front matter.", fix=fix)
     if len(match[1]) > FRONT_LIMIT:
         raise BadComponent("The front matter is larger than 64 KiB.", fix="shorten it.")
-    return _front_matter(match[1]), _sections(source, match.end())
+    return _front_matter(match[1], typed=typed), match.end()
 
 
 def replaced(source: str, values: Mapping[str, str]) -> str:
@@ -129,13 +143,14 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _front_matter(text: str) -> dict[str, Any]:
+def _front_matter(text: str, *, typed: bool) -> dict[str, Any]:
     import yaml
 
     reader: Any = yaml
+    loader = yaml.SafeLoader if typed else yaml.BaseLoader
     try:
-        _check_events(reader.parse(text, Loader=yaml.SafeLoader))
-        value = _value(reader.compose(text, Loader=yaml.SafeLoader), yaml.SafeLoader(""))
+        _check_events(reader.parse(text, Loader=loader))
+        value = _value(reader.compose(text, Loader=loader), loader(""))
     except (yaml.YAMLError, LookupError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 2}" if mark else ""

@@ -59,6 +59,23 @@ def check_source(
         raise refusal("The source nests too deeply.", "write simpler expressions.") from None
 
 
+def outlined(source: str, kind: Kind) -> SourceText:
+    """Return what a source says it is, from its main file alone; for source that was checked where it was made.
+
+    Raises:
+        BadComponent: It is not one component of that kind.
+    """
+    main = ParsedFile.read(source)
+    found = _only_component(main, Names.of(main), kind)
+    return SourceText(
+        kind=found.kind,
+        name=found.name,
+        source=main.source,
+        description=_description(main, found),
+        metadata=found.literals.get("metadata") or {},
+    )
+
+
 def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, requires: Collection[str]) -> Checked:
     check_paths(files)
     if len(files) > MOST_FILES or len(source) + sum(map(len, files.values())) > MOST_BYTES:

@@ -18,6 +18,7 @@ from tea.types import JsonObject, JsonValue
 FORMAT = 1
 GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled"})
 _SPILL = 256 * 1024
+_quoted = json.encoder.encode_basestring
 _MARK, _PAYLOAD = "$blob", frozenset({"data", "result"})
 
 
@@ -87,10 +88,9 @@ class Trace:
         self._spill = spill
         self._session = session
         self._task = task
+        self._home = f'"session":{_quoted(session)},"task":{_quoted(task)}'
 
-    def append(
-        self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "", size: int = _SPILL + 1
-    ) -> None:
+    def append(self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "") -> None:
         """Write one record; it survives the death of this process.
 
         Args:
@@ -99,7 +99,6 @@ class Trace:
             data: What it says.
             agent: Name of the agent at work.
             parent: Span id of what it belongs to.
-            size: Upper bound of the data's length as JSON text, where it is known.
         """
         self._writer.append(
             [
@@ -113,8 +112,29 @@ class Trace:
                     "agent": agent,
                     "kind": kind,
                     "key": key,
-                    "data": self._bounded(data, size),
+                    "data": self._bounded(data),
                 }
+            ]
+        )
+
+    def append_text(self, kind: str, key: str, fields: str, payload: str, *, agent: str = "", parent: str = "") -> None:
+        """Write one record like `append`, whose data is at hand as compact JSON text.
+
+        Args:
+            kind: What sort of record.
+            key: Key of the effect or scope it belongs to.
+            fields: The members of its data before the payload, each with a comma behind it.
+            payload: The member `data` of its data.
+            agent: Name of the agent at work.
+            parent: Span id of what it belongs to.
+        """
+        if len(payload) > _SPILL or payload.startswith(f'{{"{_MARK}":'):
+            payload = f'{{"{_MARK}":"{self._spill(payload.encode())}"}}'
+        span = span_id(self.run, key) if key else ""
+        self._writer.append(
+            [
+                f'{{"v":{FORMAT},"time":"{timestamp()}","span":"{span}","parent":"{parent}",{self._home},'
+                f'"agent":{_quoted(agent)},"kind":"{kind}","key":{_quoted(key)},"data":{{{fields}"data":{payload}}}}}'
             ]
         )
 
@@ -126,15 +146,15 @@ class Trace:
         """Give the journal back."""
         self._writer.close()
 
-    def _bounded(self, data: JsonValue, size: int) -> JsonValue:
+    def _bounded(self, data: JsonValue) -> JsonValue:
         """Return `data` with what is large in its payload as blobs, and whatever looks like a blob's mark too."""
         if not isinstance(data, Mapping):
             return data
         fields = cast("Mapping[str, JsonValue]", data)
-        return {name: self._spilled(value, size) if name in _PAYLOAD else value for name, value in fields.items()}
+        return {name: self._spilled(value) if name in _PAYLOAD else value for name, value in fields.items()}
 
-    def _spilled(self, value: JsonValue, size: int) -> JsonValue:
-        if not _marked(value) and (size <= _SPILL or value is None or isinstance(value, bool | int | float)):
+    def _spilled(self, value: JsonValue) -> JsonValue:
+        if value is None or isinstance(value, bool | int | float):
             return value
         text = json.dumps(value, ensure_ascii=False)
         return {_MARK: self._spill(text.encode())} if len(text) > _SPILL or _marked(value) else value

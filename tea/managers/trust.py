@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,10 @@ class Trust:
     def __call__(self, digest: str) -> bool:
         """Tell whether source of that digest may run in process."""
         return digest in self._shipped or digest in self._read()
+
+    def digests(self) -> Set[str]:
+        """Return all digests whose source may run in process, as of now."""
+        return self._shipped | self._read()
 
     def grant(self, digest: str, what: str) -> None:
         """Trust a digest from now on; `what` says in words which source it is."""

@@ -1,93 +1,27 @@
-"""VersionManager: what versions there are, which one is current, and how it came to be."""
+"""VersionManager: how versions come to be, how pointers move, and how bytes go."""
 
 from __future__ import annotations
 
 import getpass
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
-from tea.errors import AlreadyRegistered, Conflict, Damaged, RegistryError, UnknownComponent
+from tea.errors import AlreadyRegistered, Conflict, RegistryError, UnknownComponent
 from tea.managers.change import change_between
 from tea.managers.head import Head
+from tea.managers.stored import Stored
+from tea.managers.tombstone import Tombstone
 from tea.manifest import Manifest
-from tea.refs import FIRST, Kind, Ref, Version, check_alias, is_digest, is_version
-from tea.store.registry import RegistryStore
+from tea.refs import FIRST, Kind, Ref, Version, check_alias
 from tea.types import State
 
 _ATTEMPTS = 50
 
 
-class VersionManager:
-    """Keeps the immutable versions and the movable pointers of every kind of component.
-
-    All methods block for a short file operation; callers on an event loop use a thread.
-
-    Args:
-        store: Where they are kept.
-    """
-
-    def __init__(self, store: RegistryStore) -> None:
-        self.store = store
-        self._digests: dict[tuple[str, str, str], str] = {}
-
-    def names(self, kind: Kind) -> list[str]:
-        """Return the names ever registered, sorted; removed ones included."""
-        return self.store.names(kind)
-
-    def head(self, kind: Kind, name: str) -> Head:
-        """Return the newest head; number 0 when the name was never registered."""
-        return Head.from_json(*self.store.head(kind, name))
-
-    def manifest(self, kind: Kind, name: str, version: str) -> Manifest:
-        """Return one stored version, whatever its state.
-
-        Raises:
-            UnknownComponent: There is no such version.
-            Damaged: The file is not what was written, or is another component's.
-        """
-        wanted = Ref(kind=kind, name=name, selector=version)
-        document = self.store.read(kind, name, version)
-        try:
-            found = Manifest.from_json(document)
-        except Damaged as error:
-            raise Damaged(f"{wanted} is damaged: {error.problem}"[:240], fix=error.fix) from error
-        if found.ref != wanted:
-            raise Damaged(f"{wanted} is damaged: its file holds {found.ref}.", fix="bring its version file back.")
-        self._digests[kind, name, version] = found.digest
-        return found
-
-    def history(self, kind: Kind, name: str) -> list[Manifest]:
-        """Return the versions in sight, oldest first."""
-        removed = set(self.head(kind, name).removed)
-        return [self.manifest(kind, name, v) for v in self.store.versions(kind, name) if v not in removed]
-
-    def heads(self, kind: Kind, name: str) -> list[Head]:
-        """Return every change of the pointers, oldest first."""
-        newest = self.head(kind, name).number
-        return [self._head(kind, name, number) for number in range(1, newest + 1)]
-
-    def resolve(self, ref: Ref) -> Manifest | None:
-        """Return the version that `ref` means, or None when the name is not registered.
-
-        Raises:
-            UnknownComponent: The name is there, but no such version or alias.
-            Damaged: The version's file is not what was written, or is missing.
-        """
-        head = self.head(ref.kind, ref.name)
-        if ref.selector is not None and is_digest(ref.selector):
-            return self._by_digest(ref)
-        if head.current is None:
-            return None
-        version = head.current if ref.selector is None else head.aliases.get(ref.selector, ref.selector)
-        if is_version(version) and version not in head.removed and version in self.store.versions(ref.kind, ref.name):
-            return self.manifest(ref.kind, ref.name, version)
-        if ref.selector is None:
-            problem = f"{ref} is damaged: its current version {version[:40]!r} is missing."
-            raise Damaged(problem, fix=f"bring its version file back, or restore another: `tea history {ref}`.")
-        known = [v for v in self.store.versions(ref.kind, ref.name) if v not in head.removed]
-        names = ", ".join([*known[-5:], *sorted(head.aliases)[:3]])[:120]
-        raise UnknownComponent(f"{ref.at(None)} has no version {ref.selector!r}.", fix=f"it has {names or 'none'}.")
+class VersionManager(Stored):
+    """Adds immutable versions, and moves the pointers of every kind of component."""
 
     def add(
         self,
@@ -134,9 +68,10 @@ class VersionManager:
         versions = self.store.versions(kind, name)
         if not versions:
             return str(FIRST)
-        head = self.head(kind, name)
         highest = Version.parse(versions[-1])
-        old = self.manifest(kind, name, head.current or versions[-1])
+        old = self.document(kind, name, self.head(kind, name).current or versions[-1])
+        if isinstance(old, Tombstone):
+            return str(highest.bump("patch"))
         bumped = Version.parse(old.version).bump(change := change_between(old, build(str(highest))))
         return str(bumped if bumped > highest else highest.bump(change))
 
@@ -157,7 +92,9 @@ class VersionManager:
         """
         head = self.head(kind, name)
         target = self._head(kind, name, head.undo) if head.undo else None
-        if target is None or target.current is None or target.current in head.removed:
+        while target is not None and target.current in head.removed:
+            target = self._head(kind, name, target.undo) if target.undo else None
+        if target is None or target.current is None:
             problem = f"{kind}:{name} has no earlier pointer to go back to."
             raise RegistryError(problem, fix=f"`tea history {kind}:{name}` shows its versions; use `tea restore`.")
         why = reason or f"rolled back from {head.current}"
@@ -196,26 +133,55 @@ class VersionManager:
         """
         check_alias(alias)
         version = self._in_sight(ref).version
-        return self._advance(
-            ref.kind,
-            ref.name,
-            lambda head: replace(head, aliases={**head.aliases, alias: version}),
-            author,
-            reason or f"{alias} is {version}",
-        )
+        change: Callable[[Head], Head] = lambda head: replace(head, aliases={**head.aliases, alias: version})  # noqa: E731
+        return self._advance(ref.kind, ref.name, change, author, reason or f"{alias} is {version}")
 
-    def holds(self, kind: Kind, name: str, digest: str) -> bool:
-        """Tell whether some stored version has that digest."""
-        return any(self._digest(kind, name, one) == digest for one in self.store.versions(kind, name))
+    def unalias(self, kind: Kind, name: str, alias: str, *, author: str | None = None, reason: str = "") -> Head:
+        """Take a movable tag away.
 
-    def lineage(self, kind: Kind, name: str, version: str) -> list[Manifest]:
-        """Return a version and its ancestors, newest first."""
-        chain: dict[str, Manifest] = {}
-        at: str | None = version
-        while at is not None and at not in chain:
-            chain[at] = self.manifest(kind, name, at)
-            at = chain[at].lineage.parent
-        return list(chain.values())
+        Raises:
+            UnknownComponent: There is no such tag.
+        """
+        known = self.head(kind, name).aliases
+        if alias not in known:
+            fix = f"it has {', '.join(sorted(known)) or 'none'}."
+            raise UnknownComponent(f"{kind}:{name} has no alias {alias[:64]!r}.", fix=fix)
+
+        def change(head: Head) -> Head:
+            return replace(head, aliases={tag: one for tag, one in head.aliases.items() if tag != alias})
+
+        return self._advance(kind, name, change, author, reason or f"{alias} is removed")
+
+    def purge(
+        self, kind: Kind, name: str, versions: Sequence[str], *, author: str | None = None, reason: str = ""
+    ) -> list[Tombstone]:
+        """Remove the bytes of versions for good; tombstones keep their numbers from ever meaning others.
+
+        Raises:
+            RegistryError: One is current; nothing is removed.
+            UnknownComponent: There is no such version, or its bytes are gone.
+        """
+        found = [self.manifest(kind, name, version) for version in versions]
+        for one in found:
+            if self.head(kind, name).current == one.version:
+                raise RegistryError(f"{one.ref} is current.", fix="unregister it, or make another version current.")
+        why = reason or f"{', '.join(versions)[:80]} purged"
+        head = self._advance(kind, name, partial(_without, versions), author, why)
+        stones = [
+            Tombstone(
+                kind=kind,
+                name=name,
+                version=one.version,
+                digest=one.digest,
+                author=head.author,
+                reason=reason,
+                time=head.time,
+            )
+            for one in found
+        ]
+        for stone in stones:
+            self.store.bury(kind, name, stone.version, stone.to_json())
+        return stones
 
     def _adopted(self, manifest: Manifest, version: str | None, author: str | None) -> Manifest | None:
         """Return the same content where it is stored already and needs no version of its own.
@@ -234,31 +200,6 @@ class VersionManager:
             self._point(kind, name, found.version, author, found.reason)
         return found
 
-    def _in_sight(self, ref: Ref) -> Manifest:
-        found = self.resolve(ref)
-        if found is None:
-            raise UnknownComponent(f"{ref.at(None)} is not registered.", fix=f"`tea list {ref.kind}` shows what is.")
-        return found
-
-    def _by_digest(self, ref: Ref) -> Manifest | None:
-        for version in self.store.versions(ref.kind, ref.name):
-            if self._digest(ref.kind, ref.name, version) == ref.selector:
-                return self.manifest(ref.kind, ref.name, version)
-        return None
-
-    def _digest(self, kind: Kind, name: str, version: str) -> str:
-        """Return a version's digest, remembered from its first reading; empty where the file is damaged."""
-        found = self._digests.get((kind, name, version))
-        if found is None:
-            try:
-                found = self.manifest(kind, name, version).digest
-            except Damaged:
-                return ""
-        return found
-
-    def _head(self, kind: Kind, name: str, number: int) -> Head:
-        return Head.from_json(*self.store.head(kind, name, number))
-
     def _point(self, kind: Kind, name: str, version: str, author: str | None, reason: str) -> Head:
         def change(head: Head) -> Head:
             undo = head.undo if head.current == version else (head.number if head.current else None)
@@ -276,6 +217,18 @@ class VersionManager:
             except Conflict:
                 continue
         raise Conflict(f"{kind}:{name} is being changed by many at once.", fix="try again.")
+
+
+def _without(versions: Sequence[str], head: Head) -> Head:
+    """Return a head in which versions are out of sight, and nothing stands for them."""
+    if head.current in versions:
+        raise Conflict(f"{head.current} was made current by someone else at the same time.", fix="try again.")
+    return replace(
+        head,
+        aliases={tag: one for tag, one in head.aliases.items() if one not in versions},
+        states={one: state for one, state in head.states.items() if one not in versions},
+        removed=tuple(sorted({*head.removed, *versions}, key=Version.parse)),
+    )
 
 
 def operator() -> str:

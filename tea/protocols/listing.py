@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from tea.errors import Damaged
 from tea.managers.source_text import SourceText
 from tea.manifest import Manifest
 from tea.refs import FIRST, Kind
 from tea.types import State
 
 Origin = Literal["bundled", "registry"]
+FORM = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,21 +41,18 @@ class Listing:
     text: str = ""
 
 
-def stored_listing(found: Manifest, state: State, trusted: bool) -> Listing:
-    """Return the line of a stored version."""
-    return Listing(
-        kind=found.kind,
-        name=found.name,
-        version=found.version,
-        description=found.description.partition("\n")[0],
-        state=state,
-        origin="bundled" if found.lineage.how == "bundled" else "registry",
-        trusted=trusted,
-        category=str(found.metadata.get("category", "")),
-        toolkit=str(found.metadata.get("toolkit", "")),
-        digest=found.digest,
-        text=found.words(),
-    )
+def stored_facts(found: Manifest, state: State) -> dict[str, Any]:
+    """Return the fields of the line of a stored version, as JSON; a change of them is a new `FORM`."""
+    return {
+        "version": found.version,
+        "description": found.description.partition("\n")[0],
+        "state": state,
+        "origin": "bundled" if found.lineage.how == "bundled" else "registry",
+        "category": str(found.metadata.get("category", "")),
+        "toolkit": str(found.metadata.get("toolkit", "")),
+        "digest": found.digest,
+        "text": found.words(),
+    }
 
 
 def shipped_listing(text: SourceText, digest: str) -> Listing:
@@ -77,8 +74,3 @@ def shipped_listing(text: SourceText, digest: str) -> Listing:
         digest=digest,
         text=f"{text.name.replace('_', ' ')}\n{text.description}",
     )
-
-
-def damaged_listing(kind: Kind, name: str, error: Damaged) -> Listing:
-    """Return the line of what cannot be read."""
-    return Listing(kind=kind, name=name, description=error.problem.partition("\n")[0])

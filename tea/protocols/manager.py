@@ -3,47 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar, cast
+from typing import Any, cast
 
-from pydantic import BaseModel
-
-from tea.component import Definition
-from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
-from tea.managers.bundled import bundled_files, bundled_root, read_source
-from tea.managers.difference import Diff, diff
-from tea.managers.dynamic import DynamicManager
+from tea.errors import Archived
 from tea.managers.head import Head
-from tea.managers.prompt import PromptManager
-from tea.managers.source_requires import requirements
-from tea.managers.source_text import SourceText
-from tea.managers.trust import Trust
-from tea.managers.version import VersionManager
-from tea.manifest import Lineage, Manifest
-from tea.protocols.instances import instance_of
-from tea.protocols.listing import Listing
-from tea.protocols.shelf import Shelf, text_digest
-from tea.refs import NAME, Kind, Ref, check_name
+from tea.managers.tombstone import Tombstone
+from tea.managers.transfer import Loaded
+from tea.manifest import Lineage
+from tea.protocols.bundle import load_components, save_components
+from tea.protocols.reading import ConfigT, Reading, Services
+from tea.protocols.workshop import Workshop
+from tea.refs import Ref, check_name
 from tea.types import State
 
-ConfigT = TypeVar("ConfigT", bound=Manifest)
-_BY_MACHINE = frozenset({"textgrad", "reflection", "generator", "imported"})
 
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """The basic managers that every protocol uses, and the folders of shipped components."""
-
-    versions: VersionManager
-    dynamic: DynamicManager
-    prompts: PromptManager
-    trust: Trust
-    roots: tuple[Path, ...]
-
-
-class ContextManager(Generic[ConfigT]):
+class ContextManager(Reading[ConfigT]):
     """Registers, versions, lists and hands out the components of one kind.
 
     The source of what is shipped with tea is read at `init` and becomes a stored version when a run
@@ -52,16 +28,13 @@ class ContextManager(Generic[ConfigT]):
     Source: paper, Definitions 4, 7 and 10.
     """
 
-    kind: ClassVar[Kind]
-    operation: ClassVar[str | None] = None
-
     def __init__(self, services: Services) -> None:
-        self.services = services
-        self._shelf = Shelf(self.kind, services.versions, services.trust, self.build, self.draft)
+        super().__init__(services)
+        self._workshop = Workshop(self, self._shelf)
 
     async def init(self) -> list[str]:
         """Read what is shipped, without executing it; return what is wrong with which file."""
-        return await asyncio.to_thread(self._init)
+        return await asyncio.to_thread(self._workshop.ship)
 
     async def register(
         self,
@@ -85,7 +58,9 @@ class ContextManager(Generic[ConfigT]):
             BadComponent: It is no usable component of this kind; nothing is written.
             AlreadyRegistered: That version exists; nothing is written.
         """
-        return await asyncio.to_thread(self._register, what, None, version, reason, lineage, author)
+        return cast(
+            ConfigT, await asyncio.to_thread(self._workshop.register, what, None, version, reason, lineage, author)
+        )
 
     async def update(
         self,
@@ -103,60 +78,9 @@ class ContextManager(Generic[ConfigT]):
             UnknownComponent: There is none of that name.
             BadComponent: The source defines another name, or is not usable; nothing is written.
         """
-        return await asyncio.to_thread(self._register, what, name, version, reason, lineage, author)
-
-    async def info(self, ref: str | Ref) -> ConfigT:
-        """Return a component's configuration.
-
-        Raises:
-            UnknownComponent: There is none; the error names the nearest.
-        """
-        return await self._find(self.ref(ref))
-
-    async def exact(self, name: str, digest: str) -> ConfigT:
-        """Return the stored version with that digest, in sight or not; for runs that pinned it.
-
-        Raises:
-            UnknownComponent: No stored version has it.
-        """
-        return await self._find(Ref(kind=self.kind, name=name, selector=digest))
-
-    async def get(self, ref: str | Ref) -> object:
-        """Return a fresh instance of a component, or a tool's function.
-
-        Raises:
-            Quarantined: Its source is not trusted.
-            CallFailed: It cannot be instantiated.
-        """
-        return instance_of(await self.definition(await self.info(ref)))
-
-    async def argument_model(self, ref: str | Ref, operation: str) -> type[BaseModel]:
-        """Return the type-safe model of an operation's arguments, as strict as a call.
-
-        Raises:
-            UnknownComponent: There is no such operation.
-        """
-        config = await self.info(ref)
-        schema, title = config.operation(operation).parameters, f"{config.name}_{operation}".title().replace("_", "")
-        return await asyncio.to_thread(self.services.dynamic.model_from_schema, schema, title)
-
-    async def definition(self, config: Manifest) -> Definition:
-        """Return what a version's source defines, executing it on first use."""
-        return await asyncio.to_thread(self.services.dynamic.load, config)
-
-    async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
-        """Return what is registered, by name.
-
-        Args:
-            state: Only what is in that state; None for all.
-            category: Only what declares that category in its metadata.
-        """
-        found = await asyncio.to_thread(self._shelf.listings)
-        return [one for one in found if state in (None, one.state) and category in (None, one.category)]
-
-    async def history(self, name: str) -> list[ConfigT]:
-        """Return every version in sight, oldest first."""
-        return cast("list[ConfigT]", await asyncio.to_thread(self._shelf.history, check_name(name)))
+        return cast(
+            ConfigT, await asyncio.to_thread(self._workshop.register, what, name, version, reason, lineage, author)
+        )
 
     async def restore(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> ConfigT:
         """Make a historical version, `name@version`, current.
@@ -182,102 +106,160 @@ class ContextManager(Generic[ConfigT]):
         """
         return await asyncio.to_thread(self._shelf.unregister, check_name(name), reason, author)
 
-    async def diff(self, old: str | Ref, new: str | Ref) -> Diff:
-        """Return how two versions differ in source and schema."""
-        return diff(await self.info(old), await self.info(new))
+    async def copy(
+        self,
+        ref: str | Ref,
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        reason: str = "",
+        author: str | None = None,
+    ) -> ConfigT:
+        """Duplicate a version: under another name, which is written into its source, or as a version beside the others.
+
+        Args:
+            ref: What is copied.
+            name: The new name; without one the copy is a further version, and the current one stays current.
+            version: The version wanted, else the next one.
+            reason: Why, in words.
+            author: Who copies it; the operator by default.
+
+        Raises:
+            AlreadyRegistered: That name or version exists; nothing is written.
+            Quarantined: Source under another name would be trusted, and what it comes from is not.
+        """
+        return cast(ConfigT, await asyncio.to_thread(self._workshop.copy, self.ref(ref), name, version, reason, author))
+
+    async def setvars(
+        self,
+        name: str | Ref,
+        values: Mapping[str, str],
+        *,
+        reason: str = "",
+        lineage: Lineage | None = None,
+        author: str | None = None,
+    ) -> ConfigT:
+        """Write pieces of a component's text anew, as a new version with lineage.
+
+        Args:
+            name: Which component; `name@selector` starts from another version than the current one.
+            values: The new texts, by the names that `vars` gives.
+            reason: Why, in words.
+            lineage: Where they come from; written by hand by default.
+            author: Who writes them; the operator by default.
+
+        Raises:
+            NotEvolvable: The component, or one of the pieces, may not be rewritten.
+            UnknownComponent: It has no such piece.
+            BadComponent: The result is not usable; nothing is written.
+            Quarantined: No person wrote them and they are code, or what they change is not trusted.
+        """
+        return cast(
+            ConfigT,
+            await asyncio.to_thread(
+                self._workshop.setvars, self.ref(name), values, reason, lineage or Lineage(), author
+            ),
+        )
+
+    async def deprecate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
+        """Leave a version out of lists and retrieval; it can still be called."""
+        return await self._mark(ref, "deprecated", reason, author)
+
+    async def archive(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
+        """Keep a version for the record: it is no longer called, but by runs that pinned it."""
+        return await self._mark(ref, "archived", reason, author)
+
+    async def activate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
+        """Bring a deprecated or archived version back into use."""
+        return await self._mark(ref, "active", reason, author)
+
+    async def alias(self, ref: str | Ref, alias: str, *, reason: str = "", author: str | None = None) -> Head:
+        """Let a movable tag such as `prod` stand for a version.
+
+        Raises:
+            BadRef: `alias` is no alias.
+        """
+        found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
+        return await asyncio.to_thread(self.services.versions.alias, found.ref, alias, reason=reason, author=author)
+
+    async def unalias(self, name: str, alias: str, *, reason: str = "", author: str | None = None) -> Head:
+        """Take a movable tag away.
+
+        Raises:
+            UnknownComponent: There is no such tag.
+        """
+        take = self.services.versions.unalias
+        return await asyncio.to_thread(take, self.kind, check_name(name), alias, reason=reason, author=author)
+
+    async def trust(self, ref: str | Ref) -> ConfigT:
+        """Vouch for a version, so that its source may be executed; by digest, so that no other bytes are meant."""
+        found = await self.info(ref)
+        await asyncio.to_thread(self.services.trust.grant, found.digest, str(found.ref))
+        return found
+
+    async def purge(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> list[Tombstone]:
+        """Remove bytes for good: of one version, or of all that an unregistered component had.
+
+        What stays keeps each number from ever meaning other bytes, and says who purged it, when and why.
+
+        Raises:
+            RegistryError: It is in use: registered and no version named, current, or pinned by a recipe.
+            UnknownComponent: There is nothing to purge.
+        """
+        return await asyncio.to_thread(self._workshop.purge, self.ref(ref), reason, author)
+
+    async def save(self, path: str | Path, names: Iterable[str] | None = None) -> list[str]:
+        """Write components with their whole history to one JSON file; see `tea.protocols.bundle`.
+
+        Args:
+            path: The file; one that is there is replaced.
+            names: Which ones; all that the registry has by default.
+
+        Raises:
+            UnknownComponent: There is none of that name.
+        """
+        refs = None if names is None else [self.ref(name) for name in names]
+        return await save_components({self.kind: self}, Path(path), refs)
+
+    async def load(self, path: str | Path) -> Loaded:
+        """Add what a file that `save` wrote holds; it is listed, and not executed before a person trusts it.
+
+        Raises:
+            BadInput: The file is not what was saved, or holds another kind; nothing is changed.
+            AlreadyRegistered: A version is there with other bytes; nothing is changed.
+        """
+        return await load_components({self.kind: self}, Path(path))
 
     async def pin(self, ref: str | Ref) -> ConfigT:
-        """Return a configuration that is stored, so that its digest can always be found again."""
-        return cast(ConfigT, await asyncio.to_thread(self._shelf.pin, self.ref(ref)))
-
-    async def _find(self, ref: Ref) -> ConfigT:
-        return cast(ConfigT, await asyncio.to_thread(self._shelf.resolve, ref))
-
-    def ref(self, ref: str | Ref) -> Ref:
-        """Return a ref of this kind.
+        """Return a configuration for use, stored, so that its digest can always be found again.
 
         Raises:
-            UnknownComponent: It names another kind.
+            Archived: The version is kept for the record only.
         """
-        parsed = Ref.parse(ref, kind=self.kind) if isinstance(ref, str) else ref
-        if parsed.kind != self.kind:
-            raise UnknownComponent(f"{str(parsed)!r} is no {self.kind}.", fix=f"name a {self.kind}.")
-        return parsed
+        found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
+        if await asyncio.to_thread(self._shelf.state, found) == "archived":
+            raise Archived(f"{found.ref} is archived.", fix=f"use another version: `tea history {found.ref.at(None)}`.")
+        return cast(ConfigT, await self.services.recipes.follow(found, self.ref(ref)))
 
-    def draft(self, source: str, files: Mapping[str, str]) -> SourceText:
-        """Check source without executing it; raises BadComponent."""
-        return self.services.dynamic.check(source, files, kind=self.kind)
+    async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[ConfigT]:
+        """Make components of this kind out of others, as stored recipes.
 
-    def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
-        """Return the manifest of checked source, which is executed to describe it.
+        Args:
+            how: One of A2T, E2T, T2E, T2A, A2E and E2A.
+            operands: Refs of what is transformed; the version that is current is pinned.
+            **options: Further fields of the recipe, see `tea.protocols.recipe`: `name`, `description`, `follow`,
+                `prompt`, `guard`, `shared`, `state`, `actions` and others.
+
+        Returns:
+            What was made: one component, for E2T one tool for each action and for the state.
 
         Raises:
-            BadComponent: It is not usable.
-            Quarantined: No person wrote it, so it may not be executed here.
+            BadComponent: The operands or options do not fit; nothing is written.
+            UnknownComponent: There is no such operand; nothing is written.
+            AlreadyRegistered: Something else has the name; nothing is written.
         """
-        if lineage.how in _BY_MACHINE:
-            problem = f"{text.kind}:{text.name} was not written by a person, so it is not executed."
-            raise Quarantined(problem, fix="read its source, then register it by hand.")
-        return self.services.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
+        return cast("list[ConfigT]", await self.services.recipes.transform(how, operands, options, self.kind))
 
-    def read(self, what: object) -> SourceText:
-        """Return checked source from text, a path, or a live object."""
-        if isinstance(what, Path):
-            return self._read_file(what)
-        if isinstance(what, str):
-            return self.draft(what, {})
-        text = self.services.dynamic.capture(what)
-        if text.kind != self.kind:
-            raise BadComponent(f"{text.name!r} is a {text.kind}, not a {self.kind}.", fix=f"give a {self.kind}.")
-        return text
-
-    def requirements(self, source: str) -> tuple[str, ...]:
-        """Return the distributions that source names as its requirements."""
-        return requirements(source, ())
-
-    def _init(self) -> list[str]:
-        problems: list[str] = []
-        found: dict[str, SourceText] = {}
-        for path in (path for root in self.services.roots for path in bundled_files(self.kind, root)):
-            try:
-                text = self._shipped_text(path)
-                if text.name in found:
-                    raise BadComponent(f"{text.name!r} is shipped twice.", fix="rename one of them.")
-                found[text.name] = text
-            except TeaError as error:
-                problems.append(f"{path.name}: {error}")
-        self._shelf.ship(found.values())
-        return problems
-
-    def _shipped_text(self, path: Path) -> SourceText:
-        """Return a shipped file's source, checked where nobody has done so: it is neither tea's own nor stored."""
-        source, files = read_source(path)
-        plain = SourceText(
-            kind=self.kind, name=path.stem, source=source, files=files, requires=self.requirements(source)
-        )
-        if not NAME.fullmatch(path.stem):
-            return self.draft(source, files)
-        checked = path.is_relative_to(bundled_root()) or self._stored(plain)
-        return plain if checked else self.draft(source, files)
-
-    def _stored(self, text: SourceText) -> bool:
-        return self.services.versions.holds(self.kind, text.name, text_digest(text))
-
-    def _read_file(self, path: Path) -> SourceText:
-        return self.draft(*read_source(path))
-
-    def _register(
-        self,
-        what: object,
-        name: str | None,
-        version: str | None,
-        reason: str,
-        lineage: Lineage | None,
-        author: str | None,
-    ) -> ConfigT:
-        text = self.read(what)
-        if name is not None:
-            self._shelf.resolve(Ref(kind=self.kind, name=check_name(name)))
-            if text.name != name:
-                raise BadComponent(f"The source defines {text.name!r}, not {name!r}.", fix="keep the name.")
-        return cast(ConfigT, self._shelf.register(text, version, reason, lineage or Lineage(), author))
+    async def _mark(self, ref: str | Ref, state: State, reason: str, author: str | None) -> Head:
+        found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
+        return await asyncio.to_thread(self.services.versions.mark, found.ref, state, reason=reason, author=author)

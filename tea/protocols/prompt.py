@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from tea.errors import BadComponent
+from tea.managers.prompt_source import read_heading
 from tea.managers.source_text import SourceText
+from tea.managers.variable import Variable
 from tea.manifest import Lineage, Manifest
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
@@ -15,31 +17,41 @@ class PromptLibrary(ContextManager[Manifest]):
     """The life of every prompt."""
 
     kind = "prompt"
+    executed = False
 
     async def get(self, ref: str | Ref) -> object:
         """Return a prompt, parsed."""
         return self.services.prompts.parse((await self.info(ref)).source)
 
-    def draft(self, source: str, files: Mapping[str, str]) -> SourceText:
-        """Check a prompt's text; raises BadComponent."""
-        if files:
-            raise BadComponent("A prompt is one file.", fix="put its modules into the same file.")
+    def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
+        """Check a prompt's text; its files are kept beside it and never read. Raises BadComponent."""
         prompt = self.services.prompts.parse(source)
         return SourceText(
             kind="prompt",
             name=prompt.name,
             source=source,
+            files=files,
             description=prompt.description,
             metadata=prompt.metadata,
             evolvable=prompt.evolvable,
         )
 
-    def requirements(self, source: str) -> tuple[str, ...]:
-        """Return none: a prompt needs no distribution."""
-        return ()
+    def outline(self, source: str) -> SourceText:
+        """Return what a prompt that was checked before says it is; raises BadComponent."""
+        name, description, metadata = read_heading(source)
+        return SourceText(kind="prompt", name=name, source=source, description=description, metadata=metadata)
+
+    def variables(self, found: Manifest) -> list[Variable]:
+        """Return the sections of a prompt."""
+        return self.services.prompts.vars(self.services.prompts.parse(found.source))
+
+    def rewritten(self, found: Manifest, values: Mapping[str, str]) -> SourceText:
+        """Return a prompt with other sections in it; raises NotEvolvable, BadComponent."""
+        return self.draft(self.services.prompts.with_vars(found.source, values), found.files)
 
     def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
         """Return the manifest of checked text."""
-        return self.services.prompts.manifest(
+        found = self.services.prompts.manifest(
             text.source, version=version, lineage=lineage, created=created, reason=reason
         )
+        return replace(found, files=text.files)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+from functools import wraps
+from types import FunctionType
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -21,17 +24,18 @@ from tea.errors import (
     TeaError,
     UnknownComponent,
 )
-from tea.managers.difference import Diff
-from tea.managers.head import Head
-from tea.manifest import Lineage, Manifest
+from tea.manifest import Manifest
 from tea.protocols.instances import Instances, instance_of
-from tea.protocols.listing import Listing
 from tea.protocols.manager import ContextManager
+from tea.protocols.recipe import is_recipe
 from tea.refs import Kind, Ref
-from tea.types import JsonObject, Response, State, failure
+from tea.types import JsonObject, Response, failure
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
 ResponseT = TypeVar("ResponseT", bound=Response)
+P = ParamSpec("P")
+T = TypeVar("T")
+M = TypeVar("M", bound=ContextManager[Any])
 _RAISED = (ApprovalNeeded, Diverged, InternalError, StorageError)
 
 
@@ -41,6 +45,19 @@ class Host(Protocol):
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         """Carry out one call in a session, a fresh one by default."""
         ...
+
+
+def _managed(
+    method: Callable[Concatenate[M, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return a method of the server that its context manager carries out, with the same signature and words."""
+    name = cast(FunctionType, method).__name__
+
+    @wraps(method)
+    async def carried_out(server: Server[Any, Any], /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await getattr(server.manager, name)(*arguments, **options)
+
+    return carried_out
 
 
 class Server(Generic[ConfigT, ResponseT]):
@@ -56,57 +73,36 @@ class Server(Generic[ConfigT, ResponseT]):
         self._instances = instances
         self._host = host
 
-    async def init(self) -> list[str]:
-        """Read what is shipped and stored, executing nothing; return what is wrong with which file."""
-        return await self.manager.init()
-
-    async def register(
-        self, what: object, *, version: str | None = None, reason: str = "", lineage: Lineage | None = None
-    ) -> ConfigT:
-        """Store source text, a file, a function or a class as a component; see `ContextManager.register`."""
-        return await self.manager.register(what, version=version, reason=reason, lineage=lineage)
-
-    async def update(
-        self, name: str, what: object, *, version: str | None = None, reason: str = "", lineage: Lineage | None = None
-    ) -> ConfigT:
-        """Give a component a new implementation; see `ContextManager.update`."""
-        return await self.manager.update(name, what, version=version, reason=reason, lineage=lineage)
-
-    async def get(self, ref: str) -> object:
-        """Return a tool's function, or a fresh instance of an environment or agent."""
-        return await self.manager.get(ref)
-
-    async def info(self, ref: str) -> ConfigT:
-        """Return a component's configuration, by name and optional selector."""
-        return await self.manager.info(ref)
+    init = _managed(ContextManager[ConfigT].init)
+    register = _managed(ContextManager[ConfigT].register)
+    update = _managed(ContextManager[ConfigT].update)
+    get = _managed(ContextManager[ConfigT].get)
+    info = _managed(ContextManager[ConfigT].info)
+    list = _managed(ContextManager[ConfigT].list)
+    retrieve = _managed(ContextManager[ConfigT].retrieve)
+    contract = _managed(ContextManager[ConfigT].contract)
+    history = _managed(ContextManager[ConfigT].history)
+    diff = _managed(ContextManager[ConfigT].diff)
+    restore = _managed(ContextManager[ConfigT].restore)
+    rollback = _managed(ContextManager[ConfigT].rollback)
+    unregister = _managed(ContextManager[ConfigT].unregister)
+    transform = _managed(ContextManager[ConfigT].transform)
+    copy = _managed(ContextManager[ConfigT].copy)
+    vars = _managed(ContextManager[ConfigT].vars)
+    setvars = _managed(ContextManager[ConfigT].setvars)
+    deprecate = _managed(ContextManager[ConfigT].deprecate)
+    archive = _managed(ContextManager[ConfigT].archive)
+    activate = _managed(ContextManager[ConfigT].activate)
+    alias = _managed(ContextManager[ConfigT].alias)
+    unalias = _managed(ContextManager[ConfigT].unalias)
+    trust = _managed(ContextManager[ConfigT].trust)
+    purge = _managed(ContextManager[ConfigT].purge)
+    save = _managed(ContextManager[ConfigT].save)
+    load = _managed(ContextManager[ConfigT].load)
 
     async def argument_model(self, ref: str) -> type[BaseModel]:
         """Return the type-safe model of an operation's arguments; see `ContextManager.argument_model`."""
         return await self.manager.argument_model(ref, self.operation(self.manager.ref(ref)))
-
-    async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
-        """Return what is registered, by name."""
-        return await self.manager.list(state=state, category=category)
-
-    async def history(self, name: str) -> list[ConfigT]:
-        """Return every version in sight, oldest first."""
-        return await self.manager.history(name)
-
-    async def diff(self, old: str, new: str) -> Diff:
-        """Return how two versions differ."""
-        return await self.manager.diff(old, new)
-
-    async def restore(self, ref: str, *, reason: str = "") -> ConfigT:
-        """Make a historical version, `name@version`, current."""
-        return await self.manager.restore(ref, reason=reason)
-
-    async def rollback(self, name: str, *, reason: str = "") -> ConfigT:
-        """Go back to the pointer before the current one."""
-        return await self.manager.rollback(name, reason=reason)
-
-    async def unregister(self, name: str, *, reason: str = "") -> Head:
-        """Take a component out of the active set and its history out of sight."""
-        return await self.manager.unregister(name, reason=reason)
 
     async def invoke(self, ref: str, arguments: JsonObject | None = None, *, session: str | None = None) -> ResponseT:
         """Call an operation from outside of any run: authorised, validated and limited; a run journals its calls.
@@ -178,6 +174,8 @@ class Server(Generic[ConfigT, ResponseT]):
     def _receiver(
         self, config: Manifest, definition: Definition, operation: str, context: Context
     ) -> AbstractAsyncContextManager[object]:
+        if is_recipe(config.source) and config.operation(operation).traits.scope:
+            return nullcontext(None)  # a recipe keeps nothing, and in a branch nothing may wait for an instance
         if config.kind == "environment":
             return self._instances.use(config, definition, operation, context)
         return nullcontext(instance_of(definition) if config.kind == "agent" else None)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from tea.errors import AlreadyRegistered, Damaged, UnknownComponent
+from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
 from tea.managers.head import Head
 from tea.managers.source_text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
-from tea.protocols.listing import Listing, damaged_listing, shipped_listing, stored_listing
+from tea.protocols.listing import FORM, Listing, shipped_listing, stored_facts
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
+from tea.store.catalogue import Described
+from tea.types import JsonObject, State
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
-Draft = Callable[[str, Mapping[str, str]], SourceText]
+Outline = Callable[[str], SourceText]
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
 
 
@@ -30,19 +32,21 @@ class Shelf:
         versions: The versions in the registry.
         trust: What may run.
         build: Makes the manifest of checked source; raises BadComponent.
-        draft: Checks source, and says what it is for; raises BadComponent.
+        outline: Says what shipped source is for; raises BadComponent.
     """
 
-    def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, draft: Draft) -> None:
+    def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, outline: Outline) -> None:
         self.kind: Kind = kind
-        self._versions, self._trust, self._build, self._draft = versions, trust, build, draft
+        self._versions, self._trust, self._build, self._outline = versions, trust, build, outline
         self._shipped: dict[str, SourceText] = {}
+        self._digests: dict[str, str] = {}
         self._described: dict[str, Manifest] = {}
 
     def ship(self, texts: Iterable[SourceText]) -> None:
         """Take sources that came with tea or an installed package."""
         self._shipped = {text.name: text for text in texts}
-        self._trust.ship(text_digest(text) for text in self._shipped.values())
+        self._digests = {name: text_digest(text) for name, text in self._shipped.items()}
+        self._trust.ship(self._digests.values())
 
     def register(
         self, text: SourceText, version: str | None, reason: str, lineage: Lineage, author: str | None
@@ -124,27 +128,95 @@ class Shelf:
         self._store(name)
         return self._versions.unregister(self.kind, name, reason=reason, author=author)
 
+    def duplicate(self, found: Manifest, version: str | None, reason: str, author: str | None) -> Manifest:
+        """Store the same content as a further version; the current one stays current.
+
+        Raises:
+            AlreadyRegistered: `version` exists.
+        """
+        lineage = Lineage(how="copy", parent=found.version)
+        made = replace(found, lineage=lineage, created=timestamp(), reason=reason)
+        wanted = None if version is None else str(Version.parse(version))
+        return self._add(made, wanted, author, current=False, vouched=False)
+
+    def purgeable(self, ref: Ref) -> list[str]:
+        """Return the version that a ref names, or all that an unregistered component had.
+
+        Raises:
+            RegistryError: It is registered, and no version is named.
+            UnknownComponent: There is nothing to purge.
+        """
+        if ref.selector is not None:
+            chosen = self._versions.chosen(ref)
+        elif self.has(ref.name):
+            raise RegistryError(f"{ref} is registered.", fix=f"name a version, {ref}@X.Y.Z, or unregister it first.")
+        else:
+            chosen = self._versions.living(self.kind, ref.name)
+        if not chosen:
+            raise self._unknown(ref, None)
+        return chosen
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a component of that name in sight."""
+        head = self._versions.head(self.kind, name)
+        return head.current is not None or (head.number == 0 and name in self._shipped)
+
+    def state(self, found: Manifest) -> State:
+        """Return the state of a version."""
+        return self._versions.head(self.kind, found.name).states.get(found.version, "active")
+
     def listings(self) -> list[Listing]:
         """Return what is there, by name."""
-        names = sorted({*self._versions.names(self.kind), *self._shipped})
-        return [one for name in names if (one := self._listing(name)) is not None]
+        stored = self._versions.store.survey(self.kind, FORM, self._shown)
+        trusted = self._trust.digests()
+        found: list[Listing] = []
+        for name in sorted({*stored, *self._shipped}):
+            facts = stored.get(name)
+            if name in self._shipped and not self._leads(name, facts):
+                found += filter(None, [self._listing(name)])
+            elif facts is not None:
+                found.append(Listing(kind=self.kind, name=name, trusted=facts.get("digest") in trusted, **facts))
+        return found
+
+    def _shown(self, name: str) -> Described:
+        """Return what a list shows of the stored versions of `name`."""
+        try:
+            head = self._versions.head(self.kind, name)
+            found = self._versions.resolve(Ref(kind=self.kind, name=name))
+        except Damaged as error:
+            return Described(facts={"description": error.problem.partition("\n")[0]})
+        if found is None:
+            return Described(facts=None, head=head.number)
+        facts = stored_facts(found, head.states.get(found.version, "active"))
+        return Described(facts=facts, head=head.number, version=found.version)
+
+    def _leads(self, name: str, facts: JsonObject | None) -> bool:
+        """Tell whether what is stored of a shipped component is current as it stands, without the shipped source."""
+        if not facts or "digest" not in facts:
+            return False
+        return facts["origin"] != "bundled" or facts["digest"] == self._digests[name]
 
     def _listing(self, name: str) -> Listing | None:
         try:
             head = self._versions.head(self.kind, name)
             if head.current is not None:
-                return self._stored_listing(head, self.resolve(Ref(kind=self.kind, name=name)))
+                found = self.resolve(Ref(kind=self.kind, name=name))
+                facts = stored_facts(found, head.states.get(found.version, "active"))
+                return Listing(kind=self.kind, name=name, trusted=self._trust(found.digest), **facts)
         except Damaged as error:
-            return damaged_listing(self.kind, name, error)
+            return Listing(kind=self.kind, name=name, description=error.problem.partition("\n")[0])
         if head.number or name not in self._shipped:
             return None
-        text = self._draft(self._shipped[name].source, self._shipped[name].files)
-        return shipped_listing(text, text_digest(self._shipped[name]))
+        shipped = self._shipped[name]
+        if not shipped.description:
+            said = self._outline(shipped.source)
+            shipped = replace(shipped, description=said.description, metadata=said.metadata)
+            self._shipped[name] = shipped
+        return shipped_listing(shipped, self._digests[name])
 
-    def _stored_listing(self, head: Head, found: Manifest) -> Listing:
-        return stored_listing(found, head.states.get(found.version, "active"), self._trust(found.digest))
-
-    def _add(self, made: Manifest, version: str | None, author: str | None, *, current: bool) -> Manifest:
+    def _add(
+        self, made: Manifest, version: str | None, author: str | None, *, current: bool, vouched: bool = True
+    ) -> Manifest:
         manifest = self._versions.add(
             self.kind,
             made.name,
@@ -153,7 +225,7 @@ class Shelf:
             current=current,
             author=author,
         )
-        if manifest.lineage.how in _BY_PEOPLE:
+        if vouched and by_people(manifest.lineage):
             self._trust.grant(manifest.digest, str(manifest.ref))
         return manifest
 
@@ -175,7 +247,7 @@ class Shelf:
         text = self._shipped.get(name)
         if text is None:
             return None
-        digest, head = text_digest(text), self._versions.head(self.kind, name)
+        digest, head = self._digests[name], self._versions.head(self.kind, name)
         if head.number and self._versions.holds(self.kind, name, digest):
             return None
         if digest not in self._described:
@@ -214,6 +286,11 @@ class Shelf:
         near = [one for one in difflib.get_close_matches(ref.name, names) if self._listing(one) is not None]
         fix = f"did you mean {near[0]!r}?" if near else f"`tea list {self.kind}` shows what there is."
         return UnknownComponent(f"No {self.kind} is named {ref.name!r}.", fix=fix)
+
+
+def by_people(lineage: Lineage) -> bool:
+    """Tell whether a person answers for what comes from there."""
+    return lineage.how in _BY_PEOPLE
 
 
 def text_digest(text: SourceText) -> str:

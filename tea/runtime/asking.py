@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from tea.errors import BadOutput, error_from
-from tea.managers.model import CallTool, ModelManager
+from tea.errors import BadOutput, TeaError, error_from
+from tea.managers.model import CallTool, Listen, ModelManager
+from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
 from tea.manifest import Manifest
+from tea.models.prices import list_prices
 from tea.refs import Ref
-from tea.runtime.budget import Purse
+from tea.runtime.budget import Estimate, Purse
 from tea.runtime.conversation import Chains
 from tea.runtime.gate import Gate
 from tea.types import JsonObject, JsonValue, Message, ModelRequest, ModelResponse, as_object
 
 Resolve = Callable[[Ref], Awaitable[Manifest]]
 Within = Callable[[str], CallTool]
+
+BYTES_PER_TOKEN = 3
 
 
 class Asking:
@@ -30,6 +36,7 @@ class Asking:
         resolve: Pins a component.
         within: Gives what calls a tool inside the effect of that key.
         default: Name of the run's model configuration, None for the platform's.
+        listen: Gives what is told of an answer while it comes, by the effect's key; None if nobody listens.
     """
 
     def __init__(
@@ -41,17 +48,18 @@ class Asking:
         resolve: Resolve,
         within: Within,
         default: str | None,
+        listen: Callable[[str], Listen | None] = lambda key: None,
     ) -> None:
         self._gate, self._models, self._prompts, self._purse = gate, models, prompts, purse
-        self._resolve, self._within, self._default = resolve, within, default
+        self._resolve, self._within, self._default, self._listen = resolve, within, default, listen
         self._chains = Chains()
         self._whole: dict[str, tuple[Manifest, Prompt]] = {}
-        self._names: dict[str, str] = {}
+        self._configs: dict[str, ModelConfig] = {}
 
     async def ask(
-        self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+        self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None, agent: str
     ) -> ModelResponse:
-        """Ask and return the complete, validated answer.
+        """Ask for `agent` and return the complete, validated answer.
 
         Raises:
             BadOutput: The answer does not fit the prompt's schema; what it used is settled all the same.
@@ -59,38 +67,46 @@ class Asking:
         """
         config, prompt = await self._prompt(name)
         opening = self._prompts.render(prompt, variables)
-        chosen = await self._model(model or self._default)
-        self._purse.reserve()
+        chosen = await self._model(model or self._default, agent)
+        messages = opening + history
+        held = self._purse.reserve(self._estimate(chosen, messages, prompt))
         request = ModelRequest(
-            model=chosen,
+            model=chosen.name,
             prompt=str(config.ref),
             variables=dict(variables),
-            messages=opening + history,
+            messages=messages,
             output=prompt.output,
+            max_output=held.max_output,
             solver=prompt.solver,
         )
 
         async def perform(key: str) -> JsonValue:
             return await self._complete(request, prompt, key)
 
-        data = {"prompt": str(config.ref), "digest": config.digest, **self._chains.link(request.messages)}
-        answer = as_object(await self._gate.effect("model", f"model:{chosen}", data, perform))
+        data = {"prompt": str(config.ref), "digest": config.digest, **self._chains.link(messages)}
+        try:
+            answer = as_object(await self._gate.effect("model", f"model:{chosen.name}", data, perform))
+        except TeaError:
+            self._purse.release(held)
+            raise
         response = ModelResponse.model_validate(answer["response"])
-        self._purse.spent.add(response.usage)
+        self._purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
         if answer["error"] is not None:
             raise error_from(answer["error"])
         return response
 
     async def _complete(self, request: ModelRequest, prompt: Prompt, key: str) -> JsonValue:
-        response = await self._models.complete(request, self._within(key))
+        response = await self._models.complete(request, self._within(key), self._listen(key))
         try:
-            _check_text(response)
+            _check_usable(response)
             if response.output is not None:
                 output = self._prompts.check_output(prompt, response.output)
             else:
                 output = None if response.calls else self._prompts.parse_output(prompt, response.text)
         except BadOutput as error:
-            unused = response.model_copy(update={"output": None, "calls": (), "text": _printable(response.text)})
+            unused = response.model_copy(
+                update={"output": None, "calls": (), "reasoning": (), "text": _printable(response.text)}
+            )
             return {"response": unused.model_dump(mode="json"), "error": error.record()}
         checked = response.model_copy(update={"output": output})
         return {"response": checked.model_dump(mode="json"), "error": None}
@@ -105,19 +121,39 @@ class Asking:
     async def _base(self, name: str) -> Prompt:
         return self._prompts.parse((await self._resolve(Ref.parse(name, kind="prompt"))).source)
 
-    async def _model(self, name: str | None) -> str:
+    async def _model(self, name: str | None, agent: str) -> ModelConfig:
+        """Pin a configuration, with the prices that are known of it; whoever asks may have a role of its own."""
+
         async def perform(key: str) -> JsonValue:
-            return self._models.config(name).to_json()
+            config = self._models.config(name, agent)
+            if config.max_output is not None and not config.prices:
+                config = replace(config, prices=await asyncio.to_thread(list_prices, config))
+            return config.to_json()
 
-        wanted = name or "default"
-        if wanted not in self._names:
+        wanted = name or agent or "default"
+        if wanted not in self._configs:
             config = as_object(await self._gate.effect("resolve", f"model:{wanted}", {}, perform))
-            self._names.setdefault(wanted, str(config["name"]))
-        return self._names[wanted]
+            self._configs.setdefault(wanted, ModelConfig(**config))
+        return self._configs[wanted]
+
+    def _estimate(self, config: ModelConfig, messages: tuple[Message, ...], prompt: Prompt) -> Estimate:
+        """Return what a question may use: its bytes are counted generously, since tokens only the provider can."""
+        if config.max_output is None:
+            return Estimate()
+        size = self._chains.size(messages) + len(json.dumps(prompt.output))
+        return Estimate(input_tokens=size // BYTES_PER_TOKEN + 1, max_output=config.max_output, prices=config.prices)
 
 
-def _check_text(response: ModelResponse) -> None:
-    """Refuse half of a surrogate pair: it stands for no character, and nothing could record it."""
+def _check_usable(response: ModelResponse) -> None:
+    """Refuse what cannot be read; half of a surrogate pair stands for no character, and nothing could record it.
+
+    Raises:
+        BadOutput: It is refused; the reason is told to the model.
+    """
+    if response.unusable:
+        raise BadOutput(response.unusable, fix="write the call again.")
+    if response.finish == "refusal":
+        raise BadOutput(f"The model refused: {response.text[:300]}", fix="ask for something else, or another model.")
     try:
         json.dumps([response.text, response.output, [c.arguments for c in response.calls]], ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

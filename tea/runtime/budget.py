@@ -2,57 +2,181 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from tea.errors import BudgetExceeded
+from tea.errors import BadInput, BudgetExceeded
+from tea.managers.model_config import ModelConfig
+from tea.models.prices import list_prices, worst_case
 from tea.types import Budget, Usage
+
+LEAST_OUTPUT = 256
 
 
 @dataclass(slots=True)
 class Spent:
-    """What was used so far; `usd` is None once a price was unknown."""
+    """What was used so far; `usd` is None once a price was unknown.
+
+    Args:
+        cached: Tokens of the input that came from a provider's cache.
+        by: The same by agent and model, `agent model`.
+    """
 
     steps: int = 0
     tokens: int = 0
     usd: float | None = 0.0
+    cached: int = 0
+    by: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
-    def add(self, usage: Usage) -> None:
+    def add(self, usage: Usage, agent: str, model: str) -> None:
         """Add a model call's usage."""
-        self.tokens += usage.input_tokens + usage.output_tokens
-        self.usd = None if self.usd is None or usage.usd is None else self.usd + usage.usd
+        tokens = usage.input_tokens + usage.output_tokens
+        none: dict[str, Any] = {"calls": 0, "tokens": 0, "cached": 0, "usd": 0.0}
+        one = self.by.setdefault(f"{agent or 'tea'} {model}", none)
+        one["calls"] += 1
+        one["tokens"] += tokens
+        one["cached"] += usage.cached_tokens
+        one["usd"] = _sum(one["usd"], usage.usd)
+        self.tokens += tokens
+        self.cached += usage.cached_tokens
+        self.usd = _sum(self.usd, usage.usd)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a model call may use at most.
+
+    Args:
+        input_tokens: About how many tokens the question has.
+        max_output: Most tokens of the answer; None for a model that counts none, for which nothing is reserved.
+        prices: US dollars per million tokens, empty when unknown.
+    """
+
+    input_tokens: int = 0
+    max_output: int | None = None
+    prices: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def usd(self, output: int) -> float | None:
+        """Return what it costs at most with so many tokens of answer."""
+        return worst_case(self.prices, self.input_tokens, output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """What is held back for one call, and the most tokens that its answer may then have."""
+
+    tokens: int = 0
+    usd: float = 0.0
+    max_output: int | None = None
 
 
 class Purse:
-    """Holds a run to its budget. It looks at recorded values only, so a replay decides the same."""
+    """Holds a run, with all its agents and calls side by side, to one budget.
 
-    def __init__(self, budget: Budget) -> None:
+    It looks at recorded values only, so a replay decides the same.
+
+    Args:
+        budget: The limits.
+        passed: Seconds that earlier processes worked on the run.
+    """
+
+    def __init__(self, budget: Budget, passed: float = 0.0) -> None:
         self.budget = budget
+        self.passed = passed
         self.spent = Spent()
+        self._held: list[Reservation] = []
 
-    def reserve(self) -> None:
-        """Take one step out of the budget before a model is asked.
+    def reserve(self, estimate: Estimate | None = None) -> Reservation:
+        """Take one step out of the budget before a model is asked, and hold back what the call may use at most.
 
         Raises:
-            BudgetExceeded: There is none left, or tokens or money are used up.
+            BudgetExceeded: There is none left, or what is left is not enough for the question and a short answer.
         """
-        if self.budget.usd is not None and self.spent.usd is None:
+        wanted = estimate or Estimate()
+        if self.budget.usd is not None and not self.budget.unknown_price and self._unpriced(wanted):
             problem = "A model without a known price cannot be held to a budget in dollars."
-            raise BudgetExceeded(problem, fix="leave out budget.usd, or use a model whose price is known.")
-        left = {
-            "steps": (self.budget.steps, self.spent.steps),
-            "tokens": (self.budget.tokens, self.spent.tokens),
-            "usd": (self.budget.usd, self.spent.usd or 0.0),
-        }
-        for name, (limit, used) in left.items():
-            if limit is not None and (used >= limit if name != "usd" else used > limit):
-                raise BudgetExceeded(f"The budget of {limit:g} {name} is used up.", fix=f"raise budget.{name}.")
+            fix = "state its prices, leave out budget.usd, or allow it with --allow-unknown-price."
+            raise BudgetExceeded(problem, fix=fix)
+        self._check()
+        output = self._output(wanted)
+        held = Reservation(max_output=output)
+        if output is not None:
+            tokens = wanted.input_tokens + output
+            held = Reservation(tokens=tokens, usd=wanted.usd(output) or 0.0, max_output=output)
         self.spent.steps += 1
+        self._held.append(held)
+        return held
+
+    def settle(self, held: Reservation, usage: Usage, agent: str, model: str) -> None:
+        """Count what a call has used in place of what was held back for it."""
+        self.release(held)
+        self.spent.add(usage, agent, model)
+
+    def release(self, held: Reservation) -> None:
+        """Give back what was held for a call that used nothing; one that was called off may have, and is held on."""
+        self._held.remove(held)
 
     def remaining(self) -> dict[str, float | None]:
         """Return what is left of each; None where there is no limit."""
-        steps, tokens, usd = self.budget.steps, self.budget.tokens, self.budget.usd
+        steps = self.budget.steps
+        tokens, usd = self._left()
         return {
             "steps": None if steps is None else max(0, steps - self.spent.steps),
-            "tokens": None if tokens is None else max(0, tokens - self.spent.tokens),
-            "usd": None if usd is None else max(0.0, usd - (self.spent.usd or 0.0)),
+            "tokens": None if tokens is None else max(0, tokens),
+            "usd": None if usd is None else max(0.0, usd),
         }
+
+    def _left(self) -> tuple[int | None, float | None]:
+        tokens, usd = self.budget.tokens, self.budget.usd
+        return (
+            None if tokens is None else tokens - self.spent.tokens - sum(one.tokens for one in self._held),
+            None if usd is None else usd - (self.spent.usd or 0.0) - sum(one.usd for one in self._held),
+        )
+
+    def _check(self) -> None:
+        steps, (tokens, usd) = self.budget.steps, self._left()
+        ended = {
+            "steps": (steps, steps is not None and self.spent.steps >= steps),
+            "tokens": (self.budget.tokens, tokens is not None and tokens <= 0),
+            "usd": (self.budget.usd, usd is not None and usd < 0),
+        }
+        for name, (limit, over) in ended.items():
+            if limit is not None and over:
+                raise BudgetExceeded(f"The budget of {limit:g} {name} is used up.", fix=f"raise budget.{name}.")
+
+    def _output(self, wanted: Estimate) -> int | None:
+        """Return the most tokens of an answer that every limit has room for."""
+        if wanted.max_output is None:
+            return None
+        tokens, usd = self._left()
+        rooms = {"tokens": None if tokens is None else tokens - wanted.input_tokens}
+        each = wanted.prices.get("output", 0.0) / 1e6
+        if usd is not None and each and (asking := wanted.usd(0)) is not None:
+            rooms["usd"] = int((usd - asking) / each)
+        least = min(LEAST_OUTPUT, wanted.max_output)
+        for name, room in rooms.items():
+            if room is not None and room < least:
+                problem = f"What is left of the budget in {name} is not enough for another call."
+                raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
+        return min([wanted.max_output, *(room for room in rooms.values() if room is not None)])
+
+    def _unpriced(self, wanted: Estimate) -> bool:
+        return self.spent.usd is None or (wanted.max_output is not None and wanted.usd(0) is None)
+
+
+def check_price(config: ModelConfig, budget: Budget) -> None:
+    """Refuse a limit in dollars for a model whose price nobody knows, before anything is begun.
+
+    Raises:
+        BadInput: It is refused.
+    """
+    if budget.usd is None or budget.unknown_price or config.max_output is None:
+        return
+    if worst_case(config.prices or list_prices(config), 0, 0) is None:
+        problem = f"The price of the model {config.name!r} is not known, so it cannot be held to a budget in dollars."
+        raise BadInput(problem, fix="state its prices, or allow it with --allow-unknown-price.")
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second

@@ -14,6 +14,7 @@ class Chains:
     def __init__(self) -> None:
         self._known: set[str] = {""}
         self._digests: dict[int, tuple[Message, str, JsonValue]] = {}
+        self._sizes: dict[str, int] = {}
 
     def link(self, messages: tuple[Message, ...]) -> dict[str, JsonValue]:
         """Return what to record of a conversation: the part that is known, by digest, and the rest whole."""
@@ -27,10 +28,16 @@ class Chains:
         self._known.update(links)
         return {"parent": links[known], "messages": encoded[known:], "chain": links[-1]}
 
+    def size(self, messages: tuple[Message, ...]) -> int:
+        """Return how many bytes of canonical JSON a conversation has."""
+        return sum(self._sizes[self._encode(message)[0]] for message in messages)
+
     def _encode(self, message: Message) -> tuple[str, JsonValue]:
         found = self._digests.get(id(message))
         if found is None or found[0] is not message:
             data = message.model_dump(mode="json")
-            found = (message, hashlib.sha256(canonical(data)).hexdigest(), data)
+            text = canonical(data)
+            found = (message, hashlib.sha256(text).hexdigest(), data)
+            self._sizes[found[1]] = len(text)
             self._digests[id(message)] = found
         return found[1], found[2]

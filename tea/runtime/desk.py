@@ -9,6 +9,7 @@ from tea.manifest import Manifest
 from tea.protocols.server import Server
 from tea.refs import Kind, Ref
 from tea.runtime.gate import Gate
+from tea.runtime.people import People
 from tea.runtime.recorder import Recorder
 from tea.types import JsonObject, JsonValue, Message, ModelResponse, Response
 
@@ -19,9 +20,9 @@ class Asker(Protocol):
     """Asks models."""
 
     async def ask(
-        self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+        self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None, agent: str
     ) -> ModelResponse:
-        """Ask a model through a prompt, as one effect."""
+        """Ask a model through a prompt for `agent`, as one effect."""
         ...
 
 
@@ -46,6 +47,7 @@ class Desk(Protocol):
     gate: Gate
     recorder: Recorder
     servers: Mapping[Kind, AnyServer]
+    people: People
 
     @property
     def asking(self) -> Asker:

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -14,7 +15,7 @@ from tea.context import Agents
 from tea.errors import ApprovalNeeded, BadInput, BudgetExceeded, Damaged, Diverged, TeaError
 from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord, as_mapping
 from tea.protocols.instances import Instances
-from tea.runtime.budget import Purse
+from tea.runtime.budget import Purse, check_price
 from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
 from tea.runtime.outcome import Outcome
@@ -39,6 +40,7 @@ class Past:
         pins: Digests by ref, of everything it touched.
         intents: Keys of calls that may have happened without an outcome.
         end: How it ended, empty if it did not.
+        seconds: How long it was worked on.
     """
 
     task: TaskFile
@@ -47,6 +49,7 @@ class Past:
     pins: Mapping[str, str]
     intents: frozenset[str]
     end: JsonObject
+    seconds: float
 
 
 class Executions:
@@ -105,7 +108,8 @@ class Executions:
         try:
             recorder = Recorder(trace, run, watch)
             gate = Gate(write=recorder.entry, past=past.entries, mode="resume")
-            one = self._run(past.setting, gate, recorder, past.task, answers, past.intents)
+            recorder.write("resumed", "", {"seconds": past.seconds})
+            one = self._run(past.setting, gate, recorder, past.task, answers, past.intents, past.seconds)
             await one.stock(past.pins)
             return await self._finish(one, past.task, self._traces / run, trace)
         finally:
@@ -165,11 +169,12 @@ class Executions:
         task: TaskFile,
         answers: Mapping[str, str] | None = None,
         intents: frozenset[str] = frozenset(),
+        passed: float = 0.0,
     ) -> Run:
-        return Run(setting, self._equipment, gate, recorder, Purse(task.budget), answers, intents)
+        return Run(setting, self._equipment, gate, recorder, Purse(task.budget, passed), answers, intents)
 
     async def _check(self, task: TaskFile) -> None:
-        self._equipment.models.config(task.model)
+        await asyncio.to_thread(check_price, self._equipment.models.config(task.model), task.budget)
         await self._equipment.libraries["agent"].info(task.agent)
         for ref, selector in task.use.items():
             kind = cast(Any, ref.partition(":")[0])
@@ -212,6 +217,7 @@ class Executions:
             pins=_pins(records),
             intents=frozenset(record.key for record in records if record.kind == "intent") - done,
             end=as_mapping(next((record.data for record in records if record.kind == "end"), None)),
+            seconds=_seconds(records),
         )
 
 
@@ -249,7 +255,7 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
     if task.budget.seconds is None:
         return await agents.invoke(task.agent, work)
     try:
-        async with run.gate.timeout(task.budget.seconds):
+        async with run.gate.timeout(task.budget.seconds, run.purse.passed):
             return await agents.invoke(task.agent, work)
     except TimeoutError:
         problem = f"The budget of {task.budget.seconds:g} seconds is used up."
@@ -298,8 +304,23 @@ def _pins(records: list[TraceRecord]) -> dict[str, str]:
         elif record.kind == "done" and record.key in wanted:
             pins[wanted[record.key]] = as_mapping(data["data"])["digest"]
         elif record.kind == "evidence" and "target" in data:
-            pins.setdefault(data["target"].partition("@")[0], as_mapping(data["data"])["digest"])
+            inner = as_mapping(data["data"])
+            pins.setdefault(inner.get("pin", data["target"].partition("@")[0]), inner["digest"])
     return pins
+
+
+def _seconds(records: list[TraceRecord]) -> float:
+    """Return how long a run was worked on, without the time between its processes."""
+    total, begun, last = 0.0, records[0].time, records[0].time
+    for record in records:
+        if record.kind == "resumed":
+            total, begun = total + _between(begun, last), record.time
+        last = record.time
+    return total + _between(begun, last)
+
+
+def _between(first: str, last: str) -> float:
+    return max(0.0, (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds())
 
 
 def _short(data: JsonObject) -> str:

@@ -132,9 +132,14 @@ class Gate:
         """Wait; a replay does not."""
         await self._pump.wait("sleep", "", seconds, ("fired",), timer(self._pump, seconds))
 
-    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
-        """Cancel the body after so many seconds, and raise TimeoutError after it; the moment is recorded."""
-        return Timeout(self._pump, seconds)
+    def timeout(self, seconds: float, passed: float = 0.0) -> AbstractAsyncContextManager[None]:
+        """Cancel the body after so many seconds, and raise TimeoutError after it; the moment is recorded.
+
+        Args:
+            seconds: How long the body may take.
+            passed: How much of that an earlier process took; a resumed run does not get it again.
+        """
+        return Timeout(self._pump, seconds, passed)
 
     async def receive(self) -> JsonValue:
         """Wait for the next message to this run."""

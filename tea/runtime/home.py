@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from tea.errors import BadInput
 
 SETTINGS = "tea.toml"
-_KEYS = {"model": str, "durability": str}
+SECRETS = ".env"
+_KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict}
+_WORDS = {str: "text", dict: "table"}
+_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +26,16 @@ class Settings:
     Args:
         model: Name of the default model configuration.
         durability: `flush` survives the death of the process, `synced` also a loss of power.
+        roles: Names of model configurations by who asks, for example `planner` or `cheap`.
+        models: Model configurations by name, as written.
+        embedder: What turns texts into vectors for retrieval; see `tea.managers.embedding.embedder`.
     """
 
     model: str | None = None
     durability: Literal["flush", "synced"] = "flush"
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    embedder: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def find_home(chosen: str | Path | None = None) -> Path:
@@ -56,12 +67,34 @@ def read_settings(home: Path) -> Settings:
     return _settings(data)
 
 
+def read_keys(home: Path) -> Callable[[str], str | None]:
+    """Return what gives a secret by its name: from the environment, else from the home's `.env`.
+
+    Raises:
+        BadInput: The file cannot be read.
+    """
+    try:
+        lines = (home / SECRETS).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        lines = []
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{SECRETS} cannot be read.", fix="mend or remove it.") from error
+    found = {match[1]: match[2] for line in lines if (match := _LINE.fullmatch(line))}
+    secrets = {name: value[1:-1] if value[:1] == value[-1:] in ('"', "'") else value for name, value in found.items()}
+    return lambda name: os.environ.get(name) or secrets.get(name) or None
+
+
 def _settings(data: dict[str, Any]) -> Settings:
     for key, value in data.items():
         if key not in _KEYS:
             raise BadInput(f"{SETTINGS} has an unknown setting {key[:60]!r}.", fix=f"settings are {', '.join(_KEYS)}.")
         if not isinstance(value, _KEYS[key]):
-            raise BadInput(f"{key!r} in {SETTINGS} is no {_KEYS[key].__name__}.", fix="write text in quotes.")
+            raise BadInput(f"{key!r} in {SETTINGS} is no {_WORDS[_KEYS[key]]}.", fix="see design/005-models.md.")
+    for kind, inner in (("roles", str), ("models", dict)):
+        for name, value in data.get(kind, {}).items():
+            if not isinstance(value, inner):
+                problem = f"{kind}.{name[:60]} in {SETTINGS} is no {_WORDS[inner]}."
+                raise BadInput(problem, fix="see design/005-models.md.")
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
     return Settings(**data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -11,30 +11,45 @@ from typing import Any, Self, cast
 from tea.errors import BadTask
 from tea.managers.bundled import bundled_root, entry_point_roots
 from tea.managers.dynamic import DynamicManager
+from tea.managers.embedding.embedder import embedder_of
 from tea.managers.memory import MemoryManager
 from tea.managers.model import Adapter, ModelConfig, ModelManager
 from tea.managers.prompt import PromptManager
 from tea.managers.tracer import Tracer, new_run_id
 from tea.managers.trust import Trust
 from tea.managers.version import VersionManager
+from tea.manifest import Manifest
+from tea.models.connect import Keys, offer, offer_presets, withhold
 from tea.models.offline import OFFLINE, OfflineModel
+from tea.models.presets import configured
 from tea.protocols.acp import ACPServer, AgentContextManager
+from tea.protocols.document import DocumentLibrary, MemoryLibrary, ModelLibrary, SolutionLibrary
 from tea.protocols.ecp import ECPServer, EnvironmentContextManager
 from tea.protocols.instances import Instances
-from tea.protocols.manager import ContextManager, Services
+from tea.protocols.manager import ContextManager
 from tea.protocols.prompt import PromptLibrary
+from tea.protocols.reading import Services
+from tea.protocols.recipe import Direction, transformation
+from tea.protocols.recipes import Recipes
+from tea.protocols.retrieval.evidence import Evidence
+from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.tcp import TCPServer, ToolContextManager
 from tea.refs import Kind
+from tea.runtime.direct import Direct
 from tea.runtime.execution import Executions
-from tea.runtime.home import Settings, find_home, read_settings
+from tea.runtime.home import Settings, find_home, read_keys, read_settings
+from tea.runtime.loop import work
 from tea.runtime.outcome import Outcome
+from tea.runtime.people import Person
 from tea.runtime.policy import AllowTrusted, Policy
 from tea.runtime.recorder import Event, Watcher
-from tea.runtime.run import Equipment, Run, Setting
+from tea.runtime.run import CALL_SECONDS, Equipment, Run, Setting
 from tea.runtime.task_file import TaskFile, find_files, make_task
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
+from tea.store.usage import FileUsage
+from tea.store.vectors import FileVectors
 from tea.types import JsonObject, Response
 
 AnyManager = ContextManager[Any]
@@ -49,6 +64,7 @@ class Platform:
         model: An adapter to answer in place of the configured models, for example a `ScriptedModel`.
         policy: Decides about calls; allows what is trusted by default.
         state: Folder of the operator's own state, such as what is trusted.
+        person: Answers what components ask the person behind a run; without one such a run waits to be resumed.
 
     Example:
         async with Platform(home="work") as tea:
@@ -63,6 +79,7 @@ class Platform:
         model: Adapter | None = None,
         policy: Policy | None = None,
         state: str | Path | None = None,
+        person: Person | None = None,
     ) -> None:
         self.home = find_home(home)
         self.settings: Settings = read_settings(self.home)
@@ -72,27 +89,38 @@ class Platform:
         self.prompts = PromptManager()
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
         self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
-        self.models = _models(model, self.settings)
+        self.keys: Keys = read_keys(self.home)
+        self.models = _models(model, self.settings, self.keys)
         installed = entry_point_roots()
         self.problems: list[str] = list(installed.problems)
         self._instances = Instances()
         roots = (bundled_root(), *installed.roots.values())
-        self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots))
-        self._executions = Executions(
-            self._equipment(policy or AllowTrusted()), self.tracer, self.home / "traces", self._instances
+        self.retrieval = Retrieval(
+            embedder_of(self.settings.embedder, self.keys),
+            FileVectors(self.home / "registry"),
+            Evidence(self.tracer, FileUsage(self.home / "traces")),
         )
+        recipes = Recipes(self.versions, self.trust, work)
+        self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))
+        equipment = self._equipment(policy or AllowTrusted(), person)
+        self._executions = Executions(equipment, self.tracer, self.home / "traces", self._instances)
+        self._direct = Direct(equipment.servers, self.versions.store, self.trust, equipment.policy, CALL_SECONDS)
 
     async def __aenter__(self) -> Self:
         """Read what is shipped and stored; nothing is executed or written."""
         for library in self.libraries.values():
             self.problems += await library.init()
+        await self._find_models()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Tear the environments down."""
-        await self._instances.close()
+        """Tear the environments down, and end the connections to models."""
+        try:
+            await self._instances.close()
+        finally:
+            await self.models.close()
 
     async def run(
         self, task: TaskLike, *, files: Sequence[str | Path] = (), watch: Watcher | None = None, **options: Any
@@ -138,6 +166,10 @@ class Platform:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
 
+    def connect(self, config: ModelConfig) -> None:
+        """Make a model available to this platform's runs, for example one that `tea.models.presets.local` gives."""
+        offer(self.models, config, self.keys)
+
     async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
         """Run a journal's agents again without a model; raises Diverged at the first difference."""
         found = await asyncio.to_thread(self.tracer.find, run)
@@ -156,8 +188,15 @@ class Platform:
         found = await asyncio.to_thread(self.tracer.find, run)
         return await self._executions.resume(found, answers or {}, watch)
 
+    async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[Manifest]:
+        """Make components of others, under the protocol of what is made; see `ContextManager.transform`."""
+        return await self.libraries[Direction.of(transformation(how)).target].transform(how, operands, **options)
+
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         """Carry out a call from outside of any run."""
+        response = await self._direct.invoke(kind, ref, arguments, session)
+        if response is not None:
+            return response
         id = new_run_id()
         setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.settings.model)
 
@@ -179,9 +218,26 @@ class Platform:
             "environment": self.ecp.manager,
             "agent": self.acp.manager,
             "prompt": PromptLibrary(services),
+            "model": ModelLibrary(services),
+            "memory": MemoryLibrary(services),
+            "solution": SolutionLibrary(services),
         }
+        services.recipes.join(self.libraries)
 
-    def _equipment(self, policy: Policy) -> Equipment:
+    async def _find_models(self) -> None:
+        """Make further models available, after those of the settings: the registry's, then presets."""
+        library = cast("DocumentLibrary", self.libraries["model"])
+        for one in await library.list():
+            if not self.models.knows(one.name):
+                found = await library.info(one.name)
+                config = library.documents.parse(found.source)
+                if self.trust(found.digest):
+                    offer(self.models, config, self.keys)
+                else:
+                    withhold(self.models, config)
+        offer_presets(self.models, self.keys)
+
+    def _equipment(self, policy: Policy, person: Person | None) -> Equipment:
         servers = {"tool": self.tcp, "environment": self.ecp, "agent": self.acp}
         return Equipment(
             servers=cast(Any, servers),
@@ -190,16 +246,21 @@ class Platform:
             prompts=self.prompts,
             memory=self.memory,
             policy=policy,
+            person=person,
         )
 
 
-def _models(adapter: Adapter | None, settings: Settings) -> ModelManager:
+def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelManager:
     models = ModelManager()
     if adapter is not None:
         models.add(ModelConfig(name="given", provider="given"), adapter)
+        models.chosen = "given"
+    for name, document in settings.models.items():
+        offer(models, configured(name, document), keys)
     models.add(OFFLINE, OfflineModel())
-    if settings.model is not None and adapter is None:
-        models.default = models.config(settings.model).name
+    if adapter is None:
+        models.chosen = settings.model or ""
+        models.roles = dict(settings.roles)
     return models
 
 
@@ -207,11 +268,7 @@ def _task(
     task: TaskLike, files: Sequence[str | Path], options: Mapping[str, Any], folder: Path
 ) -> tuple[TaskFile, dict[str, Path]]:
     read = _read(task, options)
-    found = find_files(read, folder)
-    for path in _paths(files):
-        if found.setdefault(path.name, path) != path:
-            raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
-    return read, found
+    return read, find_files(read, folder, files)
 
 
 def _read(task: object, options: Mapping[str, Any]) -> TaskFile:
@@ -223,21 +280,3 @@ def _read(task: object, options: Mapping[str, Any]) -> TaskFile:
     if isinstance(task, Mapping):
         return make_task({**cast("Mapping[str, Any]", task), **options})
     raise BadTask(f"A task is no {type(task).__name__}.", fix="give words, or a mapping as in a task file.")
-
-
-def _paths(files: object) -> list[Path]:
-    """Return the files that a program gave, whatever it gave."""
-    if isinstance(files, str | bytes) or not isinstance(files, Iterable):
-        raise BadTask("`files` is no list of paths.", fix="give a list of text or Path.")
-    return [_path(one) for one in cast("Iterable[object]", files)]
-
-
-def _path(one: object) -> Path:
-    try:
-        path = Path(cast(Any, one)).resolve()
-        usable = path.is_file()
-    except (OSError, ValueError, TypeError):
-        usable, path = False, Path()
-    if not usable:
-        raise BadTask(f"There is no file {str(one)[:80]!r}.", fix="check its path.")
-    return path

@@ -20,8 +20,8 @@ class CallRequest:
         arguments: Its arguments.
         traits: What the operation declares, its effects class above all.
         principal: Who it is made for.
-        run: Id of the run.
-        session: Id of the session.
+        run: Id of the run; may be empty outside of any.
+        session: Id of the session; may be empty outside of any.
         agent: Name of the agent that asks, empty for a person.
         key: Key of the effect.
     """

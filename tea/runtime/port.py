@@ -40,7 +40,7 @@ class AgentPort:
     ) -> ModelResponse:
         """Ask a model."""
         with as_defects(f"The question through prompt {prompt[:80]}"):
-            return await self._run.asking.ask(prompt, variables, history, model)
+            return await self._run.asking.ask(prompt, variables, history, model, self._agent)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from tea.managers.model import Listen
 from tea.managers.tracer import Trace, span_id
-from tea.runtime.entry import Entry
-from tea.types import JsonObject, JsonValue
+from tea.runtime.entry import Entry, encode
+from tea.types import JsonValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +16,8 @@ class Event:
     """Something that happened in a run, as watchers see it.
 
     Args:
-        kind: The record's kind; for gate records `start`, `note`, `done`, `failed` and so on.
+        kind: The record's kind; for gate records `start`, `note`, `done`, `failed` and so on. `delta` is no record: a
+            piece of a model's answer on its way.
         key: Which effect or scope it belongs to.
         agent: Who was at work.
         data: What it says.
@@ -37,27 +39,42 @@ class Recorder:
         self.trace = trace
         self._run = run
         self._watch = watch
-        self._agents: dict[str, str] = {}
+        self._scopes: dict[str, tuple[str, str]] = {}
 
     def enter(self, key: str, agent: str) -> None:
         """Let everything below `key` belong to `agent`."""
-        self._agents[key] = agent
+        self._scopes[key] = span_id(self._run, key), agent
 
     def entry(self, entry: Entry) -> None:
         """Write what the gate says."""
-        data: JsonObject = {"kind": entry.kind, "target": entry.target, "digest": entry.digest, "data": entry.data}
-        self._write(entry.event, entry.key, data if entry.kind else {"data": data["data"]}, {"size": len(entry.text)})
+        span, agent = self._scope(entry.key)
+        if self.trace is not None:
+            fields = ""
+            if entry.kind:
+                named = f'"kind":{encode(entry.kind)},"target":{encode(entry.target)}'
+                fields = f'{named},"digest":"{entry.digest}",'
+            self.trace.append_text(entry.event, entry.key, fields, entry.text, agent=agent, parent=span)
+        if self._watch is not None:
+            said = {"kind": entry.kind, "target": entry.target, "digest": entry.digest} if entry.kind else {}
+            self._watch(Event(kind=entry.event, key=entry.key, agent=agent, data={**said, "data": entry.data}))
 
     def write(self, kind: str, key: str, data: JsonValue) -> None:
         """Write one record of another's."""
-        self._write(kind, key, data, {})
-
-    def _write(self, kind: str, key: str, data: JsonValue, known: Mapping[str, int]) -> None:
-        scope, agent = self._scope(key)
+        span, agent = self._scope(key)
         if self.trace is not None:
-            self.trace.append(kind, key, data, agent=agent, parent=span_id(self._run, scope) if scope else "", **known)
+            self.trace.append(kind, key, data, agent=agent, parent=span)
         if self._watch is not None:
             self._watch(Event(kind=kind, key=key, agent=agent, data=data))
+
+    def listener(self, key: str) -> Listen | None:
+        """Return what tells the watcher of an answer while it comes; none of that is written."""
+        watch = self._watch
+        if watch is None:
+            return None
+        agent = self._scope(key)[1]
+        return lambda delta: watch(
+            Event(kind="delta", key=key, agent=agent, data={"type": delta.type, "text": delta.text})
+        )
 
     async def sync(self) -> None:
         """Make everything written so far durable."""
@@ -65,10 +82,10 @@ class Recorder:
             await self.trace.sync()
 
     def _scope(self, key: str) -> tuple[str, str]:
-        """Return the innermost scope that `key` lies in, and its agent."""
+        """Return the span of the innermost scope that `key` lies in, and its agent."""
         scope = key
         while (cut := max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"))) > 0:
             scope = scope[:cut]
-            if scope in self._agents:
-                return scope, self._agents[scope]
+            if scope in self._scopes:
+                return self._scopes[scope]
         return "", ""

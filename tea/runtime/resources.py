@@ -14,11 +14,13 @@ from tea.errors import BadArguments, BadComponent, CallFailed, UnknownComponent
 from tea.operation import reasons
 from tea.refs import Kind
 from tea.runtime.observation import Outcome, shortened
+from tea.runtime.offering import MOST_SCHEMAS, nearest, within_limits
 from tea.types import JsonObject, Response, Result, Task
 
 DONE = "done"
 BOOKKEEPING = (DONE, "todo")
 MOST_IN_STATE = 8_000
+MOST_AGENTS = 20
 DELEGATION: JsonObject = {
     "type": "object",
     "properties": {
@@ -84,16 +86,18 @@ class Resources:
     async def gather(
         cls, ctx: Context, task: Task, *, tools: Sequence[str], agents: Sequence[str], environments: Sequence[str]
     ) -> Resources:
-        """Look up what an agent declares and the task allows, and observe the environments.
+        """Look up what an agent declares and the task allows, of very many the nearest, and observe the environments.
 
         Raises:
             UnknownComponent: Something is not registered.
             BadComponent: Two have the same name.
         """
         found: list[Capability] = []
-        for name in await _present(ctx.tcp, "tool", allowed(tools, task.tools)):
+        names = await _present(ctx.tcp, "tool", allowed(tools, task.tools))
+        for name in await nearest(ctx.tcp, names, task.text, MOST_SCHEMAS, BOOKKEEPING):
             found.append(_tool(name, await ctx.tcp.info(name)))
-        for name in await _present(ctx.acp, "agent", agents):
+        names = await _present(ctx.acp, "agent", agents)
+        for name in await nearest(ctx.acp, names, task.text, MOST_AGENTS):
             found.append(_agent(name, await ctx.acp.info(name)))
         places: list[Place] = []
         for name in environments:
@@ -101,7 +105,7 @@ class Resources:
             state = await ctx.ecp.state(name)
             found += _actions(name, facts)
             places.append(_place(name, facts, state))
-        return cls(ctx, task, found, places)
+        return cls(ctx, task, _offered(found), places)
 
     def words(self) -> dict[str, Any]:
         """Return the variables of a prompt: tools (with environments' actions), agents, environments."""
@@ -174,6 +178,14 @@ class Resources:
         return Result.model_validate(outcome.value)
 
 
+def _offered(found: Sequence[Capability]) -> list[Capability]:
+    """Return what fits into the limits of an offer, in the order found: what a task cannot do without goes first."""
+    first = [one for one in found if one.kind != "tool" or one.name in BOOKKEEPING]
+    rest = [one for one in found if one.kind == "tool" and one.name not in BOOKKEEPING]
+    chosen = {one.name for one in within_limits([*first, *rest], Capability.words)}
+    return [one for one in found if one.name in chosen]
+
+
 def allowed(tools: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
     """Return the tools that an agent with `tools` may use where the task names `wanted`.
 
@@ -186,7 +198,7 @@ def allowed(tools: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ..
 async def _present(port: Caller, kind: Kind, names: Sequence[str]) -> Sequence[str]:
     if not names:
         return names
-    known = [str(item["name"]) for item in await port.list()]
+    known = dict.fromkeys(str(item["name"]) for item in await port.list())
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

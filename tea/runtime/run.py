@@ -9,19 +9,20 @@ from dataclasses import dataclass, field
 
 from tea.component import Definition
 from tea.context import Context, Port
-from tea.errors import BadArguments, BadInput, CallError, CallFailed, Damaged, RegistryError
+from tea.errors import BadArguments, BadInput, CallError, Damaged, RegistryError
 from tea.managers.memory import MemoryManager
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
-from tea.operation import Signature
 from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse
+from tea.runtime.call import Aim, Call
 from tea.runtime.desk import AnyServer
 from tea.runtime.gate import Gate
-from tea.runtime.permission import Permission, operation_ref
+from tea.runtime.people import People, Person
+from tea.runtime.permission import Permission
 from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.port import AgentPort, LeafPort
 from tea.runtime.recorder import Recorder
@@ -29,7 +30,7 @@ from tea.runtime.services import RunServices
 from tea.types import JsonObject, JsonValue, Principal, Response, as_object, failure
 
 Library = ContextManager[Manifest]
-MOST_DEPTH = 24
+CALL_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class Setting:
     locale: str = "en"
     model: str | None = None
     use: Mapping[str, str] = field(default_factory=dict[str, str])
-    call_seconds: float = 300.0
+    call_seconds: float = CALL_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,26 +70,7 @@ class Equipment:
     prompts: PromptManager
     memory: MemoryManager
     policy: Policy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Call:
-    """One call on its way: the exact version, the operation, the arguments, who asks, and how deep."""
-
-    server: AnyServer
-    config: Manifest
-    operation: str
-    arguments: JsonObject
-    agent: str
-    depth: int
-
-    @property
-    def signature(self) -> Signature:
-        return self.config.operation(self.operation)
-
-    @property
-    def target(self) -> str:
-        return operation_ref(self.config, self.operation)
+    person: Person | None = None
 
 
 class Run:
@@ -118,20 +100,31 @@ class Run:
         self.id, self.session, self.task_id = setting.run, setting.session, setting.task
         self.servers = equipment.servers
         self.services = RunServices(self, equipment.memory, purse)
-        self.asking = Asking(gate, equipment.models, equipment.prompts, purse, self.resolve, self._tools, setting.model)
+        self.people = People(setting.run, equipment.person, recorder, answers or {})
+        self.asking = Asking(
+            gate,
+            equipment.models,
+            equipment.prompts,
+            purse,
+            self.resolve,
+            self._tools,
+            setting.model,
+            recorder.listener,
+        )
         self._libraries = equipment.libraries
         self._permission = Permission(equipment.policy, recorder, answers or {}, intents)
         self._pins: dict[str, Manifest] = {}
         self._held: dict[str, Manifest] = {}
         self._stored: dict[str, Manifest] = {}
         self._definitions: dict[str, Definition] = {}
+        self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._started = time.monotonic()
 
     def seconds_left(self) -> float | None:
         """Return what is left of the time budget."""
         limit = self.purse.budget.seconds
-        return None if limit is None else max(0.0, limit - (time.monotonic() - self._started))
+        return None if limit is None else max(0.0, limit - self.purse.passed - (time.monotonic() - self._started))
 
     def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
         """Return what a component of this run may reach."""
@@ -151,18 +144,21 @@ class Run:
         """Call an operation for `agent`: an effect, or for a scope a part of this run."""
         server = self.servers[kind]
         try:
-            parsed = server.manager.ref(ref)
-            call = self._call(server, await self.resolve(parsed), parsed, arguments, agent, depth)
+            aim = self._aims.get((kind, ref))
+            if aim is None:
+                parsed = server.manager.ref(ref)
+                aim = self._aims[kind, ref] = Aim.of(server, await self.resolve(parsed), parsed)
+            call = Call.of(aim, arguments, agent, depth)
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, f"{kind}:{ref}"[:200], error)
-        return await (self._scope(call) if call.signature.traits.scope else self._leaf(call))
+        return await (self._scope(call) if aim.signature.traits.scope else self._leaf(call))
 
     async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int) -> Response:
         """Call an operation from inside an effect; what happens is evidence, not an effect of its own."""
         server = self.servers[kind]
         try:
             parsed = server.manager.ref(ref)
-            call = self._call(server, await self._pin(parsed), parsed, arguments, agent, depth)
+            call = Call.of(Aim.of(server, await self._pin(parsed), parsed), arguments, agent, depth)
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, f"{kind}:{ref}"[:200], error)
         inner = f"{key}!{self._inner[key]}"
@@ -172,6 +168,7 @@ class Run:
             "arguments": dict(arguments),
             "response": response.model_dump(mode="json"),
             "digest": call.config.digest,
+            "pin": str(_component(parsed)),
         }
         self.recorder.write("evidence", inner, {"kind": kind, "target": call.target, "data": data})
         return response
@@ -224,17 +221,20 @@ class Run:
         return self._held.setdefault(name, config)
 
     async def _load(self, library: Library, config: Manifest) -> None:
-        """Load what runs inside the program's own branches, which wait for nothing but the gate."""
-        if any(one.traits.scope for one in config.operations.values()):
-            self._definitions[config.digest] = await library.definition(config)
+        """Load what runs inside the program's own branches, which wait for nothing but the gate.
 
-    async def _definition(self, call: _Call) -> Definition:
+        The first of several that load at once counts: what a definition holds, such as a lock, is one for a run.
+        """
+        if any(one.traits.scope for one in config.operations.values()) and config.digest not in self._definitions:
+            self._definitions.setdefault(config.digest, await library.definition(config))
+
+    async def _definition(self, call: Call) -> Definition:
         digest = call.config.digest
         if digest not in self._definitions:
-            self._definitions[digest] = await call.server.manager.definition(call.config)
+            self._definitions.setdefault(digest, await call.server.manager.definition(call.config))
         return self._definitions[digest]
 
-    async def _leaf(self, call: _Call) -> Response:
+    async def _leaf(self, call: Call) -> Response:
         async def perform(key: str) -> JsonValue:
             stands_in = await self._permit(call, key)
             return (stands_in or await self._execute(call, key)).model_dump(mode="json")
@@ -246,7 +246,7 @@ class Run:
             return failure(call.server.response, call.target, error)
         return call.server.response.model_validate(value)
 
-    async def _scope(self, call: _Call) -> Response:
+    async def _scope(self, call: Call) -> Response:
         async def perform(key: str) -> JsonValue:
             stands_in = await self._permit(call, key)
             return None if stands_in is None else stands_in.model_dump(mode="json")
@@ -261,26 +261,26 @@ class Run:
             self.gate.note("enter", entered)
             context = self.context(AgentPort(self, worker, call.depth + 1), worker, opens_files=False)
             definition = self._definitions[call.config.digest]
-            response = await call.server.carry_out(
-                call.config, definition, call.operation, call.arguments, context, None
-            )
+            operation = call.aim.operation
+            response = await call.server.carry_out(call.config, definition, operation, call.arguments, context, None)
             self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             return response
 
-    async def _execute(self, call: _Call, key: str) -> Response:
+    async def _execute(self, call: Call, key: str) -> Response:
         try:
             definition = await self._definition(call)
         except (RegistryError, BadInput) as error:
             return failure(call.server.response, call.target, error)
         context = self.context(LeafPort(self, key, call.agent, call.depth + 1), call.agent, opens_files=True)
         seconds = self.setting.call_seconds
-        return await call.server.carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
+        operation = call.aim.operation
+        return await call.server.carry_out(call.config, definition, operation, call.arguments, context, seconds)
 
-    async def _permit(self, call: _Call, key: str) -> Response | None:
+    async def _permit(self, call: Call, key: str) -> Response | None:
         request = CallRequest(
             ref=call.target,
             arguments=call.arguments,
-            traits=call.signature.traits,
+            traits=call.aim.signature.traits,
             principal=self.setting.principal,
             run=self.id,
             session=self.session,
@@ -288,22 +288,6 @@ class Run:
             key=key,
         )
         return await self._permission.ask(request, call.server.response)
-
-    def _call(
-        self, server: AnyServer, config: Manifest, ref: Ref, arguments: JsonObject, agent: str, depth: int
-    ) -> _Call:
-        """Return the call that is meant.
-
-        Raises:
-            UnknownComponent: There is no such operation.
-            CallFailed: Calls have called calls too often.
-        """
-        operation = server.operation(ref)
-        config.operation(operation)
-        if depth >= MOST_DEPTH:
-            problem = f"{ref.at(None)} would be {depth + 1} calls deep."
-            raise CallFailed(problem, fix="look whether components call each other in a circle.")
-        return _Call(server=server, config=config, operation=operation, arguments=arguments, agent=agent, depth=depth)
 
     def _tools(self, key: str) -> CallTool:
         """Return what calls a solver inside the effect of `key`, with those of the variables that it takes."""

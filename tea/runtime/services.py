@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from tea.errors import InternalError, UnknownComponent
+from tea.errors import InternalError, ToolError, UnknownComponent
 from tea.managers.memory import MemoryManager, Scope
 from tea.managers.version import timestamp
 from tea.manifest import Manifest
@@ -30,6 +30,8 @@ class RunServices:
         self._answers: Mapping[str, Answer] = {
             "registry": self._registry,
             "memory": self._remember,
+            "state": self._state,
+            "person": self._person,
             "clock": self._clock,
             "random": self._chance,
             "budget": self._budget,
@@ -62,6 +64,9 @@ class RunServices:
         server = self._run.servers[data["kind"]]
         if verb == "info":
             return facts(await server.info(str(Ref.parse(data["ref"], kind=data["kind"]))))
+        if verb == "retrieve":
+            asked = {name: data[name] for name in ("query", "k", "route", "among")}
+            return [match.to_json() for match in await server.retrieve(**asked)]
         found = await server.list()
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
@@ -77,6 +82,24 @@ class RunServices:
                 return await self._memory.summarise(scope)
             case _:
                 return list(await self._memory.insights(scope))
+
+    async def _state(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        states, owner, by = self._memory.states, str(data["owner"]), f"{self._run.id}/{key}"
+        if owner == "agent:":
+            raise ToolError("Outside of an agent nothing is kept.", fix="call it inside of one.")
+        session = None if data["lasting"] else self._run.session
+        match verb:
+            case "load":
+                return await states.load(owner, session)
+            case "save":
+                return await states.save(owner, session, data["document"], by)
+            case "merge":
+                return await states.merge(owner, session, data["patch"], by)
+            case _:
+                return await states.swap(owner, session, data["old"], data["new"], by)
+
+    async def _person(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        return await self._run.people.ask(data["question"], data["choices"], key)
 
     async def _clock(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return timestamp()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -87,7 +88,7 @@ class TaskFile(Record):
 
 
 def read_task(data: bytes) -> TaskFile:
-    """Read a task file's bytes.
+    """Read a task file's bytes, UTF-8 with or without a byte order mark.
 
     Raises:
         BadTask: They are no task; the error names what is wrong, in one line.
@@ -95,7 +96,7 @@ def read_task(data: bytes) -> TaskFile:
     if len(data) > TASK_LIMIT:
         raise BadTask(f"The task file is larger than {TASK_LIMIT} bytes.", fix="put large data into `files`.")
     try:
-        value = parse_json_strict(data, "The task file")
+        value = parse_json_strict(data.removeprefix(BOM_UTF8), "The task file")
     except TeaError as error:
         raise BadTask(error.problem, fix=error.fix) from error
     if not isinstance(value, Mapping):
@@ -123,38 +124,52 @@ def make_task(value: Mapping[str, Any]) -> TaskFile:
         raise BadTask(f"The task is not usable: {error.problem}", fix=error.fix) from error
 
 
-def find_files(task: TaskFile, folder: Path) -> dict[str, Path]:
+def find_files(task: TaskFile, folder: Path, further: object = ()) -> dict[str, Path]:
     """Return the task's files by the name they get in the workspace.
 
     Args:
         task: The task.
         folder: What its files are relative to, and must not leave.
+        further: More files, wherever they are: a list of paths, whatever a program or a person gave.
 
     Raises:
         BadTask: One is missing, no regular file, escapes the folder, or two have one name.
     """
-    found: dict[str, Path] = {}
+    if isinstance(further, str | bytes) or not isinstance(further, Iterable):
+        raise BadTask("`files` is no list of paths.", fix="give a list of text or Path.")
     root = folder.resolve()
-    for name in task.files:
-        path = _find(name, root)
-        if path.name in found:
+    paths = [*(_inside(name, root) for name in task.files), *map(_regular, cast("Iterable[object]", further))]
+    found: dict[str, Path] = {}
+    for path in paths:
+        if found.setdefault(path.name, path) != path:
             raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
-        found[path.name] = path
     return found
 
 
-def _find(name: str, root: Path) -> Path:
-    shown = name[:80]
+def _inside(name: str, root: Path) -> Path:
+    path = _resolved(root / name, name)
+    if not name or not path.is_relative_to(root):
+        raise BadTask(f"The file {name[:80]!r} is outside of the task's folder.", fix="put it beside the task file.")
+    return _regular(path, name)
+
+
+def _regular(given: object, name: str = "") -> Path:
+    shown = (name or str(given))[-80:]
+    path = _resolved(given, shown)
+    if not path.exists():
+        raise BadTask(f"There is no file {shown!r}.", fix="check its path.")
+    if not path.is_file():
+        raise BadTask(f"{shown!r} is not a regular file.", fix="name a file.")
+    return path
+
+
+def _resolved(given: object, shown: str) -> Path:
+    """Return where a path leads to in the end."""
     try:
-        path = (root / name).resolve()
-        if not name or not path.is_relative_to(root):
-            raise BadTask(f"The file {shown!r} is outside of the task's folder.", fix="put it beside the task file.")
-        if not path.exists():
-            raise BadTask(f"There is no file {shown!r}.", fix=f"paths are relative to {str(root)[-80:]!r}.")
-        if not path.is_file():
-            raise BadTask(f"{shown!r} is not a regular file.", fix="name a file.")
-    except (OSError, ValueError, RuntimeError) as error:
-        raise BadTask(f"The file {shown!r} cannot be reached.", fix="check its path.") from error
+        path = Path(cast(Any, given)).resolve()
+        path.exists()
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise BadTask(f"The file {shown[:80]!r} cannot be reached.", fix="check its path.") from error
     return path
 
 

@@ -35,17 +35,19 @@ class Timeout:
     Args:
         pump: That of the run.
         seconds: How long the body may take.
+        passed: How much of that an earlier process took.
     """
 
-    def __init__(self, pump: Pump, seconds: float) -> None:
+    def __init__(self, pump: Pump, seconds: float, passed: float = 0.0) -> None:
         self._pump = pump
         self._seconds = seconds
+        self._passed = passed
         self._fired = False
 
     async def __aenter__(self) -> None:
         self._branch = self._pump.branches.here()
         self._cancels = len(self._branch.cancels)
-        launch = timer(self._pump, self._seconds)
+        launch = timer(self._pump, max(0.0, self._seconds - self._passed))
         self._pending = self._pump.begin("timeout", "", self._seconds, ("fired",), launch, self._fire)
 
     async def __aexit__(

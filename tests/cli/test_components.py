@@ -1,10 +1,11 @@
 """Commands about components: their life from registration to rollback."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from .conftest import SHOUT, Tea
+from .conftest import PROMPT, SHOUT, Tea
 
 
 def test_a_component_lives_from_registration_to_rollback(tea: Tea) -> None:
@@ -152,3 +153,121 @@ def test_a_home_is_made_once_and_found_from_below(tea: Tea) -> None:
     tea("list", "--home", settings).refused(2, "tea.toml")
     settings.write_text("colour = 1\n")
     tea("list").refused(2, "colour")
+
+
+def test_copies_aliases_and_states_from_the_line(tea: Tea) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    assert tea("copy", "shout", "yell", "--reason", "for others").out == "copied to tool:yell@1.0.0\n"
+    assert tea("call", "yell", "text=hi").out == "HI\n"
+    assert tea("copy", "shout", "--json").data["version"] == "1.0.1"
+    assert "* " in tea("history", "shout").out.splitlines()[0]
+    assert tea("alias", "shout@1.0.1", "next").out == "tool:shout@next is 1.0.1\n"
+    assert "next" in tea("history", "shout").out
+    assert tea("call", "shout@next", "text=hi").out == "HI\n"
+    assert tea("alias", "shout", "next", "--remove", "--json").data["aliases"] == {}
+    assert tea("deprecate", "yell", "--reason", "too loud").out == "tool:yell@1.0.0 is deprecated\n"
+    assert "yell" not in tea("list", "tools").out
+    assert "[deprecated]" in tea("list", "tools", "--all").out
+    assert tea("call", "yell", "text=hi").out == "HI\n"
+    assert tea("archive", "yell", "--json").data["state"] == "archived"
+    tea("call", "yell", "text=hi").refused(2, "tool:yell@1.0.0 is archived", "tea history")
+    assert tea("activate", "yell").code == 0
+    assert tea("call", "yell", "text=hi").code == 0
+
+
+def test_text_is_shown_and_written_in_pieces(tea: Tea) -> None:
+    trained = PROMPT.replace("variables:", "trainable: [system]\nvariables:")
+    tea("register", tea.write("greeting.md", trained))
+    shown = tea("vars", "greeting")
+    assert "system (text)\nYou greet." in shown.out
+    assert "message (text, fixed)" in shown.out
+    assert [one["name"] for one in tea("vars", "greeting", "--json").data["variables"]] == ["system", "message"]
+    assert tea("vars", "greeting", "--set", "system=You bow.", "--reason", "polite").out == (
+        "updated prompt:greeting@1.0.1\n"
+    )
+    tea.write("words.txt", "You wave.")
+    assert tea("vars", "greeting", "--set", "system=@words.txt", "--json").data["version"] == "1.0.2"
+    assert "You wave." in tea("show", "greeting", "--source").out
+    for wrong, words in (
+        ("message=Hi.", ["message"]),
+        ("colour=red", ["colour", "system"]),
+        ("system", ["NAME=TEXT"]),
+        ("system=@missing.txt", ["missing.txt"]),
+    ):
+        tea("vars", "greeting", "--set", wrong).refused(2, *words)
+    tea("vars", "greeting", "--set", "system=a", "--set", "system=b").refused(2, "twice")
+
+
+def test_a_purge_is_asked_for_twice(tea: Tea) -> None:
+    file = tea.write("shout.py", SHOUT)
+    tea("register", file)
+    tea("register", file)
+    tea("purge", "shout@1.0.0").refused(2, "--yes")
+    tea("purge", "shout", "--yes").refused(2, "version")
+    tea("purge", "shout@1.0.1", "--yes").refused(2, "current")
+    assert tea("purge", "shout@1.0.0", "--yes", "--reason", "secret").out == "purged tool:shout@1.0.0\n"
+    tea("show", "shout@1.0.0").refused(2, "1.0.0", "1.0.1")
+    assert tea("doctor").code == 0
+    tea("unregister", "shout")
+    assert tea("purge", "tool:shout", "--yes", "--json").data["purged"] == ["tool:shout@1.0.1"]
+    assert tea("doctor").code == 0
+
+
+def test_what_was_saved_is_loaded_elsewhere_and_waits_for_trust(tea: Tea, tmp_path: Path) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    tea("register", tea.write("greeting.md", PROMPT))
+    tea("register", tea.write("small.json", '{"kind": "model", "name": "small", "provider": "openai_chat"}'))
+    assert tea("save", "all.json").out == "saved 3 components to all.json\n"
+    assert tea("save", "some.json", "prompts", "shout", "--json").data["components"] == [
+        "prompt:greeting",
+        "tool:shout",
+    ]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "nobody").mkdir()
+    other = Tea(tmp_path / "other", tmp_path / "nobody", tea.warm)
+    loaded = other("load", tea.folder / "all.json")
+    assert loaded.out == "loaded 3 versions\n"
+    assert "quarantined" in loaded.err
+    assert other("load", tea.folder / "some.json", "--json").data["added"] == []
+    assert "[quarantined]" in other("list", "tools").out
+    other("call", "shout", "text=hi").refused(2, "not trusted", "tea trust")
+    assert other("trust", "shout").out == "trusted tool:shout@1.0.0\n"
+    assert other("call", "shout", "text=hi").out == "HI\n"
+    assert other("list", "models", "--json").data["components"][0]["name"] == "small"
+    before = other.files()
+    half = tea.write("half.json", (tea.folder / "all.json").read_bytes()[:-200])
+    other("load", half).refused(2, "half.json")
+    other("load", tea.folder / "none.json").refused(2, "none.json")
+    other("load", tea.write("small2.json", "{}")).refused(2, "components")
+    assert other.files() == before
+    tea("save", "more.json", "planets").refused(2, "planets")
+    tea("save", ".").refused(2, "file")
+    assert not (tea.folder / "more.json").exists()
+
+
+def test_documents_are_components_too(tea: Tea) -> None:
+    source = '{"name": "answer", "description": "What it was.", "task": "Count.", "content": 42}'
+    file = tea.write("answer.json", source)
+    tea("register", file).refused(2, "--kind")
+    assert tea("register", file, "--kind", "solution").out == "registered solution:answer@1.0.0\n"
+    file.write_text(source.replace("42", "43"))
+    assert tea("update", "answer", file).out == "updated solution:answer@1.0.1\n"
+    assert "43" in tea("show", "solution:answer", "--source").out
+    assert tea("rollback", "answer").code == 0
+    assert tea("list", "solutions", "--json").data["components"][0]["version"] == "1.0.0"
+    for wrong, word in (
+        ("{", "line 1"),
+        ("[]", "object"),
+        (source.replace("Count.", ""), "task"),
+        (source.replace('"content": 42', '"contents": 42'), "content"),
+        (source.replace("42", "NaN"), "NaN"),
+        (source.replace('"answer"', '"../x"'), "name"),
+        (source.replace('"task"', '"kind": "model", "task"'), "model"),
+    ):
+        tea("register", tea.write("wrong.json", wrong), "--kind", "solution").refused(2, word)
+    key = '{"name": "m", "provider": "openai_chat", "key_env": "sk-123 456"}'
+    tea("register", tea.write("m.json", key), "--kind", "model").refused(2, "key_env")
+    memory = '{"kind": "memory", "name": "long", "scope": "agent", "limit": 0}'
+    tea("register", tea.write("long.json", memory)).refused(2, "limit")
+    assert tea("register", tea.write("long.json", memory.replace(": 0", ": 9"))).code == 0
+    assert "memory:long" in tea("list", "memories").out

@@ -1,5 +1,7 @@
 """The command line itself: help, usage errors, output that goes away, internal errors."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -9,7 +11,7 @@ from .conftest import Tea, on_a_terminal
 
 NAMES = {
     *("init", "doctor", "run", "replay", "resume", "runs", "trace", "list", "show", "call", "state", "register"),
-    *("update", "unregister", "history", "diff", "restore", "rollback", "trust"),
+    *("update", "unregister", "history", "diff", "restore", "rollback", "trust", "contract", "import"),
 }
 
 
@@ -54,13 +56,64 @@ def test_usage_errors_are_json_too(tea: Tea) -> None:
     assert wrong.err == ""
 
 
-def test_a_reader_that_goes_away_is_no_error(tea: Tea) -> None:
-    line = " ".join(tea.line("list", "-q"))
-    piped = f"{line} | head -c 10; exit ${{PIPESTATUS[0]}}"
+@pytest.mark.parametrize("line", [["list"], ["list", "--json"], ["run", "-q", "What is 2 + 2?"]])
+def test_a_command_whose_reader_went_away_ends_like_others_do_and_says_nothing(tea: Tea, line: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
     finished = subprocess.run(
-        ["bash", "-c", piped], cwd=tea.folder, env=tea.environment, capture_output=True, check=False
+        tea.line(*line), cwd=tea.folder, env=tea.environment, stdout=writer, stderr=subprocess.PIPE, check=False
     )
-    assert (finished.returncode, finished.stderr) == (0, b"")
+    os.close(writer)
+    assert (finished.returncode, finished.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+def test_a_command_without_an_output_is_refused_before_it_does_anything(tea: Tea) -> None:
+    line = " ".join([*tea.line("run", "-q"), "'What is 2 + 2?'", ">&-"])
+    finished = subprocess.run(
+        ["bash", "-c", line], cwd=tea.folder, env=tea.environment, capture_output=True, check=False
+    )
+    assert finished.returncode == 2
+    assert finished.stderr.startswith(b"tea: Standard output is closed. Fix: ")
+    assert finished.stderr.count(b"\n") == 1
+    assert tea.files() == set()
+
+
+def test_progress_that_nobody_reads_costs_no_answer(tea: Tea) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    finished = subprocess.run(
+        tea.line("run", "What is 2 + 2?"),
+        cwd=tea.folder,
+        env=tea.environment,
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        check=False,
+    )
+    os.close(writer)
+    assert (finished.returncode, finished.stdout) == (0, b"4\n")
+
+
+INTERRUPTED = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[-1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+from tea.cli import main
+sys.argv = ["tea", "list"]
+"""
+
+
+@pytest.mark.parametrize("module", ["tea.cli.app", "tea.errors", "typer", "tea.cli.run", "tea.runtime.platform"])
+def test_an_interruption_while_modules_are_loaded_is_one_line(tea: Tea, module: str) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED.replace("sys.argv[-1]", repr(module)) + "main()"],
+        cwd=tea.folder, env=tea.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (finished.returncode, finished.stdout) == (130, "")
+    assert finished.stderr.startswith("tea: Interrupted")
+    assert finished.stderr.count("\n") == 1
 
 
 def test_a_full_disk_under_the_output_is_one_line(tea: Tea) -> None:

@@ -1,6 +1,7 @@
 """Journals through the Tracer: records, large data, queries by session, task, index and id."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from tea.errors import BadInput, Conflict
 from tea.managers.tracer import Trace, Tracer, new_run_id, span_id
+from tea.runtime.entry import encode
 from tea.store.journal import FileJournals
 
 LARGE = "ü" * 300_000
@@ -54,8 +56,21 @@ def test_large_data_is_kept_beside_and_read_back(tracer: Tracer, trace: Trace, t
     assert (tmp_path / "traces" / trace.run / "journal.jsonl").stat().st_size < 10_000
 
 
-def test_data_known_to_be_small_may_look_like_the_mark_of_a_blob(tracer: Tracer, trace: Trace) -> None:
-    trace.append("done", "0.1", {"data": {"$blob": "mine"}}, size=100)
+@pytest.mark.parametrize(
+    "value", [None, 'é\n\u2028"', [1.5, {"$blob": 1}], {"$blob": "mine"}, {"$blob": 1, "a": 2}, LARGE]
+)
+def test_data_at_hand_as_text_gives_the_same_record(tracer: Tracer, trace: Trace, value: Any) -> None:
+    data = {"kind": "tool", "target": 'a "b"', "data": value}
+    trace.append("start", "0.1", data, agent='an "agent"', parent="p")
+    fields = '"kind":"tool","target":"a \\"b\\"",'
+    trace.append_text("start", "0.1", fields, encode(value), agent='an "agent"', parent="p")
+    first, second = tracer.records(trace.run)
+    assert replace(second, seq=first.seq, time=first.time) == first
+    assert first.data == data
+
+
+def test_data_that_is_small_may_look_like_the_mark_of_a_blob(tracer: Tracer, trace: Trace) -> None:
+    trace.append("done", "0.1", {"data": {"$blob": "mine"}})
     assert [one.data for one in tracer.records(trace.run)] == [{"data": {"$blob": "mine"}}]
 
 

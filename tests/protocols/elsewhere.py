@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ async def answer(platform: Platform, kind: str, question: Question) -> Any:
         match what:
             case "info":
                 return (await library.info(words[0])).to_json()
+            case "vars":
+                return [asdict(one) for one in await library.vars(words[0])]
+            case "states":
+                return [[one.name, one.version, one.state] for one in await library.list(state=None)]
             case "list":
                 return [[one.name, one.version, one.state, one.trusted, one.origin] for one in await library.list()]
             case "history":

@@ -73,6 +73,7 @@ name: {name}
 description: {words}
 metadata:
   category: {category}
+trainable: [system]
 variables:
   text: {{type: string}}
 {more}---
@@ -131,6 +132,17 @@ class Case:
         return f"{name}{selector}" + (f"#{self.operation}" if self.kind == "environment" else "")
 
 
+DOCUMENT = (
+    '{{"name":"{name}","description":"{words}","evolvable":true,"metadata":{{"category":"{category}"}},{body}{more}}}'
+)
+DOCUMENTS = [
+    Case(kind=kind, template=DOCUMENT, says=says, optional="", required="")
+    for kind, says in (
+        ("model", '"provider":"openai_chat","model":"{hello}"'),
+        ("memory", '"scope":"agent","limit":7,"kinds":["{hello}"]'),
+        ("solution", '"task":"Greet.","content":["{hello}"]'),
+    )
+]
 CASES = [
     Case(
         kind="tool",

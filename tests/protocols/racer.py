@@ -3,20 +3,19 @@
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from elsewhere import open_platform
 from protocol_kit import CASES
 
-from tea.protocols.manager import Services
 from tea.protocols.tcp import ToolContextManager
 
 
 async def race(home: Path, number: int, count: int) -> dict[str, list[str]]:
     """Use the one shipped tool, and register `count` versions of another name."""
     platform, tool = open_platform(home), CASES[0]
-    services = Services(platform.versions, platform.dynamic, platform.prompts, platform.trust, (home / "shipped",))
-    shipped = ToolContextManager(services)
+    shipped = ToolContextManager(replace(platform.tcp.manager.services, roots=(home / "shipped",)))
     await shipped.init()
     print("ready", flush=True)
     sys.stdin.readline()

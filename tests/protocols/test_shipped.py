@@ -1,6 +1,7 @@
 """What comes with tea: listed without being executed, stored when first used, replaced by its next edition."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from protocol_kit import CASES, Case
 from tea.errors import AlreadyRegistered, BadComponent, RegistryError, UnknownComponent
 from tea.protocols.acp import AgentContextManager
 from tea.protocols.ecp import EnvironmentContextManager
-from tea.protocols.manager import ContextManager, Services
+from tea.protocols.manager import ContextManager
 from tea.protocols.prompt import PromptLibrary
 from tea.protocols.tcp import ToolContextManager
 
@@ -43,7 +44,7 @@ def opened(case: Case, tmp_path: Path) -> Opener:
 
     def open_library() -> ContextManager[Any]:
         one = open_platform(tmp_path)
-        services = Services(one.versions, one.dynamic, one.prompts, one.trust, (tmp_path / "shipped",))
+        services = replace(one.tcp.manager.services, roots=(tmp_path / "shipped",))
         return MANAGERS[case.kind](services)
 
     return open_library

@@ -1,0 +1,181 @@
+"""CPU per step of a tool-calling conversation with a model on loopback: aiohttp, the SDK, our adapter, and whole runs.
+
+Usage: python benchmarks/models.py [STEPS ...]
+The server is a process of its own, so its CPU does not count. Every way sends the same growing conversation; `tea.run`
+is the planner with registered tools, validation, gate and a journal on disk.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from tea.managers.model_config import ModelConfig
+from tea.models.connect import connect
+from tea.models.presets import local
+from tea.runtime.platform import Platform
+from tea.types import JsonObject, Message, ModelRequest, Response, TextPart, ToolCall
+
+RESULT = "The sum of the first numbers is forty-two, and the rest of this sentence is what tools usually say. " * 4
+TOOLS = 20
+ROUNDS = 3
+
+
+def tools(count: int) -> list[dict[str, Any]]:
+    """Functions on offer, of ordinary size."""
+    parameters = {"type": "object", "properties": {"expression": {"type": "string", "description": "What to compute."}}}
+    return [
+        {"type": "function", "function": {"name": f"tool_{i:03}", "description": "Compute.", "parameters": parameters}}
+        for i in range(count)
+    ]
+
+
+async def serve() -> None:
+    """Answer every question with a call; a question that asks for a step record gets one, `done` when told to."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except (asyncio.IncompleteReadError, ConnectionError):
+                break
+            size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            body = await reader.readexactly(size)
+            data = json.dumps(reply(body)).encode()
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(data))
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=2**26)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def reply(body: bytes) -> dict[str, Any]:
+    """Return a completion: a function call, or a step record where the question has a schema."""
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    if b'"response_format"' in body:
+        last = b"This is your last step" in body
+        call = {"name": "done", "arguments": {"answer": "42"}} if last else sum_of(body.count(b'"assistant"'))
+        record = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g", "calls": [call]}
+        message["content"] = json.dumps(record)
+    else:
+        call = {"name": "tool_001", "arguments": '{"expression": "6 * 7"}'}
+        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": call}]
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    head = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+    return {**head, "choices": [choice], "usage": usage}
+
+
+def sum_of(number: int) -> dict[str, Any]:
+    """Return a call that is not the one before."""
+    return {"name": "calculator", "arguments": {"expression": f"{number} + 1"}}
+
+
+@asynccontextmanager
+async def server() -> AsyncIterator[str]:
+    """Give the address of a server in another process."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, __file__, "--serve", stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    port = int(await process.stdout.readline())
+    try:
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def by_aiohttp(url: str, steps: int) -> None:
+    """The least that a step can cost in Python: everything is encoded anew each time."""
+    import aiohttp
+
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    async with aiohttp.ClientSession() as session:
+        for _ in range(steps):
+            data = json.dumps({"model": "m", "messages": messages, "tools": tools(TOOLS)}).encode()
+            async with session.post(f"{url}/chat/completions", data=data) as response:
+                said = json.loads(await response.read())["choices"][0]["message"]
+            messages += [said, {"role": "tool", "tool_call_id": "call_1", "content": RESULT}]
+
+
+async def by_sdk(url: str, steps: int) -> None:
+    """The SDK's ordinary call."""
+    import openai
+
+    messages: list[Any] = [{"role": "user", "content": "go"}]
+    async with openai.AsyncOpenAI(api_key="none", base_url=url) as client:
+        for _ in range(steps):
+            answer = await client.chat.completions.create(model="m", messages=messages, tools=tools(TOOLS))  # pyright: ignore[reportArgumentType]
+            messages += [
+                answer.choices[0].message.model_dump(exclude_none=True),
+                {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
+            ]
+
+
+async def by_adapter(url: str, steps: int) -> None:
+    """Our adapter alone."""
+
+    async def no_tool(ref: str, arguments: JsonObject) -> Response:
+        raise AssertionError(ref)
+
+    config: ModelConfig = local("m", url, "m")
+    model = connect(config, lambda name: None)
+    messages = (Message(role="user", content=(TextPart(text="go"),)),)
+    offered = tuple(tools(TOOLS))
+    for _ in range(steps):
+        answer = await model.complete(ModelRequest(messages=messages, tools=offered), config, no_tool)
+        said = Message(role="assistant", content=(), calls=(ToolCall(id="call_1", **_plain(answer.calls[0])),))
+        messages = (*messages, said, Message(role="tool", content=(TextPart(text=RESULT),), call_id="call_1"))
+    await model.close()
+
+
+def _plain(call: ToolCall) -> dict[str, Any]:
+    return {"name": call.name, "arguments": call.arguments}
+
+
+async def by_run(url: str, steps: int) -> None:
+    """A whole run: planner, calculator, gate, journal."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with Platform(f"{folder}/home", state=f"{folder}/state") as tea:
+            tea.connect(local("m", url, "m"))
+            outcome = await tea.run("go", model="m", tools=["calculator"], budget={"steps": steps})
+            assert (outcome.answer, outcome.cost.steps) == ("42", steps), outcome
+
+
+WAYS: dict[str, Callable[[str, int], Awaitable[None]]] = {
+    "aiohttp": by_aiohttp,
+    "SDK": by_sdk,
+    "adapter": by_adapter,
+    "tea.run": by_run,
+}
+
+
+async def main(*counts: int) -> None:
+    """Print the CPU milliseconds per step, the least of some interleaved rounds."""
+    print("| steps | " + " | ".join(WAYS) + " |\n|---" * 1 + "|---" * len(WAYS) + "|")
+    async with server() as url:
+        for count in counts:
+            best = dict.fromkeys(WAYS, float("inf"))
+            for way in WAYS.values():
+                await way(url, 2)
+            for _ in range(ROUNDS):
+                for name, way in WAYS.items():
+                    begun = time.process_time()
+                    await way(url, count)
+                    best[name] = min(best[name], (time.process_time() - begun) / count * 1000)
+            print(f"| {count} | " + " | ".join(f"{best[name]:.2f}" for name in WAYS) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--serve"]:
+        asyncio.run(serve())
+    else:
+        asyncio.run(main(*map(int, sys.argv[1:] or ["20"])))

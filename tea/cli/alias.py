@@ -1,0 +1,28 @@
+"""`tea alias`: a movable tag stands for a version."""
+
+from typing import Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import RefArgument, find
+from tea.cli.register import ReasonOption
+
+
+async def alias(
+    command: Command,
+    ref: RefArgument,
+    tag: Annotated[str, typer.Argument(metavar="TAG", help="For example prod; a ref may end in @prod then.")],
+    remove: Annotated[bool, typer.Option("--remove", help="Take the tag away.")] = False,
+    reason: ReasonOption = "",
+) -> None:
+    """Let a tag stand for a version; a tag that stands for another moves."""
+    async with command.platform() as tea:
+        library, found = await find(tea, ref)
+        if remove:
+            head = await library.unalias(found.name, tag, reason=reason)
+        else:
+            head = await library.alias(found, tag, reason=reason)
+    name = str(found.at(None))
+    words = f"{name} has no {tag} any more" if remove else f"{name}@{tag} is {head.aliases[tag]}"
+    command.show(words, {"ref": name, "aliases": dict(head.aliases)})

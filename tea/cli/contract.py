@@ -1,0 +1,56 @@
+"""`tea contract`: what components promise, as one document for each kind or as Agent Skills."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import KEPT, find
+from tea.cli.terminal import clean
+from tea.refs import Kind
+
+if TYPE_CHECKING:
+    from tea.manifest import Manifest
+    from tea.runtime.platform import Platform
+
+
+async def contract(
+    command: Command,
+    what: Annotated[str | None, typer.Argument(metavar="[KIND|REF]", help="A kind, or one component.")] = None,
+    skills: Annotated[
+        Path | None, typer.Option("--skills", metavar="FOLDER", help="Write each component as an Agent Skill there.")
+    ] = None,
+) -> None:
+    """Print what components promise: purpose, parameters, effects, examples and rules, as they are now."""
+    async with command.platform() as tea:
+        chosen = await _chosen(tea, what)
+        if skills is not None:
+            await _write(command, tea, chosen, skills)
+            return
+        found = {kind: await tea.libraries[kind].contract(names=names) for kind, names in chosen.items()}
+    command.show(clean("\n".join(found.values())).rstrip("\n"), {"contracts": found})
+
+
+async def _chosen(tea: "Platform", what: str | None) -> dict[Kind, list[str] | None]:
+    """Return the names to show by kind; None stands for all."""
+    kinds: list[Kind] = [kind for kind in KEPT if what in (None, kind, f"{kind}s")]
+    if kinds or what is None:
+        return dict.fromkeys(kinds)
+    library, ref = await find(tea, what)
+    return {library.kind: [str(ref)]}
+
+
+async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str] | None], folder: Path) -> None:
+    import asyncio
+
+    from tea.interop.skill import skill_of
+    from tea.interop.skill_folder import write_skills
+
+    found: list[Manifest] = []
+    for kind, names in chosen.items():
+        library = tea.libraries[kind]
+        found += [await library.info(name) for name in names or [one.name for one in await library.list()]]
+    written = await asyncio.to_thread(write_skills, folder, [skill_of(one) for one in found])
+    count = f"{len(written)} skill{'' if len(written) == 1 else 's'}"
+    command.show(f"{count} in {clean(str(folder))}", {"skills": [str(path) for path in written]})

@@ -1,0 +1,28 @@
+"""`tea import`: an Agent Skill becomes a prompt."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.register import ReasonOption, summary
+
+
+async def import_component(
+    command: Command,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that holds SKILL.md.")],
+    name: Annotated[
+        str | None, typer.Option("--name", help="Its name here; made from the skill's if left out.")
+    ] = None,
+    reason: ReasonOption = "",
+) -> None:
+    """Import an Agent Skill as a prompt.
+
+    Its scripts are kept as files and never executed. It is not trusted until you say so with `tea trust`.
+    """
+    from tea.interop.skill_import import import_skill
+
+    async with command.platform() as tea:
+        found = await import_skill(tea.libraries["prompt"], folder, name=name, reason=reason)
+    command.show(f"imported {found.ref}", summary(found))

@@ -1,0 +1,147 @@
+"""`tea models`: which models are configured, a further one, and whether they answer."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.terminal import one_line, table
+from tea.errors import BadInput, ProviderError, TeaError
+
+if TYPE_CHECKING:
+    from tea.managers.model_config import ModelConfig
+    from tea.runtime.platform import Platform
+    from tea.types import JsonObject, Response
+
+_ACTIONS = ("ls", "add", "test")
+_PATIENCE = 10.0
+_QUESTION = "Answer with the single word ok."
+_FEW_TOKENS = 1024
+
+
+async def models(
+    command: Command,
+    action: Annotated[str, typer.Argument(metavar="[ls|add|test]", help="What to do.")] = "ls",
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which configuration.")] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset", help="Where it starts: openai, anthropic, gemini, openrouter, ollama, vllm, llamacpp."
+        ),
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option("--provider", help="openai_chat, openai_responses or anthropic_messages.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", help="The provider's id of the model.")] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", help="Where it is reached.")] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", help="Names of variables that hold keys, divided by commas.")
+    ] = None,
+    fallback: Annotated[list[str] | None, typer.Option("--fallback", help="Who answers instead; repeatable.")] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the history.")] = "",
+) -> int | None:
+    """List the models, add one to the registry, or ask one whether it answers.
+
+    A key is never given here: name the environment variable, or the line of .env, that holds it.
+    """
+    given = {"preset": preset, "provider": provider, "model": model, "base_url": base_url, "key_env": key_env}
+    stated: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    stated |= {"fallbacks": fallback} if fallback else {}
+    if action not in _ACTIONS:
+        raise BadInput(f"`tea models` cannot {action[:40]!r}.", fix=f"it can {', '.join(_ACTIONS)}.")
+    if action != "add" and stated:
+        raise BadInput(f"`tea models {action}` takes no {next(iter(stated))}.", fix="only `add` does.")
+    async with command.platform() as tea:
+        if action == "ls":
+            _list(command, tea)
+            return None
+        if action == "add":
+            return await _add(command, tea, name, stated, reason)
+        return await _test(command, tea, name)
+
+
+async def reach(tea: "Platform") -> dict[str, str]:
+    """Return in words, for each configured model, whether it can be reached; nothing is asked or paid."""
+
+    async def one(name: str) -> str:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await tea.models.probe(name)
+        except TimeoutError:
+            return f"does not answer within {_PATIENCE:g} s"
+        except TeaError as error:
+            return str(error)
+
+    names = [config.name for config in tea.models.list()]
+    return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+
+
+def _list(command: Command, tea: "Platform") -> None:
+    found = [_facts(tea, config) for config in tea.models.list()]
+    rows = [
+        ("*" if one["default"] else "-", one["name"], one["provider"], one["model"] or "-", one["keys"], one["for"])
+        for one in found
+    ]
+    command.show(table(rows), {"models": found})
+
+
+def _facts(tea: "Platform", config: "ModelConfig") -> dict[str, Any]:
+    set_keys = [name for name in config.keys if tea.keys(name)]
+    missing = "no key set" if config.keys else "needs no key"
+    roles = sorted(role for role, name in tea.models.roles.items() if name == config.name)
+    return {
+        **config.to_json(),
+        "default": config.name == tea.models.default,
+        "roles": roles,
+        "keys": f"key in {', '.join(set_keys)}" if set_keys else missing,
+        "for": f"for {', '.join(roles)}" if roles else "",
+    }
+
+
+async def _add(command: Command, tea: "Platform", name: str | None, stated: dict[str, Any], reason: str) -> int | None:
+    from tea.models.presets import configured
+
+    if name is None:
+        raise BadInput("The new model has no name.", fix="write `tea models add NAME --preset ...`.")
+    config = configured(name, stated)
+    registered = await tea.libraries["model"].register(config, reason=reason)
+    command.show(f"registered {registered.ref}", {"ref": str(registered.ref), "model": config.to_json()})
+    if config.keys and not any(map(tea.keys, config.keys)) and not command.as_json:
+        command.tell(f"set {' or '.join(config.keys)} in the environment, or in .env of the home.")
+    return None
+
+
+async def _test(command: Command, tea: "Platform", name: str | None) -> int:
+    """Ask one model, or all that are configured, one short question; it costs a few tokens."""
+    names: Sequence[str] = [name] if name else [one.name for one in tea.models.list() if one.provider != "offline"]
+    if not names:
+        raise ProviderError("No model is configured.", fix="set a key such as OPENAI_API_KEY, or `tea models add`.")
+    found = [await _asked(tea, one) for one in names]
+    rows = [(one["name"], one_line(one["said"], 200)) for one in found]
+    command.show(table(rows), {"models": found})
+    return 0 if all(one["ok"] for one in found) else ProviderError.exit_code
+
+
+async def _no_tool(ref: str, arguments: "JsonObject") -> "Response":
+    raise ProviderError(f"Outside of a run there is no {ref[:80]}.", fix="test another model.")
+
+
+async def _asked(tea: "Platform", name: str) -> dict[str, Any]:
+    from tea.types import Message, ModelRequest, TextPart
+
+    question = Message(role="user", content=(TextPart(text=_QUESTION),))
+    begun = time.monotonic()
+    try:
+        answer = await tea.models.complete(
+            ModelRequest(model=name, messages=(question,), max_output=_FEW_TOKENS), _no_tool
+        )
+    except TeaError as error:
+        return {"name": name, "ok": False, "said": str(error), "error": error.record()}
+    seconds = time.monotonic() - begun
+    tokens = answer.usage.input_tokens + answer.usage.output_tokens
+    price = "price unknown" if answer.usage.usd is None else f"${answer.usage.usd:.6f}"
+    said = f"{answer.model} answers {one_line(answer.text, 60)!r} in {seconds:.1f} s, {tokens} tokens, {price}"
+    return {"name": name, "ok": True, "said": said, "model": answer.model, "usage": answer.usage.model_dump()}

@@ -1,0 +1,61 @@
+"""The person at the terminal: components may ask them, and the run goes on with what they type."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from tea.cli.terminal import clean, write
+
+if TYPE_CHECKING:
+    from tea.runtime.people import Person
+
+
+def person() -> Person | None:
+    """Return who can be asked now: nobody unless a terminal is there to ask and to answer."""
+    source: TextIO | None = sys.stdin
+    there = source is not None and source.isatty() and sys.stderr.isatty()
+    return AtTerminal(source.fileno()) if source is not None and there else None
+
+
+class AtTerminal:
+    """Asks one question at a time on standard error, and reads the answer.
+
+    Args:
+        source: Descriptor that the answer is read from, line by line.
+    """
+
+    def __init__(self, source: int) -> None:
+        self._source = source
+        self._typed = b""
+        self._turn = asyncio.Lock()
+
+    async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
+        """Return what was typed, None where the person closed the input; ask again until it is one of the choices."""
+        async with self._turn:
+            write(f"\n{clean(question)}\n", sys.stderr)
+            while True:
+                write(f"[{' / '.join(map(clean, choices))}] > " if choices else "> ", sys.stderr)
+                line = await self._line()
+                if line is None or not choices or line in choices:
+                    return line
+
+    async def _line(self) -> str | None:
+        """Return the next line; the loop watches the input, so that Ctrl-C and a deadline end the waiting."""
+        loop = asyncio.get_running_loop()
+        while b"\n" not in self._typed:
+            ready = loop.create_future()
+            loop.add_reader(self._source, lambda ready=ready: ready.done() or ready.set_result(None))
+            try:
+                await ready
+            finally:
+                loop.remove_reader(self._source)
+            part = os.read(self._source, 4096)
+            if not part:
+                break
+            self._typed += part
+        line, end, self._typed = self._typed.partition(b"\n")
+        return line.decode("utf-8", "replace").strip() if line or end else None

@@ -1,0 +1,33 @@
+"""`tea purge`: the bytes of a version go for good."""
+
+import asyncio
+import sys
+from typing import Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import RefArgument, find
+from tea.cli.register import ReasonOption
+from tea.errors import BadInput
+
+
+async def purge(
+    command: Command,
+    ref: RefArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    reason: ReasonOption = "",
+) -> None:
+    """Remove bytes for good: of REF@VERSION, or of all that an unregistered component had.
+
+    Runs that pinned them can no longer be replayed. What stays says who purged them, when and why.
+    """
+    if not yes and not sys.stdin.isatty():
+        raise BadInput(f"Nothing brings back what is purged of {ref[:80]}.", fix="add --yes if that is meant.")
+    if not yes:
+        await asyncio.to_thread(typer.confirm, f"Remove the bytes of {ref} for good?", abort=True)
+    async with command.platform() as tea:
+        library, found = await find(tea, ref)
+        gone = await library.purge(found, reason=reason)
+    refs = [str(one.ref) for one in gone]
+    command.show(f"purged {', '.join(refs)}", {"purged": refs})

@@ -1,0 +1,64 @@
+"""`tea retrieve`: what fits a wish in words, and what components served before."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import KEPT
+from tea.cli.terminal import one_line, table
+from tea.errors import BadInput, BadRef
+from tea.refs import Kind
+
+if TYPE_CHECKING:
+    from tea.protocols.retrieval.retrieval import Match
+    from tea.store.usage import Use
+
+
+async def retrieve(
+    command: Command,
+    query: Annotated[str, typer.Argument(metavar="[WORDS]", help="What is wished for; with --usage, a name.")] = "",
+    kind: Annotated[str, typer.Option("--kind", help="tool, environment, agent or prompt.")] = "tool",
+    number: Annotated[int, typer.Option("-k", help="How many at most.")] = 5,
+    route: Annotated[bool, typer.Option("--route", help="Prefer the best toolkits of the best categories.")] = False,
+    usage: Annotated[bool, typer.Option("--usage", help="Show what was served, by components of the kind.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Erase that for good; a name erases its own only.")] = False,
+) -> None:
+    """Find components by what they do, or look at and erase what their past uses count for."""
+    one = _kind(kind)
+    if usage and forget:
+        raise BadInput("--usage and --forget were given together.", fix="give one of them.")
+    async with command.platform() as tea:
+        if usage:
+            uses = await asyncio.to_thread(tea.retrieval.evidence.uses, one, query or None)
+            command.show(_served(uses), {"uses": [asdict(use) for use in uses]})
+        elif forget:
+            erased = await asyncio.to_thread(tea.retrieval.forget, one, query or None)
+            command.show(f"erased {erased} uses", {"erased": erased})
+        else:
+            found = await tea.libraries[one].retrieve(query, number, route=route)
+            command.show(_text(found), {"matches": [one.to_json() for one in found]})
+
+
+def _kind(text: str) -> Kind:
+    found: list[Kind] = [kind for kind in KEPT if text in (kind, f"{kind}s")]
+    if not found:
+        raise BadRef(f"{text[:80]!r} is no kind of component.", fix=f"kinds are {', '.join(KEPT)}.")
+    return found[0]
+
+
+def _text(found: "list[Match]") -> str:
+    rows = [(one.ref, f"{one.score:.3f}", _why(one.why), one_line(one.listing.description)) for one in found]
+    return table(rows) if rows else "Nothing is registered."
+
+
+def _why(parts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
+
+
+def _served(uses: "list[Use]") -> str:
+    rows = [(use.name, use.time, use.run, one_line(use.text, 80)) for use in uses]
+    return table(rows) if rows else "Nothing was served yet."

@@ -1,0 +1,33 @@
+"""`tea save`: components to one file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.reference import find, kind_named
+from tea.refs import Ref
+
+if TYPE_CHECKING:
+    from tea.runtime.platform import Platform
+
+SavedFile = Annotated[Path, typer.Argument(metavar="FILE", help="A JSON file; one that is there is replaced.")]
+Chosen = Annotated[list[str] | None, typer.Argument(metavar="[KIND|REF]...", help="What; everything if left out.")]
+
+
+async def save(command: Command, file: SavedFile, chosen: Chosen = None) -> None:
+    """Save components with their whole history to one file."""
+    from tea.protocols.bundle import save_components
+
+    async with command.platform() as tea:
+        refs = [ref for text in chosen or () for ref in await _refs(tea, text)]
+        names = await save_components(tea.libraries, file, refs if chosen else None)
+    command.show(f"saved {len(names)} components to {file.name}", {"file": str(file), "components": names})
+
+
+async def _refs(tea: "Platform", text: str) -> list[Ref]:
+    kind = kind_named(text)
+    if kind is None:
+        return [(await find(tea, text))[1].at(None)]
+    return [Ref(kind=kind, name=name) for name in tea.versions.names(kind)]

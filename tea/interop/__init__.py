@@ -1,0 +1,1 @@
+"""Interop: other formats for what tea holds, one file each."""

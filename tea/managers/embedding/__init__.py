@@ -1,0 +1,1 @@
+"""Embedders: the ways of turning texts into vectors, one file for each."""

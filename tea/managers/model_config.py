@@ -1,0 +1,108 @@
+"""A model configuration: how one model is reached, what it can do, what it costs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal, get_args
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from tea.errors import BadInput
+from tea.operation import reasons
+from tea.refs import check_name
+from tea.store.strict import Refused, dumps
+from tea.types import JsonObject
+
+Provider = Literal["openai_chat", "openai_responses", "anthropic_messages"]
+CAPABILITIES = ("tools", "schema", "vision", "audio", "files", "streaming")
+LIMITS = ("concurrency", "requests_per_minute", "attempts", "attempt_seconds", "seconds")
+PRICES = ("input", "cached", "written", "output")
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """A named configuration.
+
+    Args:
+        name: What tasks and agents call it.
+        provider: Which adapter speaks to it: a wire format, or `offline`.
+        model: The provider's own id of the model; empty for the first that the server lists.
+        base_url: Where it is reached, None for the provider's default.
+        key_env: Names of the environment variables that hold keys, divided by commas; never a key.
+        capabilities: What it can do beyond text: `tools`, `schema`, `vision`, `audio`, `files`, `streaming`.
+        prices: US dollars per million tokens: `input`, `cached`, `written`, `output`; empty for the list prices.
+        fallbacks: Names of the configurations to try next; never `offline`.
+        limits: `concurrency`, `requests_per_minute`, `attempts`, `attempt_seconds`, `seconds`.
+        max_output: Most tokens of one answer; None where no tokens are counted.
+        options: Further members of the request, as the provider's reference has them, for example `temperature`.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    name: str
+    provider: str
+    model: str = ""
+    base_url: str | None = None
+    key_env: str | None = None
+    capabilities: tuple[str, ...] = ()
+    prices: Mapping[str, float] = field(default_factory=dict[str, float])
+    fallbacks: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+    max_output: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def origin(self) -> str:
+        """What its reasoning is marked with: only the same model at the same place understands it."""
+        return f"{self.provider} {self.base_url or ''} {self.model}"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of the environment variables that hold its keys."""
+        return tuple(name.strip() for name in (self.key_env or "").split(",") if name.strip())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, name: str, document: JsonObject) -> ModelConfig:
+        """Return the configuration that a document holds; the wire format is Chat Completions if it names none.
+
+        Raises:
+            BadInput: It is no usable configuration, or holds what looks like a key.
+        """
+        check_name(name, "a model")
+        given = {"provider": "openai_chat", "max_output": 8192, **document, "name": name}
+        try:
+            config = TypeAdapter(cls).validate_json(dumps(given))
+        except (ValidationError, Refused) as error:
+            problem = f"The model {name[:80]!r} is not usable: {reasons(error, 2)[:180]}."
+            raise BadInput(problem, fix="see design/005-models.md for what it may say.") from error
+        if fault := _fault(config):
+            raise BadInput(f"The model {name[:80]!r} is not usable: {fault[0]}.", fix=fault[1])
+        return config
+
+
+def _fault(config: ModelConfig) -> tuple[str, str] | None:
+    """Return what is wrong with a configuration and how to mend it."""
+    if config.provider not in get_args(Provider):
+        return f"there is no provider {config.provider[:60]!r}", f"providers are {', '.join(get_args(Provider))}."
+    for name in config.keys:
+        if not _VARIABLE.fullmatch(name):
+            return "`key_env` is no name of an environment variable", "put the key there, and name the variable here."
+    if config.base_url is not None and not re.fullmatch(r"https?://[^\s@]+", config.base_url):
+        return "`base_url` is no address", "write http:// or https://, without a user or a password."
+    known = {"capabilities": CAPABILITIES, "prices": PRICES, "limits": LIMITS}
+    for field_name, names in known.items():
+        if wrong := sorted(set(getattr(config, field_name)) - set(names)):
+            return f"{field_name!r} knows no {wrong[0][:60]!r}", f"it may have {', '.join(names)}."
+    if any(not 0 <= value < 1e9 for value in (*config.prices.values(), *config.limits.values())):
+        return "a price or a limit is negative or too large", "write a number from 0 on."
+    if config.max_output is not None and config.max_output < 1:
+        return "`max_output` is no number of tokens", "write how many an answer may have."
+    return None

@@ -1,0 +1,106 @@
+"""States: one small JSON document of its own for each owner, for a session or for good."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from tea.errors import BadArguments
+from tea.store.events import EventStore
+from tea.store.strict import Refused, dumps
+from tea.types import JsonObject, JsonValue
+
+MOST_BYTES = 64 * 1024
+
+
+class States:
+    """Keeps documents, and changes each at most once for one key, whoever else writes.
+
+    Each change is one event with the whole document; events are numbered, so two writers never hold the same number.
+
+    Args:
+        events: Where they are kept, one stream for each document.
+    """
+
+    def __init__(self, events: EventStore) -> None:
+        self._events = events
+
+    async def load(self, owner: str, session: str | None) -> JsonValue:
+        """Return a document, None where there is none.
+
+        Args:
+            owner: Whose it is, for example `agent:market`.
+            session: The session it belongs to; None for the one that all sessions share.
+        """
+        return await asyncio.to_thread(self._load, _stream(owner, session))
+
+    async def save(self, owner: str, session: str | None, document: JsonValue, key: str) -> None:
+        """Replace a document.
+
+        Args:
+            owner: As for `load`.
+            session: As for `load`.
+            document: JSON data of at most 64 KiB.
+            key: What makes the change one and the same: the key of the effect that makes it.
+
+        Raises:
+            BadArguments: The document is not JSON, or too large.
+            StorageError: It cannot be written.
+        """
+        await self._changed(owner, session, key, lambda _: (document,))
+
+    async def merge(self, owner: str, session: str | None, patch: JsonObject, key: str) -> None:
+        """Change members of a document, each member that is None goes; as JSON Merge Patch (RFC 7396) has it."""
+        await self._changed(owner, session, key, lambda found: (_merged(found, patch),))
+
+    async def swap(self, owner: str, session: str | None, old: JsonValue, new: JsonValue, key: str) -> bool:
+        """Replace a document if it is still `old`, and tell whether it was."""
+        return await self._changed(owner, session, key, lambda found: (new,) if found == old else None)
+
+    async def _changed(
+        self, owner: str, session: str | None, key: str, change: Callable[[JsonValue], tuple[JsonValue] | None]
+    ) -> bool:
+        return await asyncio.to_thread(self._change, _stream(owner, session), key, change)
+
+    def _load(self, stream: str) -> JsonValue:
+        events = self._events.read(stream)
+        return events[-1]["document"] if events else None
+
+    def _change(self, stream: str, key: str, change: Callable[[JsonValue], tuple[JsonValue] | None]) -> bool:
+        while True:
+            events = self._events.read(stream)
+            if any(event["by"] == key for event in reversed(events)):
+                return True
+            made = change(events[-1]["document"] if events else None)
+            if made is None:
+                return False
+            _check(made[0])
+            if self._events.append(stream, str(len(events) + 1), {"by": key, "document": made[0]}):
+                return True
+
+
+def _check(document: JsonValue) -> None:
+    try:
+        size = len(dumps({"document": document}))
+    except Refused as reason:
+        raise BadArguments(f"The state cannot be kept: {reason}.", fix="give plain data.") from reason
+    if size > MOST_BYTES:
+        problem = f"The state has {size:,} bytes, and {MOST_BYTES:,} are allowed."
+        raise BadArguments(problem, fix="keep less, or write a file and keep its name.")
+
+
+def _merged(document: JsonValue, patch: JsonValue) -> JsonValue:
+    if not isinstance(patch, Mapping):
+        return patch
+    found = dict(cast("Mapping[str, Any]", document)) if isinstance(document, Mapping) else {}
+    for name, value in cast("Mapping[str, Any]", patch).items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = _merged(found.get(name), value)
+    return found
+
+
+def _stream(owner: str, session: str | None) -> str:
+    return f"state/{owner}" if session is None else f"state/{owner}/{session}"

@@ -1,0 +1,219 @@
+"""Transfer: everything a registry knows of components as one JSON document, and back into a registry."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from tea.errors import AlreadyRegistered, BadInput, Conflict, TeaError
+from tea.managers.head import Head
+from tea.managers.tombstone import Tombstone
+from tea.managers.version import VersionManager, operator, timestamp
+from tea.manifest import Manifest
+from tea.refs import KINDS, Kind, Ref, Version, check_alias, check_name
+from tea.store.bulk import Whole
+from tea.store.strict import dumps
+from tea.types import JsonObject, JsonValue
+
+FORMAT = "tea components"
+VERSION = 1
+LIMIT = 2**30
+_FIX = "save it again; nothing was changed."
+_DAMAGED = "The file is not what was saved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What loading did.
+
+    Args:
+        added: Refs of the versions that are new.
+        skipped: Refs of those that were there with the same bytes.
+        current: Refs of the versions that became current.
+    """
+
+    added: tuple[str, ...]
+    skipped: tuple[str, ...]
+    current: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Saved:
+    """One component of a document, checked: its versions, and its heads with the oldest first."""
+
+    kind: Kind
+    name: str
+    versions: Mapping[str, Manifest | Tombstone]
+    heads: tuple[Head, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What a component adds to those that are there: versions, and heads after number `known`."""
+
+    saved: _Saved
+    known: int
+    versions: tuple[str, ...]
+    heads: tuple[Head, ...]
+
+
+def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
+    """Return the document of components, with every version, head and tombstone of each.
+
+    Raises:
+        Damaged: One of them is not what was written.
+    """
+    components: list[JsonValue] = []
+    for ref in refs:
+        heads = versions.heads(ref.kind, ref.name)
+        if not heads:  # a registration that died half-way, or is under way
+            continue
+        stored = versions.store.versions(ref.kind, ref.name)
+        found = [versions.document(ref.kind, ref.name, version).to_json() for version in stored]
+        components.append(
+            {"kind": ref.kind, "name": ref.name, "versions": found, "heads": [head.to_json() for head in heads]}
+        )
+    return {"format": FORMAT, "version": VERSION, "check": _check(components), "components": components}
+
+
+def load(
+    versions: VersionManager, document: JsonObject, kinds: Iterable[Kind], received: Callable[[Manifest], Manifest]
+) -> Loaded:
+    """Add what a document holds; where anything is wrong with it, nothing is changed.
+
+    A component that is there gets the versions it lacks. Its pointers move only where its history is the beginning of
+    the document's, or where it was unregistered; the operator's own changes stay in force.
+
+    Args:
+        versions: Where to.
+        document: What `saved` returned.
+        kinds: The kinds that it may hold.
+        received: Makes a manifest fit to be listed; raises BadComponent where it has another form.
+
+    Raises:
+        BadInput: It is not what was saved, or holds another kind.
+        AlreadyRegistered: A version is there with other bytes.
+    """
+    plans = [_planned(versions, one) for one in _read(document, frozenset(kinds), received)]
+    versions.store.create_all(_whole(plan.saved) for plan in plans if plan.known < 0)
+    for plan in plans:
+        if plan.known >= 0:
+            _apply(versions, plan)
+    added = [(plan, version) for plan in plans for version in plan.versions]
+    moved = [plan.saved for plan in plans if plan.heads and plan.heads[-1].current]
+    return Loaded(
+        added=tuple(_ref(plan.saved, version) for plan, version in added),
+        skipped=tuple(_ref(p.saved, one) for p in plans for one in p.saved.versions if one not in p.versions),
+        current=tuple(_ref(one, str(one.heads[-1].current)) for one in moved),
+    )
+
+
+def _read(document: JsonObject, kinds: frozenset[Kind], received: Callable[[Manifest], Manifest]) -> list[_Saved]:
+    if document.get("format") != FORMAT or document.get("version") != VERSION:
+        raise BadInput("The file holds no components of tea.", fix="give a file that `tea save` wrote.")
+    components = document.get("components")
+    if set(document) != {"format", "version", "check", "components"} or not isinstance(components, list):
+        raise BadInput(f"{_DAMAGED}: it has other members.", fix=_FIX)
+    if document["check"] != _check(cast("list[JsonValue]", components)):
+        raise BadInput(f"{_DAMAGED}: its content does not match its check.", fix=_FIX)
+    found: dict[tuple[str, str], _Saved] = {}
+    for number, data in enumerate(cast("list[JsonValue]", components), start=1):
+        try:
+            one = _component(data, kinds, received)
+        except TeaError as error:
+            raise BadInput(f"Component {number} of the file cannot be used: {error.problem}"[:240], fix=_FIX) from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            problem = f"{_DAMAGED}: component {number} has another form ({type(error).__name__})."
+            raise BadInput(problem, fix=_FIX) from error
+        if found.setdefault((one.kind, one.name), one) is not one:
+            raise BadInput(f"{_DAMAGED}: {one.kind}:{one.name} stands twice.", fix=_FIX)
+    return list(found.values())
+
+
+def _component(data: Any, kinds: frozenset[Kind], received: Callable[[Manifest], Manifest]) -> _Saved:
+    kind, name = data["kind"], check_name(data["name"])
+    if kind not in KINDS or kind not in kinds:
+        raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(kinds))}.", fix=_FIX)
+    versions: dict[str, Manifest | Tombstone] = {}
+    for one in data["versions"]:
+        found = Tombstone.of(one) or Manifest.from_json(one)
+        if isinstance(found, Manifest) and found.kind == kind:
+            found = received(found)
+        if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
+            raise BadInput(f"{kind}:{name} holds {found.ref} twice, or not as its own.", fix=_FIX)
+        versions[found.version] = found
+    heads = tuple(Head.from_json(number, one) for number, one in enumerate(data["heads"], start=1))
+    if set(data) != {"kind", "name", "versions", "heads"} or not heads:
+        raise BadInput(f"{kind}:{name} has other members.", fix=_FIX)
+    for head in heads:
+        _check_head(head, versions)
+    if heads[-1].current is not None and not isinstance(versions[heads[-1].current], Manifest):
+        raise BadInput(f"{kind}:{name} has a current version that was purged.", fix=_FIX)
+    return _Saved(kind=kind, name=name, versions=versions, heads=heads)
+
+
+def _check_head(head: Head, versions: Mapping[str, object]) -> None:
+    named = {*head.aliases.values(), *head.states, *head.removed, *filter(None, [head.current])}
+    for alias in head.aliases:
+        check_alias(alias)
+    if named - versions.keys() or head.current in head.removed or not 0 < (head.undo or 1) <= max(1, head.number - 1):
+        raise BadInput(f"its change {head.number} is about versions that are not there.", fix=_FIX)
+
+
+def _planned(versions: VersionManager, one: _Saved) -> _Plan:
+    there = set(versions.store.versions(one.kind, one.name))
+    for version in there & one.versions.keys():
+        if versions.document(one.kind, one.name, version).digest != one.versions[version].digest:
+            problem = f"{_ref(one, version)} is here with other bytes than in the file, so nothing was loaded."
+            raise AlreadyRegistered(problem, fix="load into another home, or save only what is wanted.")
+    missing = tuple(version for version in one.versions if version not in there)
+    if not there:
+        return _Plan(saved=one, known=-1, versions=missing, heads=one.heads)
+    mine = versions.heads(one.kind, one.name)
+    buried = there - {*versions.living(one.kind, one.name)}
+    return _Plan(saved=one, known=len(mine), versions=missing, heads=_following(mine, one, buried))
+
+
+def _following(mine: list[Head], one: _Saved, buried: set[str]) -> tuple[Head, ...]:
+    """Return the changes of the pointers that loading makes."""
+    newest = one.heads[-1]
+    if tuple(mine) == one.heads[: len(mine)]:
+        return one.heads[len(mine) :]
+    in_sight = bool(mine) and mine[-1].current is not None
+    if in_sight or newest.current is None or newest.current in buried:
+        return ()
+    hidden = {version for head in mine[-1:] for version in head.removed if version not in one.versions}
+    hidden |= buried | {*newest.removed}
+    removed = tuple(sorted(hidden, key=Version.parse))
+    told = {"author": operator(), "reason": "loaded", "time": timestamp()}
+    return (replace(newest, removed=removed, undo=None, **told),)
+
+
+def _apply(versions: VersionManager, plan: _Plan) -> None:
+    one, store = plan.saved, versions.store
+    try:
+        for version in plan.versions:
+            store.create(one.kind, one.name, version, one.versions[version].to_json())
+    except AlreadyRegistered as error:
+        raise Conflict(f"{one.kind}:{one.name} is being changed by others.", fix="load again.") from error
+    for number, head in enumerate(plan.heads, start=plan.known):
+        store.advance(one.kind, one.name, head.to_json(), number)
+
+
+def _whole(one: _Saved) -> Whole:
+    return Whole(
+        kind=one.kind,
+        name=one.name,
+        versions={version: found.to_json() for version, found in one.versions.items()},
+        heads=tuple(head.to_json() for head in one.heads),
+    )
+
+
+def _ref(one: _Saved, version: str) -> str:
+    return f"{one.kind}:{one.name}@{version}"
+
+
+def _check(components: list[JsonValue]) -> str:
+    return "sha256:" + hashlib.sha256(dumps(components, sort_keys=True)).hexdigest()

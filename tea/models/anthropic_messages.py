@@ -1,0 +1,254 @@
+"""Anthropic's Messages.
+
+Source: https://docs.claude.com/en/api/messages, with messages-streaming, prompt-caching, structured-outputs and
+extended-thinking beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from tea.errors import ProviderError
+from tea.managers.model import Delta
+from tea.managers.model_config import ModelConfig
+from tea.models.fault import Fault
+from tea.models.format import (
+    Encode,
+    Wishes,
+    assembled,
+    count,
+    decoded,
+    encoded,
+    in_base64,
+    joined,
+    member,
+    members,
+    plain,
+    sorted_tools,
+    stable,
+    strict,
+    words,
+)
+from tea.models.sse import Sent
+from tea.types import (
+    DataPart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+    Usage,
+)
+
+_FINISH: dict[Any, Literal["stop", "length", "calls", "refusal"]] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "calls",
+    "refusal": "refusal",
+}
+_CHOICE = {"auto": "auto", "required": "any", "none": "none"}
+_LASTING = ("overloaded_error", "api_error", "rate_limit_error", "timeout_error")
+_CACHED = b',"cache_control":{"type":"ephemeral"}}'
+_USER, _ASSISTANT = b'{"role":"user","content":[', b'{"role":"assistant","content":['
+_TURNS_CACHED = 2
+_MAX_TOKENS = 8192
+
+
+class AnthropicMessages:
+    """The format of `POST /v1/messages`."""
+
+    name = "anthropic_messages"
+    sdk: Literal["openai", "anthropic"] = "anthropic"
+    path = "/v1/messages"
+    base_url = "https://api.anthropic.com"
+
+    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
+        """Return the question as bytes; the ends of tools, system text and the last two turns are cache breakpoints."""
+        limit = request.max_output or config.max_output or _MAX_TOKENS
+        members = {"model": encoded(config.model), "max_tokens": encoded(limit)}
+        if request.tools:
+            tools = [_tool(one) for one in sorted_tools(request.tools)]
+            members["tools"] = joined([*tools[:-1], _breakpoint(tools[-1])])
+            choice = {"type": _CHOICE[request.tool_choice]}
+            single = {} if request.parallel or request.tool_choice == "none" else {"disable_parallel_tool_use": True}
+            members["tool_choice"] = encoded({**choice, **single})
+        if request.output is not None and "schema" in config.capabilities and strict(request.output):
+            members["output_config"] = stable({"format": {"type": "json_schema", "schema": request.output}})
+        members |= {name: stable(value) for name, value in sorted(config.options.items())}
+        system = [plain(message) for message in request.messages if message.role == "system"]
+        if text := "\n\n".join(filter(None, system)):
+            members["system"] = joined([_breakpoint(encoded({"type": "text", "text": text}))])
+        pieces = [encode(one, request.media) for one in request.messages if one.role != "system"]
+        members["messages"] = joined(_turns(pieces))
+        if stream:
+            members["stream"] = b"true"
+        return assembled(members)
+
+    def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
+        """Return one message, as far as its content; `body` joins neighbours of one role and closes them."""
+        blocks = _blocks(message, media)
+        opening = _ASSISTANT if message.role == "assistant" else _USER
+        return opening + b",".join(encoded(block) for block in blocks) if blocks else b""
+
+    def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
+        """Return the answer."""
+        if document.get("type") != "message":
+            raise Fault("the answer is no message", again=True)
+        texts, wishes, thoughts = list[str](), Wishes(), list[ReasoningPart]()
+        for one in members(document, "content"):
+            match one.get("type"):
+                case "text":
+                    texts.append(str(one.get("text", "")))
+                case "tool_use":
+                    wishes.add(one.get("id"), one.get("name"), one.get("input"))
+                case "thinking" | "redacted_thinking":
+                    thoughts.append(ReasoningPart(text=str(one.get("thinking", "")), origin=config.origin, data=one))
+                case _:
+                    pass
+        return ModelResponse(
+            text="".join(texts),
+            calls=tuple(wishes.calls),
+            unusable=wishes.unusable,
+            reasoning=tuple(thoughts),
+            usage=_usage(member(document, "usage")),
+            finish=_FINISH.get(document.get("stop_reason"), "stop"),
+            model=str(document.get("model") or config.model),
+        )
+
+    def assembly(self) -> MessageAssembly:
+        """Return what puts one streamed answer together."""
+        return MessageAssembly()
+
+
+class MessageAssembly:
+    """Puts events together to the message that they are pieces of."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._inputs: dict[int, list[str]] = {}
+        self._stopped = False
+
+    def take(self, sent: Sent) -> list[Delta]:
+        """Take one event; those it does not know are new and harmless."""
+        event = decoded(sent.data)
+        match event.get("type"):
+            case "message_start":
+                self._message = dict(event["message"])
+            case "content_block_start":
+                return self._start(event["index"], dict(event["content_block"]))
+            case "content_block_delta":
+                return self._delta(event["index"], event["delta"])
+            case "message_delta":
+                self._message |= event["delta"]
+                known = {name: value for name, value in member(event, "usage").items() if value is not None}
+                self._message["usage"] = member(self._message, "usage") | known
+            case "message_stop":
+                self._stopped = True
+            case "error":
+                error = member(event, "error")
+                problem = str(error.get("message") or error.get("type"))[:300]
+                raise Fault(problem, again=error.get("type") in _LASTING)
+            case _:
+                pass
+        return []
+
+    def document(self) -> JsonObject:
+        """Return the message."""
+        if not self._stopped or not self._message:
+            raise Fault("the stream ended before the answer did", again=True)
+        for index, pieces in self._inputs.items():
+            self._blocks[index]["input"] = "".join(pieces) or {}
+        return {**self._message, "content": [self._blocks[index] for index in sorted(self._blocks)]}
+
+    def _start(self, index: int, block: dict[str, Any]) -> list[Delta]:
+        self._blocks[index] = block
+        if block.get("type") != "tool_use":
+            return []
+        self._inputs[index] = []
+        return [Delta(type="call", text=str(block.get("name", "")))]
+
+    def _delta(self, index: int, delta: dict[str, Any]) -> list[Delta]:
+        block = self._blocks[index]
+        match delta.get("type"):
+            case "text_delta":
+                block["text"] += delta["text"]
+                return [Delta(type="text", text=delta["text"])]
+            case "thinking_delta":
+                block["thinking"] += delta["thinking"]
+                return [Delta(type="reasoning", text=delta["thinking"])]
+            case "signature_delta":
+                block["signature"] = delta["signature"]
+            case "input_json_delta":
+                self._inputs[index].append(delta["partial_json"])
+                return [Delta(type="call", text=delta["partial_json"])]
+            case _:
+                pass
+        return []
+
+
+def _turns(pieces: list[bytes]) -> list[bytes]:
+    """Join neighbours of one role to turns, and mark the ends of the last two of the user's."""
+    turns: list[tuple[bytes, list[bytes]]] = []
+    for piece in filter(None, pieces):
+        opening = _USER if piece.startswith(_USER) else _ASSISTANT
+        if not turns or turns[-1][0] is not opening:
+            turns.append((opening, []))
+        turns[-1][1].append(piece[len(opening) :])
+    users = [index for index, (opening, _) in enumerate(turns) if opening is _USER][-_TURNS_CACHED:]
+    closed: list[bytes] = []
+    for index, (opening, contents) in enumerate(turns):
+        content = b",".join(contents)
+        closed.append(opening + (_breakpoint(content) if index in users else content) + b"]}")
+    return closed
+
+
+def _breakpoint(content: bytes) -> bytes:
+    """Mark the last block of a content as the end of what the provider may cache."""
+    return content[:-1] + _CACHED
+
+
+def _blocks(message: Message, media: Mapping[str, bytes]) -> list[JsonObject]:
+    if message.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": message.call_id, "content": plain(message)}
+        return [result]
+    blocks = [block for part in message.content if (block := _block(part, media))]
+    calls = [{"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments} for one in message.calls]
+    return [*blocks, *calls]
+
+
+def _block(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject | None:
+    """Return a part as a block; empty words are refused by the provider, so they are left out."""
+    if isinstance(part, ReasoningPart):
+        return part.data or None
+    if isinstance(part, TextPart | DataPart):
+        text = words(part)
+        return {"type": "text", "text": text} if text.strip() else None
+    source = {"type": "base64", "media_type": part.media_type, "data": in_base64(part, media)}
+    if part.type == "image":
+        return {"type": "image", "source": source}
+    if part.type == "file" and part.media_type == "application/pdf":
+        return {"type": "document", "source": source}
+    problem = f"A {part.type} of type {part.media_type!r} cannot be sent to this model."
+    raise ProviderError(problem, fix="give it as text, an image or a PDF, or choose another model.")
+
+
+def _tool(function: dict[str, Any]) -> bytes:
+    schema = function.get("parameters") or {"type": "object"}
+    described = {"description": function["description"]} if function.get("description") else {}
+    return stable({"name": function["name"], **described, "input_schema": schema})
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """Return what was used; here the cached tokens are counted beside the input, not within it."""
+    cached, written = count(usage, "cache_read_input_tokens"), count(usage, "cache_creation_input_tokens")
+    return Usage(
+        input_tokens=count(usage, "input_tokens") + cached + written,
+        cached_tokens=cached,
+        written_tokens=written,
+        output_tokens=count(usage, "output_tokens"),
+        reasoning_tokens=count(usage, "output_tokens_details", "thinking_tokens"),
+    )

@@ -1,0 +1,82 @@
+"""Connecting a configuration to its adapter, its keys and its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tea.errors import ProviderError
+from tea.managers.model import ModelManager
+from tea.managers.model_config import ModelConfig
+from tea.models.anthropic_messages import AnthropicMessages
+from tea.models.format import Format
+from tea.models.line import Line
+from tea.models.openai_chat import OpenAIChat
+from tea.models.openai_responses import OpenAIResponses
+from tea.models.presets import PRESETS, configured
+from tea.models.retrying import Retrying
+from tea.models.wire import WireModel
+
+Keys = Callable[[str], str | None]
+ATTEMPT_SECONDS = 600.0
+_FORMATS: tuple[type[Format], ...] = (AnthropicMessages, OpenAIChat, OpenAIResponses)
+FORMATS: Mapping[str, Format] = {one.name: one() for one in _FORMATS}
+
+
+def connect(config: ModelConfig, keys: Keys) -> WireModel:
+    """Return the adapter of a configuration; nothing is imported or contacted yet.
+
+    Args:
+        config: What to reach.
+        keys: Gives a key by the name of its variable.
+
+    Raises:
+        ProviderError: None of its keys is set.
+    """
+    found = {name: key for name in config.keys if (key := keys(name))}
+    if config.keys and not found:
+        problem = f"The model {config.name!r} cannot be used: {' or '.join(config.keys)} is not set."
+        raise ProviderError(problem, fix=f"set {config.keys[0]} in the environment, or in .env of the home.")
+    format = FORMATS[config.provider]
+    seconds = config.limits.get("attempt_seconds", ATTEMPT_SECONDS)
+    line = Line(format.sdk, config.base_url or format.base_url, found, seconds)
+    return WireModel(format, line, Retrying(config.limits))
+
+
+def offer(models: ModelManager, config: ModelConfig, keys: Keys) -> None:
+    """Make a configuration available.
+
+    Args:
+        models: Where to.
+        config: What to reach.
+        keys: Gives a key by the name of its variable.
+    """
+    models.offer(config, partial(connect, config, keys))
+
+
+def withhold(models: ModelManager, config: ModelConfig) -> None:
+    """Let a configuration that nobody vouched for be known by name only: it would send keys where it likes.
+
+    Args:
+        models: Where it becomes known.
+        config: What its document says.
+    """
+
+    def refuse() -> WireModel:
+        problem = f"The model {config.name!r} comes from elsewhere, and nobody vouched for it."
+        raise ProviderError(problem, fix=f"read it, then `tea trust model:{config.name}`.")
+
+    models.offer(config, refuse, listed=False)
+
+
+def offer_presets(models: ModelManager, keys: Keys) -> None:
+    """Make the presets available that are not configured otherwise; those whose key is set count as configured.
+
+    Args:
+        models: Where to.
+        keys: Gives a key by the name of its variable.
+    """
+    for name in PRESETS:
+        if not models.knows(name):
+            config = configured(name, {})
+            models.offer(config, partial(connect, config, keys), listed=any(map(keys, config.keys)))

@@ -1,0 +1,52 @@
+"""Fault: one try of a model call that gave no answer, and whether another may."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping
+
+RETRIED = frozenset({408, 409, 425, 429})
+
+
+class Fault(Exception):
+    """A try that failed; it never leaves `tea.models`.
+
+    Args:
+        problem: What went wrong, in words.
+        again: Whether another try may succeed.
+        status: The HTTP status, if there was a response.
+        wait: Seconds that the provider asks to wait.
+    """
+
+    def __init__(self, problem: str, *, again: bool, status: int | None = None, wait: float | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.again, self.status, self.wait = problem, again, status, wait
+
+
+def repeatable(status: int) -> bool:
+    """Tell whether a status may pass: too many requests, a timeout, a conflict, or the server's own fault."""
+    return status in RETRIED or status >= 500
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a response asks to wait: `retry-after-ms`, or `Retry-After` (RFC 9110, 10.2.3)."""
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after", "")
+    seconds = _number(text)
+    if seconds is not None or not text:
+        return seconds
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < 86_400 else None

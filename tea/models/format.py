@@ -1,0 +1,207 @@
+"""What a wire format must be able to do, and what the three of them share."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, cast
+
+from tea.errors import ProviderError
+from tea.managers.model import Delta
+from tea.managers.model_config import ModelConfig
+from tea.models.fault import Fault
+from tea.models.sse import Sent
+from tea.store.strict import Refused, loads
+from tea.types import DataPart, JsonObject, MediaPart, Message, ModelRequest, ModelResponse, TextPart, ToolCall
+
+Encode = Callable[[Message, Mapping[str, bytes]], bytes]
+
+
+class Assembly(Protocol):
+    """Puts a streamed answer together."""
+
+    def take(self, sent: Sent) -> list[Delta]:
+        """Take one event and return what a listener is told of it.
+
+        Raises:
+            Fault: It is an error, or makes no sense.
+        """
+        ...
+
+    def document(self) -> JsonObject:
+        """Return the whole answer, as it had been without streaming.
+
+        Raises:
+            Fault: The stream ended before the answer did.
+        """
+        ...
+
+
+class Format(Protocol):
+    """One wire format: how a question is written, and how an answer is read.
+
+    Args:
+        name: What configurations call it, as `provider`.
+        sdk: The package whose client carries it.
+        path: Where questions are posted, below the base URL.
+        base_url: Where its provider is.
+    """
+
+    name: str
+    sdk: Literal["openai", "anthropic"]
+    path: str
+    base_url: str
+
+    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
+        """Return the question as bytes; the same question always gives the same."""
+        ...
+
+    def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
+        """Return one message in the format's own form, for `body` to put together; empty if nothing is left of it."""
+        ...
+
+    def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
+        """Return the answer that a document holds, without its price.
+
+        Raises:
+            Fault: It holds none.
+        """
+        ...
+
+    def assembly(self) -> Assembly:
+        """Return what puts one streamed answer together."""
+        ...
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+
+
+def encoded(value: Any) -> bytes:
+    """Return compact JSON, in the order in which it was written."""
+    return _encode(value).encode("utf-8", "replace")
+
+
+def stable(value: Any) -> bytes:
+    """Return compact JSON with sorted keys, for what comes from elsewhere and must not change between steps."""
+    return _sorted(value).encode("utf-8", "replace")
+
+
+def assembled(members: Mapping[str, bytes]) -> bytes:
+    """Return an object whose members are JSON already."""
+    return b"{" + b",".join(encoded(name) + b":" + value for name, value in members.items()) + b"}"
+
+
+def joined(items: list[bytes]) -> bytes:
+    """Return an array whose items are JSON already."""
+    return b"[" + b",".join(items) + b"]"
+
+
+def decoded(data: bytes) -> dict[str, Any]:
+    """Return the object in bytes that came from outside.
+
+    Raises:
+        Fault: They are no JSON object.
+    """
+    try:
+        value = loads(data)
+    except Refused as error:
+        raise Fault(f"what came back is not JSON ({error})", again=True) from error
+    if not isinstance(value, dict):
+        raise Fault("what came back is no JSON object", again=True)
+    return cast("dict[str, Any]", value)
+
+
+def words(part: TextPart | DataPart) -> str:
+    """Return what a model reads of words and data."""
+    return part.text if isinstance(part, TextPart) else _encode(part.data)
+
+
+def plain(message: Message) -> str:
+    """Return all words of a message."""
+    return "\n\n".join(words(part) for part in message.content if isinstance(part, TextPart | DataPart))
+
+
+def in_base64(part: MediaPart, media: Mapping[str, bytes]) -> str:
+    """Return a media part's content.
+
+    Raises:
+        ProviderError: The content is not at hand.
+    """
+    if part.digest not in media:
+        raise ProviderError(f"The {part.type} {part.digest[:20]} is not at hand.", fix="keep it among the run's blobs.")
+    return base64.b64encode(media[part.digest]).decode()
+
+
+def function_of(tool: JsonObject) -> dict[str, Any]:
+    """Return name, description and parameters of a function-calling schema, bare or in OpenAI's envelope."""
+    return dict(tool.get("function", tool))
+
+
+def sorted_tools(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+    """Return the functions on offer, by name."""
+    return sorted((function_of(tool) for tool in tools), key=lambda one: str(one["name"]))
+
+
+@dataclass(slots=True)
+class Wishes:
+    """The tool calls of one answer; a call that cannot be read makes the answer unusable, and never another call."""
+
+    calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    unusable: str = ""
+
+    def add(self, id: Any, name: Any, arguments: Any) -> None:
+        """Add a call as the model wrote it, its arguments as JSON text or an object."""
+        try:
+            given = decoded(arguments.encode()) if isinstance(arguments, str) and arguments.strip() else arguments or {}
+        except Fault as error:
+            self.unusable = f"The arguments of the call of {str(name)[:60]!r} cannot be read: {error.problem}."
+            return
+        if not isinstance(name, str) or not name or not isinstance(given, dict):
+            self.unusable = "A call has no name, or its arguments are no JSON object."
+            return
+        known = {call.id for call in self.calls}
+        own = id if isinstance(id, str) and id and id not in known else f"call_{len(self.calls) + 1}"
+        self.calls.append(ToolCall(id=own, name=name, arguments=cast("dict[str, Any]", given)))
+
+
+def strict(schema: object) -> bool:
+    """Tell whether a schema keeps to what providers can enforce: closed objects whose members are all required."""
+    if isinstance(schema, list):
+        return all(strict(one) for one in cast("list[object]", schema))
+    if not isinstance(schema, dict):
+        return True
+    given = cast("dict[str, Any]", schema)
+    if given.get("type") == "object" or "properties" in given:
+        members = cast("dict[str, Any]", given.get("properties", {}))
+        if given.get("additionalProperties") is not False or set(given.get("required", ())) != set(members):
+            return False
+    return all(strict(value) for value in given.values())
+
+
+def member(value: JsonObject, name: str) -> dict[str, Any]:
+    """Return an object inside of an object; an empty one where there is none."""
+    found = value.get(name)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def members(value: JsonObject, name: str) -> list[dict[str, Any]]:
+    """Return a list of objects inside of an object; an empty one where there is none.
+
+    Raises:
+        Fault: It holds something else.
+    """
+    found = cast("list[Any]", value.get(name) or [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Fault(f"{name!r} is no list of objects", again=True)
+    return found
+
+
+def count(usage: JsonObject, *path: str) -> int:
+    """Return a number from a usage report; 0 where a provider leaves it out."""
+    found: Any = usage
+    for name in path:
+        found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0

@@ -1,0 +1,212 @@
+"""OpenAI's Chat Completions, which most other servers speak too.
+
+Source: https://platform.openai.com/docs/api-reference/chat, with the streaming events of chat-streaming;
+`reasoning_content` and `reasoning` are what DeepSeek, vLLM, llama.cpp and OpenRouter add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from tea.errors import ProviderError
+from tea.managers.model import Delta
+from tea.managers.model_config import ModelConfig
+from tea.models.fault import Fault
+from tea.models.format import (
+    Encode,
+    Wishes,
+    assembled,
+    count,
+    decoded,
+    encoded,
+    in_base64,
+    joined,
+    member,
+    members,
+    plain,
+    sorted_tools,
+    stable,
+    strict,
+    words,
+)
+from tea.models.sse import Sent
+from tea.types import (
+    DataPart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+    Usage,
+)
+
+_FINISH: dict[Any, Literal["stop", "length", "calls", "refusal"]] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "calls",
+    "function_call": "calls",
+    "content_filter": "refusal",
+}
+_SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
+
+class OpenAIChat:
+    """The format of `POST /chat/completions`."""
+
+    name = "openai_chat"
+    sdk: Literal["openai", "anthropic"] = "openai"
+    path = "/chat/completions"
+    base_url = "https://api.openai.com/v1"
+
+    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
+        """Return the question as bytes."""
+        members = {"model": encoded(config.model)}
+        limit = request.max_output or config.max_output
+        if limit is not None:
+            members["max_completion_tokens" if config.base_url is None else "max_tokens"] = encoded(limit)
+        if request.tools:
+            members["tools"] = joined([_tool(one) for one in sorted_tools(request.tools)])
+            members["tool_choice"] = encoded(request.tool_choice)
+            members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
+        if request.output is not None and "schema" in config.capabilities:
+            schema = {"name": "answer", "schema": request.output, "strict": strict(request.output)}
+            members["response_format"] = stable({"type": "json_schema", "json_schema": schema})
+        members |= {name: stable(value) for name, value in sorted(config.options.items())}
+        members["messages"] = joined([piece for one in request.messages if (piece := encode(one, request.media))])
+        if stream:
+            members |= {"stream": b"true", "stream_options": b'{"include_usage":true}'}
+        return assembled(members)
+
+    def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
+        """Return one message."""
+        if message.role == "tool":
+            return encoded({"role": "tool", "tool_call_id": message.call_id, "content": plain(message)})
+        if message.role == "assistant":
+            return _assistant(message)
+        if all(isinstance(part, TextPart | DataPart) for part in message.content):
+            return encoded({"role": message.role, "content": plain(message)})
+        return encoded({"role": message.role, "content": [_part(part, media) for part in message.content]})
+
+    def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
+        """Return the answer."""
+        choice = next(iter(members(document, "choices")), None)
+        if choice is None:
+            raise Fault(_error_of(document) or "the answer has no choice", again=True)
+        said = member(choice, "message")
+        wishes = Wishes()
+        for call in members(said, "tool_calls"):
+            function = member(call, "function")
+            wishes.add(call.get("id"), function.get("name"), function.get("arguments"))
+        thought = said.get("reasoning_content") or said.get("reasoning") or ""
+        refusal = said.get("refusal") or ""
+        finish = "refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop")
+        usage = member(document, "usage")
+        return ModelResponse(
+            text=str(refusal or said.get("content") or ""),
+            calls=tuple(wishes.calls),
+            unusable=wishes.unusable,
+            reasoning=(ReasoningPart(text=str(thought), origin=config.origin),) if thought else (),
+            usage=Usage(
+                input_tokens=count(usage, "prompt_tokens"),
+                cached_tokens=count(usage, "prompt_tokens_details", "cached_tokens"),
+                output_tokens=count(usage, "completion_tokens"),
+                reasoning_tokens=count(usage, "completion_tokens_details", "reasoning_tokens"),
+            ),
+            finish="calls" if wishes.calls and finish == "stop" else finish,
+            model=str(document.get("model") or config.model),
+        )
+
+    def assembly(self) -> ChatAssembly:
+        """Return what puts one streamed answer together."""
+        return ChatAssembly()
+
+
+class ChatAssembly:
+    """Puts chunks together to the completion that they are pieces of."""
+
+    def __init__(self) -> None:
+        self._document: dict[str, Any] = {}
+        self._texts: dict[str, list[str]] = {}
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._finish: str | None = None
+
+    def take(self, sent: Sent) -> list[Delta]:
+        """Take one event."""
+        if sent.data.strip() == b"[DONE]":
+            return []
+        chunk = decoded(sent.data)
+        if problem := _error_of(chunk):
+            raise Fault(problem, again=True)
+        for name in ("model", "usage"):
+            if chunk.get(name):
+                self._document[name] = chunk[name]
+        deltas: list[Delta] = []
+        for choice in members(chunk, "choices"):
+            self._finish = choice.get("finish_reason") or self._finish
+            deltas += self._delta(member(choice, "delta"))
+        return deltas
+
+    def document(self) -> JsonObject:
+        """Return the completion."""
+        if self._finish is None:
+            raise Fault("the stream ended before the answer did", again=True)
+        message: dict[str, Any] = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        if self._calls:
+            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+        return {**self._document, "choices": [{"message": message, "finish_reason": self._finish}]}
+
+    def _delta(self, delta: dict[str, Any]) -> list[Delta]:
+        deltas: list[Delta] = []
+        for name in ("content", "refusal", "reasoning_content", "reasoning"):
+            if isinstance(text := delta.get(name), str) and text:
+                self._texts.setdefault(name, []).append(text)
+                deltas.append(Delta(type="reasoning" if name.startswith("reasoning") else "text", text=text))
+        for position, piece in enumerate(members(delta, "tool_calls")):
+            call = self._calls.setdefault(piece.get("index", position), {"function": {"name": "", "arguments": ""}})
+            call["id"] = piece.get("id") or call.get("id")
+            for name in ("name", "arguments"):
+                if text := member(piece, "function").get(name):
+                    call["function"][name] += text
+                    deltas.append(Delta(type="call", text=text))
+        return deltas
+
+
+def _assistant(message: Message) -> bytes:
+    text = plain(message)
+    if not message.calls:
+        return encoded({"role": "assistant", "content": text}) if text else b""
+    calls = [
+        {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": stable(one.arguments).decode()}}
+        for one in message.calls
+    ]
+    return encoded({"role": "assistant", "content": text or None, "tool_calls": calls})
+
+
+def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject:
+    if isinstance(part, TextPart | DataPart):
+        return {"type": "text", "text": words(part)}
+    if isinstance(part, ReasoningPart):
+        raise ProviderError("Reasoning stands in a question.", fix="put it into the assistant's messages.")
+    data = in_base64(part, media)
+    if part.type == "image":
+        return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
+    if part.type == "audio":
+        if part.media_type not in _SOUNDS:
+            raise ProviderError(f"A sound of type {part.media_type!r} cannot be sent.", fix="convert it to wav or mp3.")
+        return {"type": "input_audio", "input_audio": {"data": data, "format": _SOUNDS[part.media_type]}}
+    name = f"file.{part.media_type.rpartition('/')[2]}"
+    return {"type": "file", "file": {"filename": name, "file_data": f"data:{part.media_type};base64,{data}"}}
+
+
+def _tool(function: dict[str, Any]) -> bytes:
+    return stable({"type": "function", "function": function})
+
+
+def _error_of(document: JsonObject) -> str:
+    """Return what an error inside of an answer says, if there is one."""
+    error = document.get("error")
+    found = member(document, "error")
+    return str(found.get("message") or found.get("type") or found.get("code") or error)[:300] if error else ""

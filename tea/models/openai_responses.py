@@ -1,0 +1,210 @@
+"""OpenAI's Responses, without anything kept on the provider's side.
+
+Source: https://platform.openai.com/docs/api-reference/responses, with responses-streaming; reasoning is carried along
+encrypted, as https://platform.openai.com/docs/guides/reasoning describes for stateless use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from tea.errors import ProviderError
+from tea.managers.model import Delta
+from tea.managers.model_config import ModelConfig
+from tea.models.fault import Fault
+from tea.models.format import (
+    Encode,
+    Wishes,
+    assembled,
+    count,
+    decoded,
+    encoded,
+    in_base64,
+    joined,
+    member,
+    members,
+    plain,
+    sorted_tools,
+    stable,
+    strict,
+    words,
+)
+from tea.models.sse import Sent
+from tea.types import (
+    DataPart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+    Usage,
+)
+
+_DELTAS: Mapping[str, Literal["text", "reasoning", "call"]] = {
+    "response.output_text.delta": "text",
+    "response.refusal.delta": "text",
+    "response.reasoning_summary_text.delta": "reasoning",
+    "response.reasoning_text.delta": "reasoning",
+    "response.function_call_arguments.delta": "call",
+}
+_REFUSED = ("invalid_prompt", "content_policy_violation")
+
+
+class OpenAIResponses:
+    """The format of `POST /responses`."""
+
+    name = "openai_responses"
+    sdk: Literal["openai", "anthropic"] = "openai"
+    path = "/responses"
+    base_url = "https://api.openai.com/v1"
+
+    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
+        """Return the question as bytes."""
+        members = {"model": encoded(config.model), "store": b"false", "include": b'["reasoning.encrypted_content"]'}
+        limit = request.max_output or config.max_output
+        if limit is not None:
+            members["max_output_tokens"] = encoded(limit)
+        if request.tools:
+            members["tools"] = joined([_tool(one) for one in sorted_tools(request.tools)])
+            members["tool_choice"] = encoded(request.tool_choice)
+            members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
+        if request.output is not None and "schema" in config.capabilities:
+            schema = {"name": "answer", "schema": request.output, "strict": strict(request.output)}
+            members["text"] = stable({"format": {"type": "json_schema", **schema}})
+        members |= {name: stable(value) for name, value in sorted(config.options.items())}
+        members["input"] = joined([piece for one in request.messages if (piece := encode(one, request.media))])
+        if stream:
+            members["stream"] = b"true"
+        return assembled(members)
+
+    def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
+        """Return one message as items, divided by commas."""
+        if message.role == "tool":
+            result = {"type": "function_call_output", "call_id": message.call_id, "output": plain(message)}
+            return encoded(result)
+        if message.role == "assistant":
+            return b",".join(encoded(item) for item in _spoken(message))
+        content = [_part(part, media) for part in message.content]
+        return encoded({"type": "message", "role": message.role, "content": content})
+
+    def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
+        """Return the answer."""
+        if document.get("status") == "failed" or "output" not in document:
+            error = member(document, "error")
+            problem = str(error.get("message") or "the answer has no output")[:300]
+            raise Fault(problem, again=error.get("code") not in _REFUSED)
+        wishes, thoughts, texts, refusals = Wishes(), list[ReasoningPart](), list[str](), list[str]()
+        for one in members(document, "output"):
+            match one.get("type"):
+                case "message":
+                    for part in members(one, "content"):
+                        (refusals if part.get("type") == "refusal" else texts).append(
+                            str(part.get("refusal") or part.get("text") or "")
+                        )
+                case "function_call":
+                    wishes.add(one.get("call_id"), one.get("name"), one.get("arguments"))
+                case "reasoning":
+                    thoughts.append(ReasoningPart(text=_thought(one), origin=config.origin, data=_kept(one)))
+                case _:
+                    pass
+        return ModelResponse(
+            text="".join(refusals or texts),
+            calls=tuple(wishes.calls),
+            unusable=wishes.unusable,
+            reasoning=tuple(thoughts),
+            usage=_usage(member(document, "usage")),
+            finish=_finish(document, calls=bool(wishes.calls), refused=bool(refusals)),
+            model=str(document.get("model") or config.model),
+        )
+
+    def assembly(self) -> ResponseAssembly:
+        """Return what puts one streamed answer together."""
+        return ResponseAssembly()
+
+
+class ResponseAssembly:
+    """Waits for the event that carries the whole response."""
+
+    def __init__(self) -> None:
+        self._document: JsonObject | None = None
+
+    def take(self, sent: Sent) -> list[Delta]:
+        """Take one event."""
+        event = decoded(sent.data)
+        kind = str(event.get("type"))
+        if kind in ("response.completed", "response.incomplete", "response.failed"):
+            self._document = member(event, "response")
+        elif kind == "error":
+            problem = str(event.get("message") or event.get("code"))[:300]
+            raise Fault(problem, again=event.get("code") not in _REFUSED)
+        elif kind == "response.output_item.added" and member(event, "item").get("type") == "function_call":
+            return [Delta(type="call", text=str(event["item"].get("name", "")))]
+        elif kind in _DELTAS:
+            return [Delta(type=_DELTAS[kind], text=str(event.get("delta", "")))]
+        return []
+
+    def document(self) -> JsonObject:
+        """Return the response."""
+        if self._document is None:
+            raise Fault("the stream ended before the answer did", again=True)
+        return self._document
+
+
+def _spoken(message: Message) -> list[JsonObject]:
+    """Return what a model said as the items that it said it in."""
+    thoughts = [part.data for part in message.content if isinstance(part, ReasoningPart) and part.data]
+    text = plain(message)
+    said = [{"type": "message", "role": "assistant", "content": text}] if text else []
+    calls = [
+        {"type": "function_call", "call_id": one.id, "name": one.name, "arguments": stable(one.arguments).decode()}
+        for one in message.calls
+    ]
+    return [*thoughts, *said, *calls]
+
+
+def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject:
+    if isinstance(part, TextPart | DataPart):
+        return {"type": "input_text", "text": words(part)}
+    if isinstance(part, ReasoningPart) or part.type == "audio":
+        problem = f"A question to this model cannot hold {part.type}."
+        raise ProviderError(problem, fix="transcribe it, or choose a model that takes it.")
+    address = f"data:{part.media_type};base64,{in_base64(part, media)}"
+    if part.type == "image":
+        return {"type": "input_image", "detail": "auto", "image_url": address}
+    return {"type": "input_file", "filename": f"file.{part.media_type.rpartition('/')[2]}", "file_data": address}
+
+
+def _tool(function: dict[str, Any]) -> bytes:
+    parameters = member(function, "parameters") or {"type": "object", "properties": {}}
+    return stable({**function, "type": "function", "parameters": parameters, "strict": bool(function.get("strict"))})
+
+
+def _kept(item: dict[str, Any]) -> dict[str, Any]:
+    """Return what of a reasoning item is given back."""
+    return {name: item[name] for name in ("type", "id", "summary", "encrypted_content") if item.get(name) is not None}
+
+
+def _thought(item: dict[str, Any]) -> str:
+    parts = [*members(item, "summary"), *members(item, "content")]
+    return "\n".join(str(part.get("text", "")) for part in parts)
+
+
+def _finish(document: JsonObject, *, calls: bool, refused: bool) -> Literal["stop", "length", "calls", "refusal"]:
+    reason = member(document, "incomplete_details").get("reason")
+    if refused or reason == "content_filter":
+        return "refusal"
+    if document.get("status") == "incomplete":
+        return "length"
+    return "calls" if calls else "stop"
+
+
+def _usage(usage: JsonObject) -> Usage:
+    return Usage(
+        input_tokens=count(usage, "input_tokens"),
+        cached_tokens=count(usage, "input_tokens_details", "cached_tokens"),
+        output_tokens=count(usage, "output_tokens"),
+        reasoning_tokens=count(usage, "output_tokens_details", "reasoning_tokens"),
+    )

@@ -1,0 +1,87 @@
+"""Prices: what a model call costs, by the configuration's own prices or the public list, or that nobody knows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from tea.managers.model_config import ModelConfig
+from tea.types import Usage
+
+_LISTED = {"input": "input_mtok", "cached": "cache_read_mtok", "written": "cache_write_mtok", "output": "output_mtok"}
+_HOMES = {"anthropic_messages": "https://api.anthropic.com", "openai_chat": "https://api.openai.com/v1"}
+
+
+def price(config: ModelConfig, model: str, usage: Usage) -> float | None:
+    """Return the US dollars of one call, None when no price is known.
+
+    Args:
+        config: The configuration; its own prices go before the list's.
+        model: The provider's id of the model that answered.
+        usage: What it used.
+    """
+    if config.prices:
+        return _own(config.prices, usage)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _listed(config, model or config.model, usage)
+
+
+def list_prices(config: ModelConfig) -> dict[str, float]:
+    """Return the highest prices that the list has for a model, US dollars per million tokens; empty when unknown."""
+    one = Usage(input_tokens=1, output_tokens=1)
+    found = _calculated(config, config.model, one)
+    if found is None:
+        return {}
+    named = {name: _highest(getattr(found.model_price, member, None)) for name, member in _LISTED.items()}
+    prices = {name: value for name, value in named.items() if value is not None}
+    return prices if "input" in prices and "output" in prices else {}
+
+
+def worst_case(prices: Mapping[str, float], input_tokens: int, output_tokens: int) -> float | None:
+    """Return what a call may cost at most, None when no price is known."""
+    if not {"input", "output"} <= set(prices):
+        return None
+    dearest = max(prices["input"], prices.get("written", 0.0))
+    return (input_tokens * dearest + output_tokens * prices["output"]) / 1e6
+
+
+def _own(prices: Mapping[str, float], usage: Usage) -> float | None:
+    if not {"input", "output"} <= set(prices):
+        return None
+    fresh = usage.input_tokens - usage.cached_tokens - usage.written_tokens
+    tokens = {"input": fresh, "cached": usage.cached_tokens, "written": usage.written_tokens}
+    spent = sum(count * prices.get(name, prices["input"]) for name, count in tokens.items())
+    return (spent + usage.output_tokens * prices["output"]) / 1e6
+
+
+def _listed(config: ModelConfig, model: str, usage: Usage) -> float | None:
+    found = _calculated(config, model, usage)
+    return None if found is None else float(found.total_price)
+
+
+def _calculated(config: ModelConfig, model: str, usage: Usage) -> Any:
+    """Ask the list; None where it knows neither the provider of that address nor the model."""
+    from genai_prices import Usage as Used
+    from genai_prices import calc_price
+
+    used = Used(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.written_tokens,
+        output_tokens=usage.output_tokens,
+    )
+    address = config.base_url or _HOMES.get(config.provider, _HOMES["openai_chat"])
+    try:
+        return calc_price(used, model, provider_api_url=address)
+    except (LookupError, ValueError):
+        return None
+
+
+def _highest(price: Any) -> float | None:
+    """Return a price, the highest where it depends on the length of the question."""
+    if price is None:
+        return None
+    tiers = [tier.price for tier in getattr(price, "tiers", ())]
+    return float(max([getattr(price, "base", price), *tiers]))

@@ -1,0 +1,57 @@
+"""Server-sent events, read from bytes as they come: a character or an event may be cut anywhere.
+
+Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tea.models.fault import Fault
+
+MOST_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One event: its name, empty for the default, and its data."""
+
+    event: str
+    data: bytes
+
+
+@dataclass(slots=True)
+class Events:
+    """Makes events of chunks of bytes."""
+
+    _left: bytes = b""
+    _event: str = ""
+    _data: list[bytes] = field(default_factory=list[bytes])
+    _size: int = 0
+
+    def feed(self, chunk: bytes) -> Iterator[Sent]:
+        """Take the next bytes and give the events that are whole now.
+
+        Raises:
+            Fault: The stream is larger than an answer can be.
+        """
+        self._size += len(chunk)
+        if self._size > MOST_BYTES:
+            raise Fault("the answer is larger than 32 MiB", again=False)
+        *lines, self._left = (self._left + chunk).split(b"\n")
+        for line in lines:
+            yield from self._line(line.removesuffix(b"\r"))
+
+    def _line(self, line: bytes) -> Iterator[Sent]:
+        if not line:
+            if self._data:
+                yield Sent(event=self._event, data=b"\n".join(self._data))
+            self._event, self._data = "", []
+            return
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._data.append(value)
+        elif name == b"event":
+            self._event = value.decode("utf-8", "replace")

@@ -1,0 +1,117 @@
+"""The one adapter to real models: a finished body goes through the provider's SDK, and what comes back is read here.
+
+The SDKs walk and transform every message on every call; a body that was encoded piece by piece, once, passes through
+them untouched, and their own retries are off, since a try that failed belongs into the journal.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import aclosing
+from functools import partial
+from typing import Any
+
+from tea.managers.model import CallTool, Delta, Listen
+from tea.managers.model_config import ModelConfig
+from tea.models.fault import Fault
+from tea.models.format import Format, decoded, encoded
+from tea.models.line import Line
+from tea.models.prices import price
+from tea.models.retrying import Retrying
+from tea.models.sse import Events, Sent
+from tea.models.text_calls import as_text, from_text
+from tea.types import Message, ModelRequest, ModelResponse, ReasoningPart
+
+MOST_PIECES = 4096
+
+
+class WireModel:
+    """Asks models over one wire format, through one connection pool.
+
+    Args:
+        format: How questions are written and answers read.
+        line: The SDK's client and its keys.
+        retrying: How tries follow each other.
+    """
+
+    def __init__(self, format: Format, line: Line, retrying: Retrying) -> None:
+        self._format, self._line, self._retrying = format, line, retrying
+        self._pieces: OrderedDict[tuple[int, str], tuple[Message, bytes]] = OrderedDict()
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        """Return one complete answer.
+
+        Raises:
+            ProviderError: The provider cannot be reached or refuses, after all tries.
+        """
+        return await self._answer(request, config, None)
+
+    async def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> ModelResponse:
+        """Return one complete answer, and tell each piece of it before.
+
+        Raises:
+            ProviderError: The provider cannot be reached or refuses, after all tries.
+        """
+        return await self._answer(request, config, listen if "streaming" in config.capabilities else None)
+
+    async def probe(self, config: ModelConfig) -> str:
+        """Return what the server says of its models.
+
+        Raises:
+            ProviderError: It cannot be reached, or refuses.
+        """
+        known = await self._line.models()
+        if config.model and config.model not in known:
+            return f"answers, and does not list {config.model!r} among {len(known)} models"
+        return f"answers, with {config.model or known[0]!r}"
+
+    async def close(self) -> None:
+        """End the connections."""
+        await self._line.close()
+
+    async def _answer(self, request: ModelRequest, config: ModelConfig, listen: Listen | None) -> ModelResponse:
+        by_text = bool(request.tools) and "tools" not in config.capabilities
+        asked = as_text(request) if by_text else request
+        encode = partial(self._encode, config.origin)
+        body = self._format.body(asked, await self._line.named(config), encode, stream=listen is not None)
+
+        async def attempt() -> ModelResponse:
+            try:
+                return self._format.response(await self._send(body, listen), config)
+            except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+                raise Fault("what came back has another shape than the format's", again=True) from error
+
+        def again() -> None:
+            if listen is not None:
+                listen(Delta(type="again"))
+
+        response, attempts = await self._retrying.run(attempt, config.name, again)
+        response = from_text(response, request) if by_text else response
+        usage = response.usage.model_copy(update={"usd": price(config, response.model, response.usage)})
+        update = {"usage": usage, "attempts": attempts, "answered_by": config.name}
+        return response.model_copy(update=update)
+
+    async def _send(self, body: bytes, listen: Listen | None) -> Mapping[str, Any]:
+        async with aclosing(self._line.post(self._format.path, body)) as chunks:
+            if listen is None:
+                return decoded(self._line.cleaned(b"".join([chunk async for chunk in chunks])))
+            events, assembly = Events(), self._format.assembly()
+            async for chunk in chunks:
+                for sent in events.feed(chunk):
+                    for delta in assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data))):
+                        listen(delta)
+        return decoded(self._line.cleaned(encoded(assembly.document())))
+
+    def _encode(self, origin: str, message: Message, media: Mapping[str, bytes]) -> bytes:
+        """Return a message's piece of a body, without the reasoning of others; what was sent before is kept."""
+        key = id(message), origin
+        found = self._pieces.get(key)
+        if found is None or found[0] is not message:
+            kept = [part for part in message.content if not isinstance(part, ReasoningPart) or part.origin == origin]
+            own = message.model_copy(update={"content": tuple(kept)}) if len(kept) < len(message.content) else message
+            found = (message, self._format.message(own, media))
+            self._pieces[key] = found
+            if len(self._pieces) > MOST_PIECES:
+                self._pieces.popitem(last=False)
+        return found[1]

@@ -1,0 +1,65 @@
+"""Bundle: components of several kinds to and from one JSON file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tea.managers.transfer import LIMIT, Loaded, load, saved
+from tea.manifest import Manifest
+from tea.protocols.reading import Reading
+from tea.refs import Kind, Ref
+from tea.store.bulk import write_whole
+from tea.store.files import read_json_strict
+from tea.store.strict import dumps
+
+Libraries = Mapping[Kind, Reading[Any]]
+
+
+async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> list[str]:
+    """Write components with all their versions, heads and tombstones to a file, whole or not at all.
+
+    Args:
+        libraries: The libraries by kind.
+        path: The file; one that is there is replaced.
+        refs: Which components; all that the registry has of these kinds by default.
+
+    Returns:
+        What was saved, `kind:name`.
+
+    Raises:
+        UnknownComponent: There is no such component.
+        Damaged: One of them is not what was written.
+    """
+    return await asyncio.to_thread(_save, libraries, path, refs)
+
+
+async def load_components(libraries: Libraries, path: Path) -> Loaded:
+    """Add what a file holds; see `tea.managers.transfer.load`. Nothing of it is executed or trusted.
+
+    Raises:
+        BadInput: The file is not what was saved; nothing is changed.
+        AlreadyRegistered: A version is there with other bytes; nothing is changed.
+    """
+    return await asyncio.to_thread(_load, libraries, path)
+
+
+def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> list[str]:
+    versions = next(iter(libraries.values())).services.versions
+    if refs is None:
+        chosen = [Ref(kind=kind, name=name) for kind in libraries for name in versions.names(kind)]
+    else:
+        chosen = list(dict.fromkeys(libraries[ref.kind].stored(ref) for ref in refs))
+    document = saved(versions, chosen)
+    write_whole(path, dumps(document) + b"\n")
+    return [f"{one['kind']}:{one['name']}" for one in document["components"]]
+
+
+def _load(libraries: Libraries, path: Path) -> Loaded:
+    def received(found: Manifest) -> Manifest:
+        return libraries[found.kind].received(found)
+
+    versions = next(iter(libraries.values())).services.versions
+    return load(versions, read_json_strict(path, LIMIT), libraries, received)

@@ -1,0 +1,178 @@
+"""Contract: what the components of one kind promise, as one readable document (paper, Definitions 4, 7 and 10)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tea.manifest import Manifest
+from tea.operation import Signature, Traits
+from tea.protocols.markdown import block, code, inline, one_line, plain, prose
+from tea.protocols.schema_words import as_object, as_words, limit_words, type_words
+from tea.refs import Kind
+from tea.types import State
+
+_HEADS: dict[str, tuple[str, str]] = {
+    "tool": ("Tools", "A tool is one operation. Call it by its name, with arguments as JSON."),
+    "environment": (
+        "Environments",
+        "An environment keeps state between calls. Observe it with `#state`, change it with its actions, and keep"
+        " its rules; they stand together at the end.",
+    ),
+    "agent": ("Agents", "An agent is given a task in words and works on it until it is done."),
+    "prompt": ("Prompts", "A prompt is text with variables that agents send to a model."),
+}
+_EFFECTS = {
+    "reads": "only reads",
+    "writes": "changes the workspace",
+    "external": "acts beyond the workspace",
+    "irreversible": "may do what cannot be undone",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One component in a contract.
+
+    Args:
+        found: Its version; what is wrong with it where it cannot be read.
+        state: The state of that version.
+        trusted: Whether it may be executed.
+    """
+
+    name: str
+    found: Manifest | str
+    state: State = "active"
+    trusted: bool = True
+
+
+def contract(kind: Kind, entries: Iterable[Entry]) -> str:
+    """Return the document of one kind, its components in the order given."""
+    title, words = _HEADS.get(kind, (f"{kind.title()}s", ""))
+    parts, rules = [f"# {title}", words], list[str]()
+    for one in entries:
+        if isinstance(one.found, str):
+            parts.append(f"## {one.name}\n\nIt cannot be used: {inline(one.found)}")
+            continue
+        parts += [f"## {one.name} {one.found.version}", *_notes(one), *section(one.found, rules=kind != "environment")]
+        if one.found.rules and kind == "environment":
+            rules.append(f"### Rules of {one.name}\n\n{prose(one.found.rules)}")
+    if len(parts) == 2:
+        parts.append("There is none.")
+    return "\n\n".join([*parts, *(["## Rules", *rules] if rules else [])]) + "\n"
+
+
+def section(found: Manifest, *, rules: bool = True) -> Iterator[str]:
+    """Yield the paragraphs of one component: what it is for, when to use it, its facts and its operations."""
+    what, when = purpose(found)
+    yield prose(what)
+    if when:
+        yield f"**When and how.** {prose(when)}"
+    facts = [f"- {name}: {inline(text)}" for name, text in _facts(found) if one_line(text)]
+    if facts:
+        yield "\n".join(facts)
+    for name, one in sorted(found.operations.items()):
+        alone = len(found.operations) == 1
+        yield from _operation(name, one, said=found.description if alone else "")
+    yield from _prompt(found)
+    if rules and found.rules:
+        yield f"**Rules.** {prose(found.rules)}"
+
+
+def purpose(found: Manifest) -> tuple[str, str]:
+    """Return what a component is for, and when and how to use it: `when` of its metadata, else its further words."""
+    what, _, rest = plain(found.description).strip().partition("\n\n")
+    when = found.metadata.get("when")
+    if isinstance(when, str) and when.strip():
+        return found.description, when
+    return what, rest.strip()
+
+
+def _notes(one: Entry) -> Iterator[str]:
+    if one.state != "active":
+        yield f"*It is {one.state}: choose another for new work.*"
+    if not one.trusted:
+        yield "*It is not trusted: read it before you use it. Code that is not trusted is not executed.*"
+
+
+def _facts(found: Manifest) -> Iterator[tuple[str, str]]:
+    data = found.metadata
+    relations = as_object(data.get("relations"))
+    yield "Role", _words(data.get("role"))
+    yield "Competencies", _words(data.get("competencies"))
+    yield "Objectives", _words(data.get("objectives"))
+    yield "Relations", "; ".join(f"{kind} with {name}" for name, kind in sorted(relations.items(), key=str))
+    for key in ("tools", "agents", "environments"):
+        yield f"Uses the {key}", _words(data.get(key))
+    yield "Category", _words(data.get("category"))
+    yield "Toolkit", _words(data.get("toolkit"))
+    yield "Needs", ", ".join(found.requires)
+    if found.kind == "environment":
+        yield "After a crash its state is", found.recovery
+
+
+def _operation(name: str, one: Signature, *, said: str) -> Iterator[str]:
+    yield f"### {inline(name)}"
+    if one.description.strip() and one.description != said:
+        yield prose(one.description)
+    yield "\n".join([*_parameters(one), *_promises(one)])
+    if one.examples:
+        calls = "\n".join(f">>> {example.call}\n{example.result}" for example in one.examples)
+        yield block(calls, "python")
+
+
+def _parameters(one: Signature) -> Iterator[str]:
+    fields, required = as_object(one.parameters.get("properties")), as_words(one.parameters.get("required"))
+    for key, schema in fields.items():
+        yield _parameter(key, as_object(schema), one, required=key in required)
+    if not fields:
+        yield "- No parameters."
+
+
+def _parameter(key: str, own: Mapping[str, Any], one: Signature, *, required: bool) -> str:
+    needs = ["required" if required else "optional"]
+    if not required and "default" in own:
+        needs = [f"default {code(json.dumps(own['default'], ensure_ascii=False, default=str))}"]
+    needs += [inline(limit) for limit in limit_words(own)]
+    words = inline(str(own.get("description") or ""))
+    line = f"- {code(key)} ({code(type_words(own, one.parameters))}, {', '.join(needs)})"
+    return f"{line}: {words}" if words else line
+
+
+def _promises(one: Signature) -> Iterator[str]:
+    yield f"- Returns {code(type_words(one.returns))}"
+    yield f"- Effects: {_effects(one.traits)}"
+    if one.traits.before.strip():
+        yield f"- Before: {inline(one.traits.before)}"
+    if one.traits.after.strip():
+        yield f"- After: {inline(one.traits.after)}"
+
+
+def _effects(traits: Traits) -> str:
+    words = [_EFFECTS[traits.effects], "repeating it is safe" if traits.idempotent else "repeating it does it again"]
+    words += ["may use the network"] if traits.network else []
+    words += [f"needs the secrets {', '.join(map(code, traits.secrets))}"] if traits.secrets else []
+    return "; ".join(words)
+
+
+def _prompt(found: Manifest) -> Iterator[str]:
+    data = as_object(found.metadata.get("prompt"))
+    if found.kind != "prompt" or not data:
+        return
+    shape = Signature(
+        name=found.name,
+        description="",
+        parameters={"properties": as_object(data.get("variables")), "required": data.get("required")},
+        returns=as_object(data.get("output")) or {"type": "string"},
+    )
+    lines = [*_parameters(shape), f"- The answer is {code(type_words(shape.returns))}"]
+    named = {"uses": "Inherits from", "solver": "Without a model answers", "trainable": "Evolution may rewrite"}
+    yield "\n".join(
+        [*lines, *(f"- {words} {code(_words(data[key]))}" for key, words in named.items() if data.get(key))]
+    )
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else "; ".join(as_words(value))

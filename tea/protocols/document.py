@@ -1,0 +1,78 @@
+"""Models, memories and solutions in the registry: the same life as tools, from JSON, and never invoked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tea.errors import BadComponent
+from tea.managers.document import DocumentManager, MemoryConfig, Solution, made_as
+from tea.managers.model_config import ModelConfig
+from tea.managers.source_text import SourceText
+from tea.manifest import Lineage, Manifest
+from tea.protocols.manager import ContextManager
+from tea.refs import Ref
+
+
+class DocumentLibrary(ContextManager[Manifest]):
+    """The life of every component of one kind that is a document."""
+
+    executed = False
+    documents: ClassVar[DocumentManager[Any]]
+
+    async def get(self, ref: str | Ref) -> object:
+        """Return what a document means."""
+        return self.documents.parse((await self.info(ref)).source)
+
+    def read(self, what: object) -> SourceText:
+        """Return a checked document from text, a path, a JSON object, or what `get` gives."""
+        if isinstance(what, str | Path | SourceText):
+            return super().read(what)
+        return self.draft(self.documents.source(what), {})
+
+    def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
+        """Check a document; raises BadComponent."""
+        if files:
+            raise BadComponent(f"A {self.kind} is one file.", fix="write all of it into one document.")
+        return self.documents.text(source)
+
+    def outline(self, source: str) -> SourceText:
+        """Return what a document says it is; raises BadComponent."""
+        return self.documents.text(source)
+
+    def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
+        """Return the manifest of a checked document."""
+        return Manifest(
+            kind=self.kind,
+            name=text.name,
+            version=version,
+            description=text.description,
+            source=text.source,
+            metadata=text.metadata,
+            evolvable=text.evolvable,
+            lineage=lineage,
+            created=created,
+            reason=reason,
+        )
+
+
+class ModelLibrary(DocumentLibrary):
+    """The life of every model configuration."""
+
+    kind = "model"
+    documents = DocumentManager("model", ModelConfig.of)
+
+
+class MemoryLibrary(DocumentLibrary):
+    """The life of every memory configuration."""
+
+    kind = "memory"
+    documents = DocumentManager("memory", made_as(MemoryConfig))
+
+
+class SolutionLibrary(DocumentLibrary):
+    """The life of every solution."""
+
+    kind = "solution"
+    documents = DocumentManager("solution", made_as(Solution))

@@ -1,0 +1,290 @@
+"""Reading: what there is of the components of one kind, and what form their source has; nothing here changes any."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from pydantic import BaseModel
+
+from tea.component import Definition
+from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
+from tea.managers.bundled import read_source
+from tea.managers.difference import Diff, diff
+from tea.managers.dynamic import DynamicManager
+from tea.managers.prompt import PromptManager
+from tea.managers.source_requires import requirements
+from tea.managers.source_text import SourceText
+from tea.managers.trust import Trust
+from tea.managers.variable import Variable
+from tea.managers.version import VersionManager
+from tea.manifest import Lineage, Manifest
+from tea.protocols.contract import Entry, contract
+from tea.protocols.instances import instance_of
+from tea.protocols.listing import Listing
+from tea.protocols.recipe import is_recipe
+from tea.protocols.recipes import Recipes
+from tea.protocols.retrieval.retrieval import Match, Retrieval, check
+from tea.protocols.shelf import Shelf
+from tea.refs import Kind, Ref, check_name
+from tea.types import State
+
+ConfigT = TypeVar("ConfigT", bound=Manifest)
+_BY_MACHINE = frozenset({"textgrad", "reflection", "generator", "imported"})
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The basic managers that every protocol uses, and the folders of shipped components."""
+
+    versions: VersionManager
+    dynamic: DynamicManager
+    prompts: PromptManager
+    trust: Trust
+    roots: tuple[Path, ...]
+    recipes: Recipes
+    retrieval: Retrieval
+
+
+class Reading(Generic[ConfigT]):
+    """Finds and describes the components of one kind.
+
+    The form that their source has (Python, Markdown, a JSON document) is known to `draft`, `build` and `definition`
+    alone; a kind with another form has its own.
+    """
+
+    kind: ClassVar[Kind]
+    operation: ClassVar[str | None] = None
+    executed: ClassVar[bool] = True
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._shelf = Shelf(self.kind, services.versions, services.trust, self.build, self.outline)
+
+    async def info(self, ref: str | Ref) -> ConfigT:
+        """Return a component's configuration.
+
+        Raises:
+            UnknownComponent: There is none; the error names the nearest.
+        """
+        return await self._find(self.ref(ref))
+
+    async def exact(self, name: str, digest: str) -> ConfigT:
+        """Return the stored version with that digest, in sight or not; for runs that pinned it.
+
+        Raises:
+            UnknownComponent: No stored version has it.
+        """
+        return await self._find(Ref(kind=self.kind, name=name, selector=digest))
+
+    async def get(self, ref: str | Ref) -> object:
+        """Return a fresh instance of a component, or a tool's function.
+
+        Raises:
+            Quarantined: Its source is not trusted.
+            CallFailed: It cannot be instantiated.
+        """
+        return instance_of(await self.definition(await self.info(ref)))
+
+    async def argument_model(self, ref: str | Ref, operation: str) -> type[BaseModel]:
+        """Return the type-safe model of an operation's arguments, as strict as a call.
+
+        Raises:
+            UnknownComponent: There is no such operation.
+        """
+        config = await self.info(ref)
+        schema, title = config.operation(operation).parameters, f"{config.name}_{operation}".title().replace("_", "")
+        return await asyncio.to_thread(self.services.dynamic.model_from_schema, schema, title)
+
+    async def definition(self, config: Manifest) -> Definition:
+        """Return what a version's source defines, executing it on first use."""
+        load = self.services.recipes.definition if is_recipe(config.source) else self.services.dynamic.load
+        return await asyncio.to_thread(load, config)
+
+    async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
+        """Return what is registered, by name.
+
+        Args:
+            state: Only what is in that state; None for all.
+            category: Only what declares that category in its metadata.
+        """
+        found = await asyncio.to_thread(self._shelf.listings)
+        return [one for one in found if state in (None, one.state) and category in (None, one.category)]
+
+    async def retrieve(
+        self, query: str, k: int = 5, *, route: bool = False, among: Collection[str] | None = None
+    ) -> builtins.list[Match]:
+        """Return the active components that fit a wish in words, the best first; see `Retrieval.find`.
+
+        Args:
+            query: What is wished for.
+            k: How many at most, from 1 to 1,000.
+            route: Prefer the best toolkits of the best categories.
+            among: Only these names.
+
+        Raises:
+            BadInput: The query holds no word, or `k` is out of range.
+            ProviderError: The embedder that the settings name cannot be reached.
+        """
+        check(query, k)
+        listings = await self.list()
+        return await asyncio.to_thread(self.services.retrieval.find, listings, query, k, route=route, among=among)
+
+    async def contract(self, *, names: Iterable[str] | None = None) -> str:
+        """Return one readable Markdown document of what the components promise, as they are now.
+
+        Args:
+            names: Only these, each perhaps with `@selector`; all that is active or deprecated by default.
+
+        Raises:
+            UnknownComponent: There is none of that name.
+        """
+        refs = None if names is None else [self.ref(name) for name in names]
+        listed = [] if refs is not None else await self.list(state=None)
+        known = [one for one in listed if one.state != "archived"]
+        return await asyncio.to_thread(self._contract, refs, known)
+
+    async def history(self, name: str) -> list[ConfigT]:
+        """Return every version in sight, oldest first."""
+        return cast("list[ConfigT]", await asyncio.to_thread(self._shelf.history, check_name(name)))
+
+    async def diff(self, old: str | Ref, new: str | Ref) -> Diff:
+        """Return how two versions differ in source and schema."""
+        return diff(await self.info(old), await self.info(new))
+
+    async def vars(self, ref: str | Ref) -> list[Variable]:
+        """Return a version's text as variables: sections of a prompt, source and files of code.
+
+        Raises:
+            UnknownComponent: There is none.
+        """
+        return self.variables(await self._find(self.ref(ref)))
+
+    def ref(self, ref: str | Ref) -> Ref:
+        """Return a ref of this kind.
+
+        Raises:
+            UnknownComponent: It names another kind.
+        """
+        parsed = Ref.parse(ref, kind=self.kind) if isinstance(ref, str) else ref
+        if parsed.kind != self.kind:
+            raise UnknownComponent(f"{str(parsed)!r} is no {self.kind}.", fix=f"name a {self.kind}.")
+        return parsed
+
+    def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
+        """Check source without executing it; raises BadComponent."""
+        if is_recipe(source):
+            return self.services.recipes.draft(source, files, self.kind)
+        return self.services.dynamic.check(source, files, kind=self.kind, requires=requires)
+
+    def outline(self, source: str) -> SourceText:
+        """Return what source that was checked before says it is; raises BadComponent."""
+        return self.services.dynamic.outline(source, self.kind)
+
+    def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
+        """Return the manifest of checked source, which is executed to describe it.
+
+        Raises:
+            BadComponent: It is not usable.
+            Quarantined: No person wrote it, so it may not be executed here.
+        """
+        if is_recipe(text.source):
+            return self.services.recipes.manifest(text, version, lineage, created, reason)
+        if lineage.how in _BY_MACHINE:
+            problem = f"{text.kind}:{text.name} was not written by a person, so it is not executed."
+            raise Quarantined(problem, fix="read its source, then register it by hand.")
+        return self.services.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
+
+    def read(self, what: object) -> SourceText:
+        """Return checked source from text, a path, source with its files, or a live object."""
+        if isinstance(what, Path):
+            return self._read_file(what)
+        if isinstance(what, SourceText):
+            return self.draft(what.source, what.files, what.requires)
+        if isinstance(what, str):
+            return self.draft(what, {})
+        text = self.services.dynamic.capture(what)
+        if text.kind != self.kind:
+            raise BadComponent(f"{text.name!r} is a {text.kind}, not a {self.kind}.", fix=f"give a {self.kind}.")
+        return text
+
+    def stored(self, ref: Ref) -> Ref:
+        """Return a component without selector, known to be in the registry; what is shipped becomes a version.
+
+        Raises:
+            UnknownComponent: There is none, and never was.
+        """
+        if not self.services.versions.heads(self.kind, ref.name):
+            self._shelf.pin(ref)
+        return Ref(kind=self.kind, name=ref.name)
+
+    def received(self, found: Manifest) -> Manifest:
+        """Return a manifest that others wrote, fit to be listed; nothing is executed.
+
+        What is only read is described anew from its source; what code says of itself is compared with its source when
+        it is first executed.
+
+        Raises:
+            BadComponent: It has a form that this house does not write.
+        """
+        if not self.executed:
+            text = self.draft(found.source, found.files)
+            return self.build(text, found.version, found.lineage, found.created, found.reason)
+        for one in found.operations.values():
+            properties: Any = one.parameters.get("properties", {})
+            if not isinstance(properties, dict) or not all(
+                map(_is_object, cast("dict[str, Any]", properties).values())
+            ):
+                raise BadComponent(f"{found.ref} has an operation without a schema.", fix="save it again.")
+        return found
+
+    def variables(self, found: Manifest) -> list[Variable]:
+        """Return a version's text in pieces that can be rewritten: its source, and each of its files."""
+        main = Variable(
+            name="source", kind="source", value=found.source, description="Its main file.", trainable=found.evolvable
+        )
+        return [main, *(replace(main, name=path, value=text, description="") for path, text in found.files.items())]
+
+    def rewritten(self, found: Manifest, values: Mapping[str, str]) -> SourceText:
+        """Return a version's text, checked, with other pieces in it; raises BadComponent."""
+        files = {path: values.get(path, text) for path, text in found.files.items()}
+        return self.draft(values.get("source", found.source), files, found.requires)
+
+    def requirements(self, source: str) -> tuple[str, ...]:
+        """Return the distributions that source names as its requirements."""
+        return requirements(source, ()) if self.executed else ()
+
+    def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Listing]) -> str:
+        if refs is not None:
+            return contract(self.kind, map(self._entry, refs))
+        return contract(self.kind, map(self._listed_entry, known))
+
+    def _entry(self, ref: Ref) -> Entry:
+        found = self._shelf.resolve(ref)
+        state = self.services.versions.head(self.kind, ref.name).states.get(found.version, "active")
+        return Entry(name=ref.name, found=found, state=state, trusted=self.services.trust(found.digest))
+
+    def _listed_entry(self, one: Listing) -> Entry:
+        if not one.version:
+            return Entry(name=one.name, found=one.description)
+        try:
+            if one.origin == "bundled":  # it may not be stored yet
+                return self._entry(Ref(kind=self.kind, name=one.name))
+            found = self.services.versions.manifest(self.kind, one.name, one.version)
+        except TeaError as error:
+            return Entry(name=one.name, found=error.problem)
+        return Entry(name=one.name, found=found, state=one.state, trusted=one.trusted)
+
+    async def _find(self, ref: Ref) -> ConfigT:
+        return cast(ConfigT, await asyncio.to_thread(self._shelf.resolve, ref))
+
+    def _read_file(self, path: Path) -> SourceText:
+        return self.draft(*read_source(path))
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)

@@ -1,0 +1,274 @@
+"""Recipes: checks, describes and defines transformations, and lets them follow their operands."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, cast
+
+from tea.component import Definition
+from tea.errors import AlreadyRegistered, BadComponent, Quarantined, RegistryError
+from tea.managers.dynamic import check_told
+from tea.managers.source_text import SourceText
+from tea.managers.trust import Trust
+from tea.managers.version import VersionManager
+from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.protocols.planning import continues, planned
+from tea.protocols.recipe import (
+    AnyRecipe,
+    Chooser,
+    Direction,
+    Operand,
+    Transform,
+    a_kind,
+    is_recipe,
+    read_recipe,
+    transformation,
+    write_recipe,
+)
+from tea.protocols.referring import Reference, referring
+from tea.protocols.transform import Work, defined
+from tea.refs import Kind, Ref
+from tea.types import JsonObject
+
+_CONFIGS: Mapping[Kind, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
+_GUARD_KNOWS = frozenset({"action", "arguments", "state"})
+_log = logging.getLogger(__name__)
+
+
+class Library(Protocol):
+    """The components of one kind, as transformations need them."""
+
+    async def info(self, ref: str | Ref) -> Manifest:
+        """Return a version's configuration."""
+        ...
+
+    async def pin(self, ref: str | Ref) -> Manifest:
+        """Return a configuration that is stored."""
+        ...
+
+    async def register(self, what: object, *, reason: str = "", lineage: Lineage | None = None) -> Manifest:
+        """Store a component as a new version."""
+        ...
+
+
+class Recipes:
+    """Everything about transformations that is not the life of a component.
+
+    Args:
+        versions: Where operands are found by digest.
+        trust: What may run.
+        work: The loop of agents that choose.
+    """
+
+    def __init__(self, versions: VersionManager, trust: Trust, work: Work) -> None:
+        self._versions, self._trust, self._work = versions, trust, work
+        self._libraries: Mapping[Kind, Library] = {}
+
+    def join(self, libraries: Mapping[Kind, Library]) -> None:
+        """Take the libraries in which operands are looked up by name."""
+        self._libraries = libraries
+
+    def draft(self, source: str, files: Mapping[str, str], kind: Kind) -> SourceText:
+        """Check a recipe's text without looking anything up.
+
+        Raises:
+            BadComponent: It is no recipe of something of that kind.
+        """
+        if files:
+            raise BadComponent("A recipe is one document.", fix="register it without further files.")
+        recipe = read_recipe(source)
+        target = Direction.of(recipe.transform).target
+        if target != kind:
+            raise BadComponent(f"{recipe.transform} makes no {kind}.", fix=f"register it as {a_kind(target)}.")
+        return SourceText(kind=kind, name=recipe.name, source=write_recipe(recipe), description=recipe.description)
+
+    def manifest(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
+        """Return all that is to be stored of a checked recipe; nothing is executed.
+
+        Raises:
+            BadComponent: Its operands are not there, do not fit, or are made of what it makes.
+        """
+        recipe = read_recipe(text.source)
+        operands = self._operands(recipe)
+        self._check_circle(Ref(kind=text.kind, name=text.name), operands)
+        found = defined(recipe, operands, self._work)
+        return _CONFIGS[text.kind](
+            kind=found.kind,
+            name=found.name,
+            version=version,
+            description=found.description,
+            source=text.source,
+            operations={name: operation.signature for name, operation in found.operations.items()},
+            metadata=dict(found.metadata),
+            evolvable=found.evolvable,
+            rules=found.rules,
+            recovery=found.recovery,
+            lineage=lineage,
+            created=created,
+            reason=reason,
+        )
+
+    def definition(self, manifest: Manifest) -> Definition:
+        """Return what a stored recipe defines.
+
+        Raises:
+            Quarantined: The recipe is not trusted.
+            BadComponent: Its operands are not there.
+            Damaged: The manifest says of the recipe what it does not.
+        """
+        if not self._trust(manifest.digest):
+            fix = f"read it, then grant it with `tea trust {manifest.ref}`."
+            raise Quarantined(f"{manifest.ref} is not trusted, so it is not executed.", fix=fix)
+        recipe = read_recipe(manifest.source)
+        found = defined(recipe, self._operands(recipe), self._work)
+        check_told(manifest, found)
+        return found
+
+    async def transform(
+        self, how: str, operands: str | Sequence[str], options: JsonObject, kind: Kind
+    ) -> list[Manifest]:
+        """Make components of others, and register them; whatever fails, fails before anything is written.
+
+        Args:
+            how: One of the six.
+            operands: Refs of what is transformed, the kind only where it is another.
+            options: Further fields of the recipe; `name` is by default the operand's.
+            kind: The kind that is to be made.
+
+        Returns:
+            What was made: one component, for E2T one tool for each action and for the state.
+
+        Raises:
+            BadComponent: The operands or options do not fit.
+            UnknownComponent: There is no such operand.
+            AlreadyRegistered: Something else has the name.
+        """
+        transform = transformation(how)
+        direction, library = Direction.of(transform), self._libraries[kind]
+        if direction.target != kind:
+            raise BadComponent(f"{transform} makes no {kind}.", fix=f"ask the protocol of {direction.target}s.")
+        names = [operands] if isinstance(operands, str) else list(operands)
+        if not names:
+            raise BadComponent(f"{transform} got nothing to transform.", fix=f"name {a_kind(direction.source)}.")
+        refs = [Ref.parse(name, kind=direction.source) for name in names]
+        found = [await self._found(transform, ref, direction) for ref in refs]
+        recipes = planned(transform, found, options)
+        for recipe in recipes:
+            await self._check_new(recipe, found, library)
+        for ref in refs:
+            await self._libraries[direction.source].pin(ref.at(ref.selector))
+        return [await self._registered(recipe, library) for recipe in recipes]
+
+    async def follow(self, config: Manifest, ref: Ref) -> Manifest:
+        """Return a version of a recipe that follows its operands, made now where they have moved on.
+
+        Args:
+            config: Its current version.
+            ref: How it was asked for; with a selector it stays as it is.
+        """
+        if ref.selector is not None or not is_recipe(config.source):
+            return config
+        recipe = read_recipe(config.source)
+        if not recipe.follow:
+            return config
+        try:
+            current = [await self._current(operand) for operand in recipe.operands]
+            if current == list(recipe.operands):
+                return config
+            moved = recipe.model_copy(update={"operands": tuple(current)})
+            reason = "follows " + ", ".join(one.ref for one in current if one not in recipe.operands)
+            source = write_recipe(moved)
+            if self._trust(config.digest):
+                digest = source_digest(config.kind, config.name, source, {}, ())
+                await asyncio.to_thread(self._trust.grant, digest, f"{ref.at(None)}, which {reason}")
+            return await self._libraries[config.kind].register(source, reason=reason, lineage=Lineage(how="follow"))
+        except (BadComponent, RegistryError) as error:
+            _log.warning("%s stays as it is, since its operands no longer fit: %s", config.ref, error)
+            return config
+
+    def referring(self, ref: Ref) -> list[Reference]:
+        """Return which recipes in sight refer to a component, or to the one version that `ref` names.
+
+        Reads every component once, so it is for rare questions such as whether a version may be purged.
+        """
+        return referring(self._versions, ref)
+
+    def _operands(self, recipe: AnyRecipe) -> list[Manifest]:
+        return [self._operand(recipe, operand) for operand in recipe.operands]
+
+    def _operand(self, recipe: AnyRecipe, operand: Operand) -> Manifest:
+        ref = replace(operand.parsed, operation=None)
+        try:
+            found = self._versions.resolve(ref.at(operand.digest))
+        except RegistryError:
+            found = None
+        if found is None:
+            problem = f"{recipe.name!r} is made of {ref}, which is not in the registry with the digest it names."
+            raise BadComponent(problem, fix="load or register that version first, or transform what is there.")
+        return found
+
+    def _check_circle(self, made: Ref, operands: Sequence[Manifest], way: tuple[str, ...] = ()) -> None:
+        """Refuse what is made of something of its own name, however far down."""
+        for one in operands:
+            here = (*way, f"{one.kind}:{one.name}")
+            if one.ref.at(None) == made:
+                problem = f"{made} would be made of itself, by way of {' of '.join(here)}."
+                raise BadComponent(problem[:300], fix="give it another name.")
+            if is_recipe(one.source):
+                self._check_circle(made, self._operands(read_recipe(one.source)), here)
+
+    async def _found(self, transform: Transform, ref: Ref, direction: Direction) -> Manifest:
+        if ref.kind != direction.source:
+            problem = f"{transform} transforms no {ref.kind}: {ref}."
+            raise BadComponent(problem, fix=f"name {a_kind(direction.source)}.")
+        if ref.operation is not None:
+            raise BadComponent(f"{ref} names an operation.", fix="name the component; E2T takes all its actions.")
+        return await self._libraries[ref.kind].info(ref)
+
+    async def _check_new(self, recipe: AnyRecipe, found: Sequence[Manifest], library: Library) -> None:
+        """Refuse a recipe that cannot be, or whose name something else has.
+
+        Raises:
+            BadComponent: Its operands, prompt or guard do not fit.
+            AlreadyRegistered: Something else has its name.
+        """
+        kind = Direction.of(recipe.transform).target
+        defined(recipe, found, self._work)
+        await asyncio.to_thread(self._check_circle, Ref(kind=kind, name=recipe.name), found)
+        if isinstance(recipe, Chooser):
+            await self._libraries["prompt"].info(Ref.parse(recipe.prompt, kind="prompt"))
+            await self._check_guard(recipe)
+        there = await _present(library, recipe.name)
+        if there is not None and not continues(recipe, there):
+            fix = "give `name`, or unregister it first."
+            raise AlreadyRegistered(f"{kind}:{recipe.name} is something else already.", fix=fix)
+
+    async def _check_guard(self, recipe: Chooser) -> None:
+        if recipe.guard is None:
+            return
+        config = await self._libraries["tool"].info(Ref.parse(recipe.guard, kind="tool"))
+        needed = cast("list[str]", config.operation("call").parameters.get("required", []))
+        if strange := set(needed) - _GUARD_KNOWS:
+            problem = f"The guard {config.ref} needs {min(strange)!r}, which nobody tells it."
+            raise BadComponent(problem, fix="let it take action, arguments and state.")
+
+    async def _registered(self, recipe: AnyRecipe, library: Library) -> Manifest:
+        source, there = write_recipe(recipe), await _present(library, recipe.name)
+        if there is not None and there.source == source:
+            return there
+        return await library.register(source, reason=recipe.transform)
+
+    async def _current(self, operand: Operand) -> Operand:
+        ref = operand.parsed
+        config = await self._libraries[ref.kind].pin(Ref(kind=ref.kind, name=ref.name))
+        return Operand(ref=str(replace(ref, selector=config.version)), digest=config.digest)
+
+
+async def _present(library: Library, name: str) -> Manifest | None:
+    try:
+        return await library.info(name)
+    except RegistryError:
+        return None

@@ -1,0 +1,181 @@
+"""What carries a recipe's calls out: it only calls what the recipe is made of, through the context."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, cast
+
+from tea.context import Context
+from tea.errors import BadArguments, CallFailed, InternalError, ToolError
+from tea.managers.json_schema import value_faults
+from tea.manifest import Manifest, canonical
+from tea.operation import Executor
+from tea.protocols.own_port import exact_ref
+from tea.refs import Kind
+from tea.types import JsonObject, JsonSchema, JsonValue, Task
+
+MOST_IN_LAST = 2_000
+_under_way: ContextVar[tuple[asyncio.Lock, ...]] = ContextVar("under_way", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """Carries a call out by calling the operand, which validates it."""
+
+    kind: Kind
+    ref: str
+
+    @classmethod
+    def to(cls, config: Manifest, operation: str) -> Relay:
+        """Return what calls an operation of exactly that version."""
+        return cls(kind=config.kind, ref=exact_ref(config, operation))
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Call the operand; its error is this call's error."""
+        return (await _given(context).port.invoke(self.kind, self.ref, arguments)).unwrap()
+
+
+class InTurn:
+    """Lets one action at a time act, as in every environment.
+
+    The lock belongs to one run, since a run loads its own definition. Branches of the program and effects have one
+    each: what a branch waits for, another branch must end.
+
+    Args:
+        turns: The locks that all actions of an environment share.
+        executor: What carries the action out.
+    """
+
+    def __init__(self, turns: Mapping[bool, asyncio.Lock], executor: Executor) -> None:
+        self._turns, self._executor = turns, executor
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Wait for the action before, then act.
+
+        Raises:
+            CallFailed: The action before is what this one is a part of.
+        """
+        turn, under_way = self._turns[_given(context).opens_files], _under_way.get()
+        if turn in under_way:
+            raise CallFailed("An agent cannot act in the environment that it is itself.", fix="call it as an agent.")
+        async with turn:
+            token = _under_way.set((*under_way, turn))
+            try:
+                return await self._executor(receiver, arguments, context)
+            finally:
+                _under_way.reset(token)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCall:
+    """Calls a tool with what the shared variables hold, and keeps what it says of them.
+
+    Args:
+        relay: Calls the tool.
+        action: Its name.
+        owner: Whose state it is.
+        first: The first values of the shared variables.
+        takes: The tool's parameters.
+        reads: Whether it changes nothing, so that there is nothing to remember.
+    """
+
+    relay: Relay
+    action: str
+    owner: str
+    first: JsonObject
+    takes: frozenset[str]
+    reads: bool
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Fill in, call, and remember."""
+        port = _given(context).port
+        known = {**self.first, **(await _kept(_given(context), self.owner)).get("variables", {})} if self.first else {}
+        filled = {name: value for name, value in known.items() if name in self.takes and value is not None}
+        given = {**filled, **arguments}
+        value = cast(object, await self.relay(None, given, context))
+        said = {**given, **cast("JsonObject", value)} if isinstance(value, dict) else given
+        variables = {name: said[name] for name in self.first if name in said and said[name] != known[name]}
+        if variables or not self.reads:
+            patch = {"variables": variables, "last": {self.action: _bounded(value)}}
+            await port.serve("state", "merge", {"owner": self.owner, "patch": patch, "lasting": False})
+        return cast(JsonValue, value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedState:
+    """Observes an environment made of tools.
+
+    Args:
+        owner: Whose state it is.
+        first: The first values of the shared variables.
+        observe: Calls the tool that observes.
+    """
+
+    owner: str
+    first: JsonObject
+    observe: SharedCall | None
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Return the shared variables, the last results, and what the tool observes."""
+        if arguments:
+            raise BadArguments(f"'state' takes no {min(arguments)!r}.", fix="call it without arguments.")
+        kept = await _kept(_given(context), self.owner)
+        found = {"variables": {**self.first, **kept.get("variables", {})}, "last": kept.get("last", {})}
+        return found if self.observe is None else {**found, "observed": await self.observe(None, {}, context)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """Observes an agent: its rules, and what it keeps."""
+
+    agent: Manifest
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Return its rules, role and objectives, and its state in this session, else its lasting one."""
+        if arguments:
+            raise BadArguments(f"'state' takes no {min(arguments)!r}.", fix="call it without arguments.")
+        owner, port = f"agent:{self.agent.name}", _given(context).port
+        kept = await port.serve("state", "load", {"owner": owner, "lasting": False})
+        if kept is None:
+            kept = await port.serve("state", "load", {"owner": owner, "lasting": True})
+        facts = {name: self.agent.metadata.get(name) for name in ("role", "competencies", "objectives")}
+        return {"rules": self.agent.rules, **{name: fact for name, fact in facts.items() if fact}, "state": kept}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedAction:
+    """Gives an agent a task that is an action with its arguments, as JSON; its answer is the value."""
+
+    relay: Relay
+    action: str
+    parameters: JsonSchema
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Validate, ask the agent, and return its answer."""
+        if faults := value_faults(self.parameters, dict(arguments)):
+            raise BadArguments(f"{self.action!r} got bad arguments: {'; '.join(faults)}.", fix="follow its schema.")
+        task = Task(text=canonical({"action": self.action, "arguments": dict(arguments)}).decode())
+        response = await _given(context).acp.invoke(self.relay.ref.partition("#")[0], task)
+        response.unwrap()
+        if not response.result.ok:
+            raise ToolError(response.result.reason or f"{self.action} did not succeed.", fix="do something else.")
+        return response.result.answer
+
+
+def _given(context: Context | None) -> Context:
+    if context is None:
+        raise InternalError("A recipe is called without a context.", fix="call it through its protocol.")
+    return context
+
+
+async def _kept(context: Context, owner: str) -> dict[str, Any]:
+    return await context.port.serve("state", "load", {"owner": owner, "lasting": False}) or {}
+
+
+def _bounded(value: JsonValue) -> JsonValue:
+    text = json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= MOST_IN_LAST else text[:MOST_IN_LAST] + "..."

@@ -1,0 +1,1 @@
+"""Retrieval: the components that fit a wish in words."""

@@ -1,0 +1,167 @@
+"""Retrieval: ranks the components of a kind by how well they fit a wish in words."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tea.errors import BadInput
+from tea.managers.embedding.embedder import Embedder
+from tea.managers.embedding.wordpiece import words
+from tea.protocols.listing import Listing
+from tea.protocols.retrieval.evidence import Evidence, weighed
+from tea.protocols.retrieval.routing import routed
+from tea.refs import Kind
+from tea.store.usage import Use
+from tea.store.vectors import VectorStore
+
+if TYPE_CHECKING:
+    from tea.managers.embedding.embedder import Vectors
+    from tea.protocols.retrieval.index import Document, Index, Scores
+
+MOST = 1_000
+_BATCH, _RUNS = 256, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One component that fits.
+
+    Args:
+        listing: Its line in the list.
+        score: How well it fits; comparable within one answer.
+        why: The parts of the score: `meaning`, `keywords`, and `served`, what it served before, each before its weight.
+        runs: Newest runs in which it served, at most three.
+    """
+
+    listing: Listing
+    score: float
+    why: Mapping[str, float]
+    runs: tuple[str, ...] = ()
+
+    @property
+    def ref(self) -> str:
+        """The exact version, as a ref."""
+        return f"{self.listing.kind}:{self.listing.name}@{self.listing.version}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the match as a JSON object."""
+        shown = ("name", "version", "description", "category", "toolkit", "trusted")
+        facts = {name: getattr(self.listing, name) for name in shown}
+        return {"ref": self.ref, **facts, "score": self.score, "why": dict(self.why), "runs": list(self.runs)}
+
+
+class Retrieval:
+    """Finds components; every method blocks, so call it in a thread. Any number of threads may ask at once.
+
+    Args:
+        embedder: Makes the embedder, with the first question.
+        vectors: Keeps the vectors of texts.
+        evidence: Knows what components served.
+    """
+
+    def __init__(self, embedder: Callable[[], Embedder], vectors: VectorStore, evidence: Evidence) -> None:
+        self._make, self._kept, self.evidence = embedder, vectors, evidence
+        self._indexes: dict[Kind, Index] = {}
+        self._lock = threading.Lock()
+
+    def find(
+        self,
+        listings: Sequence[Listing],
+        query: str,
+        k: int = 5,
+        *,
+        route: bool = False,
+        among: Collection[str] | None = None,
+    ) -> list[Match]:
+        """Return the `k` that fit best, the best first; what is not active or damaged never fits.
+
+        Args:
+            listings: All components of one kind.
+            query: What is wished for, in words.
+            k: How many at most, from 1 to 1,000.
+            route: Decide first on categories, then on toolkits in them, then on components.
+            among: Only these names.
+
+        Raises:
+            BadInput: The query holds no word, or `k` is out of range.
+            ProviderError: The embedder cannot be reached.
+        """
+        check(query, k)
+        active = {one.name: one for one in listings if one.state == "active" and one.version}
+        if not active:
+            return []
+        kind = next(iter(active.values())).kind
+        uses = self.evidence.uses(kind)
+        digests = {name: one.digest for name, one in active.items() if one.trusted}
+        served = weighed(uses, digests, datetime.now(UTC))
+        wanted = self._embedder.embed([query])[0]
+        with self._lock:
+            index = self._index(kind)
+            index.update(_documents(active, served))
+            scores = index.search(query, wanted)
+            names = None if among is None else [name for name in dict.fromkeys(among) if name in active]
+            best = scores.best(k, routed(active, scores, names)) if route else []
+            best = [*best, *(name for name in scores.best(k, names) if name not in best)][:k]
+            return [_match(active[name], scores, uses if name in served else ()) for name in best]
+
+    def forget(self, kind: Kind | None = None, name: str | None = None) -> int:
+        """Erase what components served, and the vectors of those tasks; return how many uses there were."""
+        erased = self.evidence.erase(kind, name)
+        self._kept.drop(sorted({use.text for use in erased}))
+        return len(erased)
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return one row for each text, from those that are kept where possible."""
+        import numpy as np
+
+        name = self._embedder.name
+        found = {text: np.frombuffer(data, np.float32) for text, data in self._kept.get(name, texts).items()}
+        if len({len(row) for row in found.values()}) > 1:
+            found = {}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        for start in range(0, len(missing), _BATCH):
+            some = missing[start : start + _BATCH]
+            fresh = dict(zip(some, self._embedder.embed(some), strict=True))
+            self._kept.add(name, {text: row.tobytes() for text, row in fresh.items()})
+            found |= fresh
+        return np.stack([found[text] for text in texts])
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return self._make()
+
+    def _index(self, kind: Kind) -> Index:
+        from tea.protocols.retrieval.index import Index
+
+        return self._indexes.setdefault(kind, Index(self.vectors))
+
+
+def check(query: str, k: int) -> None:
+    """Refuse a question that cannot be answered.
+
+    Raises:
+        BadInput: The query holds no word, or `k` is no number from 1 to 1,000.
+    """
+    if not isinstance(query, str) or not words(query):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadInput("The query holds no word.", fix="say in words what is wished for.")
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadInput(f"{str(k)[:20]!r} is no number of results.", fix=f"give a whole number from 1 to {MOST:,}.")
+
+
+def _documents(
+    active: Mapping[str, Listing], served: Mapping[str, tuple[tuple[str, float], ...]]
+) -> dict[str, Document]:
+    from tea.protocols.retrieval.index import Document
+
+    return {name: Document(text=one.text or one.name, served=served.get(name, ())) for name, one in active.items()}
+
+
+def _match(listing: Listing, scores: Scores, uses: Sequence[Use]) -> Match:
+    runs = dict.fromkeys(use.run for use in reversed(uses) if use.name == listing.name)
+    score, why = scores.score(listing.name), scores.why(listing.name)
+    return Match(listing=listing, score=score, why=why, runs=tuple(runs)[:_RUNS])

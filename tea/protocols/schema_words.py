@@ -1,0 +1,111 @@
+"""A JSON Schema in words: its type, and its limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+_DEEPEST, _MOST_FIELDS, _LONGEST = 6, 12, 600
+_LIMITS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "minProperties": "at least {} fields",
+    "maxProperties": "at most {} fields",
+    "pattern": "like {}",
+    "format": "as {}",
+}
+
+
+def type_words(schema: object, whole: Mapping[str, Any] | None = None, depth: int = 0) -> str:
+    """Return a schema's type in words, for example `array of {name: string, size: integer}`.
+
+    Args:
+        schema: The schema.
+        whole: The document that holds its definitions; itself by default.
+        depth: How many objects it is inside of; the deepest are not spelled out.
+    """
+    if not isinstance(schema, Mapping):
+        return "any" if schema is not False else "nothing"
+    found = cast("Mapping[str, Any]", schema)
+    whole = found if whole is None else whole
+    if "$ref" in found:
+        found = _definition(found["$ref"], whole)
+        depth += 1
+    return _cut(_words(found, whole, depth))
+
+
+def limit_words(schema: object) -> list[str]:
+    """Return the limits that a schema sets itself, in words."""
+    found = as_object(schema)
+    return [form.format(_value(found[key])) for key, form in _LIMITS.items() if key in found]
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """Return an object of JSON; an empty one in place of anything else."""
+    return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {}
+
+
+def as_words(value: object) -> list[str]:
+    """Return a list of JSON as texts; an empty one in place of anything else."""
+    return [_value(one) for one in cast("list[object]", value)] if isinstance(value, list) else []
+
+
+def _words(schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> str:
+    if "const" in schema:
+        return _value(schema["const"])
+    if allowed := as_words(schema.get("enum")):
+        return "one of " + ", ".join(allowed)
+    for key in ("anyOf", "oneOf"):
+        if isinstance(schema.get(key), list):
+            return _either([type_words(one, whole, depth + 1) if depth < _DEEPEST else "any" for one in schema[key]])
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return _either(as_words(schema["type"]))
+    if kind == "array":
+        return _array(schema, whole, depth)
+    if kind == "object" and depth < _DEEPEST:
+        return _object(schema, whole, depth)
+    return str(kind) if kind else "any"
+
+
+def _array(schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> str:
+    items = schema.get("items")
+    inner = type_words(items, whole, depth + 1) if items is not None and depth < _DEEPEST else "any"
+    return "array" if inner == "any" else f"array of {inner}"
+
+
+def _object(schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> str:
+    fields = as_object(schema.get("properties"))
+    if not fields:
+        values = as_object(schema.get("additionalProperties"))
+        inner = type_words(values, whole, depth + 1) if values else "any"
+        return "object" if inner == "any" else f"object of {inner}"
+    required, shown = as_words(schema.get("required")), list(fields.items())[: _MOST_FIELDS + 1]
+    words = [f"{key}{'' if key in required else '?'}: {type_words(one, whole, depth + 1)}" for key, one in shown]
+    return "{" + ", ".join(words[:_MOST_FIELDS]) + (", ..." if len(words) > _MOST_FIELDS else "") + "}"
+
+
+def _definition(ref: object, whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = str(ref).rpartition("/")[2]
+    found = as_object(as_object(whole.get("$defs")).get(name))
+    return found if found and "$ref" not in found else {"type": name}
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(dict.fromkeys(words)) or "any"
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."

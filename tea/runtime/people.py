@@ -1,0 +1,47 @@
+"""People: what the person behind a run is asked, and how their answer comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from tea.errors import ApprovalNeeded
+from tea.runtime.recorder import Recorder
+
+
+class Person(Protocol):
+    """Someone who can answer now, for example at a terminal."""
+
+    async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
+        """Return the answer in their words, None where they went away."""
+        ...
+
+
+class People:
+    """Asks the person who is there; without one the run waits for an answer that is bound to the question's key.
+
+    Args:
+        run: Id of the run.
+        person: Who can answer now, if anybody.
+        recorder: Where answers are written.
+        answers: What was answered since the run stopped, by key.
+    """
+
+    def __init__(self, run: str, person: Person | None, recorder: Recorder, answers: Mapping[str, str]) -> None:
+        self._run, self._person, self._recorder, self._answers = run, person, recorder, answers
+
+    async def ask(self, question: str, choices: Sequence[str], key: str) -> str:
+        """Return the answer to a question.
+
+        Raises:
+            ApprovalNeeded: Nobody is there to answer, or the answer is none of the choices.
+        """
+        answer = self._answers.get(key)
+        if answer is None and self._person is not None:
+            answer = await self._person(question, choices)
+        if answer is None or (choices and answer not in choices):
+            told = f"{question} ({' / '.join(choices)})" if choices else question
+            problem = told if answer is None else f"{answer[:80]!r} is none of the choices: {told}"
+            raise ApprovalNeeded(problem, fix=f"tea resume {self._run} --answer {key}=TEXT")
+        self._recorder.write("answer", key, {"question": question, "answer": answer})
+        return answer

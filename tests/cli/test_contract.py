@@ -1,0 +1,44 @@
+"""`tea contract` and `tea import`."""
+
+from .conftest import Tea
+
+
+def test_a_contract_of_a_kind_of_one_component_and_of_all(stocked: Tea) -> None:
+    tools = stocked("contract", "tools")
+    assert (tools.code, tools.err) == (0, "")
+    assert tools.out.startswith("# Tools\n")
+    assert "## shout 1.0.0" in tools.out
+    assert "Count up only." in stocked("contract", "environment").out
+    one = stocked("contract", "shout").out
+    assert "- `times` (`integer`, default `1`): How often." in one
+    assert "calculator" not in one
+    everything = stocked("contract", "--json").data["contracts"]
+    assert list(everything) == ["tool", "environment", "agent", "prompt"]
+    assert everything["tool"] == tools.out
+    stocked("contract", "shuot").refused(2, "shout")
+
+
+def test_skills_are_written_and_imported_again(stocked: Tea) -> None:
+    assert stocked("contract", "tool:shout", "--skills", "skills").out == "1 skill in skills\n"
+    assert stocked("contract", "shout", "--skills", "skills", "--json").data["skills"] == ["skills/tool-shout"]
+    assert stocked("import", "skills/tool-shout").out == "imported prompt:tool_shout@1.0.0\n"
+    assert "Say it louder." in stocked("show", "prompt:tool_shout", "--source").out
+    assert stocked("history", "prompt:tool_shout").out.split()[3] == "imported"
+    exported = stocked("contract", "prompt:tool_shout", "--skills", "again")
+    assert exported.code == 0
+    old, new = (stocked.folder / folder / "tool-shout" / "SKILL.md" for folder in ("skills", "again"))
+    assert new.read_text().partition("\n---\n")[2] == old.read_text().partition("\n---\n")[2]
+
+
+def test_bad_input_writes_nothing(stocked: Tea) -> None:
+    stocked.write("file", "x")
+    (stocked.folder / "empty").mkdir()
+    mine = stocked.folder / "mine" / "tool-shout"
+    mine.mkdir(parents=True)
+    before = stocked.files()
+    stocked("import", "missing").refused(2, "missing")
+    stocked("import", "file").refused(2, "file")
+    stocked("import", "empty").refused(2, "SKILL.md")
+    stocked("contract", "shout", "--skills", "file").refused(2, "file")
+    stocked("contract", "shout", "--skills", "mine").refused(2, "not what tea wrote")
+    assert stocked.files() == before

@@ -1,0 +1,41 @@
+"""`tea models`, and what `tea doctor` says of them."""
+
+from .conftest import Tea
+
+
+def test_models_are_added_listed_and_asked(tea: Tea) -> None:
+    assert "offline" in tea("models").out
+    added = tea("models", "add", "mini", "--preset", "openai", "--model", "gpt-5.4-mini", "--reason", "cheap")
+    assert (added.code, added.out) == (0, "registered model:mini@1.0.0\n")
+    assert "set OPENAI_API_KEY" in added.err
+    found = {one["name"]: one for one in tea("models", "ls", "--json").data["models"]}
+    assert found["mini"]["model"] == "gpt-5.4-mini"
+    assert found["mini"]["keys"] == "no key set"
+    assert found["mini"]["default"]
+    assert tea("history", "model:mini").out.count("cheap") == 1
+    asked = tea("models", "test", "mini")
+    assert asked.code == 4
+    assert "OPENAI_API_KEY is not set" in asked.out
+    assert tea("run", "x", "--model", "mini").code == 4
+
+
+def test_the_doctor_says_of_every_model_whether_it_is_there(tea: Tea) -> None:
+    assert tea("models", "add", "mine", "--base-url", "http://127.0.0.1:1/v1").code == 0
+    health = tea("doctor")
+    assert health.code == 0
+    assert "mine (default): The server at http://127.0.0.1:1/v1 does not list its models" in health.out
+    assert "offline: ready" in health.out
+
+
+def test_what_is_no_use_of_models_is_refused(tea: Tea) -> None:
+    for words in (
+        ["sell"],
+        ["add"],
+        ["ls", "--model", "x"],
+        ["add", "m", "--key-env", "sk-1"],
+        ["add", "m", "--preset", "x"],
+    ):
+        refused = tea("models", *words)
+        assert refused.code == 2
+        assert refused.err.count("\n") == 1
+    assert tea("models", "test").code == 4

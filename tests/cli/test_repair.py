@@ -1,0 +1,59 @@
+"""`tea doctor --repair` and how damage is shown by the commands that list."""
+
+from .conftest import SHOUT, SLOW, Tea
+
+
+def test_the_doctor_tells_what_a_crash_left_and_mends_it_when_asked(tea: Tea) -> None:
+    tea("register", tea.write("slow.py", SLOW))
+    tea("run", "0", "--agent", "slow")
+    (journal,) = tea.folder.glob("traces/*/journal.jsonl")
+    (tea.folder / "registry" / ".tmp" / "dead").write_text("half")
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b"half")
+    told = tea("doctor")
+    assert told.code == 2
+    assert told.out.count("`tea doctor --repair` mends it.") == 2
+    assert journal.read_bytes() == whole + b"half"
+    mended = tea("doctor", "--repair", "--json")
+    assert (mended.code, len(mended.data["mended"]), mended.data["mendable"], mended.data["damaged"]) == (0, 2, [], [])
+    assert journal.read_bytes() == whole
+    assert tea("doctor").code == 0
+    assert "Nothing is damaged." in tea("doctor", "--repair").out
+    assert tea("replay", "last").code == 0
+
+
+def test_what_cannot_be_mended_is_named_and_left(tea: Tea) -> None:
+    tea("register", tea.write("slow.py", SLOW))
+    tea("register", tea.write("shout.py", SHOUT))
+    tea("run", "0", "--agent", "slow")
+    tea("run", "0", "--agent", "slow")
+    journals = sorted(tea.folder.glob("traces/*/journal.jsonl"))
+    journals[0].write_bytes(b"".join(journals[0].read_bytes().splitlines(keepends=True)[:-1]))
+    version = tea.folder / "registry" / "tools" / "shout" / "versions" / "1.0.0.json"
+    version.write_bytes(version.read_bytes()[:-30])
+    before = tea.files()
+    repaired = tea("doctor", "--repair")
+    assert repaired.code == 2
+    assert tea.files() == before
+    assert "1 records are missing at its end" in repaired.out
+    assert "1.0.0.json" in repaired.out
+    runs = tea("runs")
+    assert (runs.code, runs.out.count("damaged"), runs.out.count("done")) == (0, 1, 1)
+    assert "journal.jsonl" in runs.err
+    listed = tea("list")
+    assert "agent:slow" in listed.out
+    assert "1.0.0.json" in listed.out + listed.err
+    assert tea("run", "0", "--agent", "slow", "-q").out == "awake\n"
+
+
+def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tea: Tea) -> None:
+    tea("register", tea.write("slow.py", SLOW))
+    with tea.started("run", "30", "--agent", "slow") as process:
+        assert process.stderr is not None
+        assert any("works on" in line for line in process.stderr)
+        assert [one["status"] for one in tea("runs", "--json").data["runs"]] == ["running"]
+        assert tea("doctor", "--repair").code == 0
+        process.kill()
+        process.wait(timeout=30)
+    assert [one["status"] for one in tea("runs", "--json").data["runs"]] == ["unfinished"]
+    assert tea("doctor").code == 0

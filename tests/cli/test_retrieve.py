@@ -1,0 +1,32 @@
+"""`tea retrieve`: finding by words, looking at usage, and erasing it."""
+
+from .conftest import Tea
+
+
+def test_components_are_found_by_what_they_do(stocked: Tea) -> None:
+    found = stocked("retrieve", "make my words louder", "-k", "2", "--json").data["matches"]
+    assert found[0]["ref"] == "tool:shout@1.0.0"
+    assert set(found[0]["why"]) == {"meaning", "keywords", "served"}
+    assert len(found) == 2
+    assert stocked("retrieve", "make my words louder").out.splitlines()[0].startswith("tool:shout@1.0.0")
+    assert (
+        stocked("retrieve", "count up", "--kind", "environments", "-k", "1", "--json").data["matches"][0]["name"]
+        == "counter"
+    )
+
+
+def test_bad_questions_are_refused_in_one_line(stocked: Tea) -> None:
+    stocked("retrieve").refused(2, "no word")
+    stocked("retrieve", "words", "-k", "0").refused(2, "1,000")
+    stocked("retrieve", "words", "--kind", "planet").refused(2, "planet", "tool")
+    stocked("retrieve", "--usage", "--forget").refused(2, "--usage")
+
+
+def test_usage_is_shown_and_erased(stocked: Tea) -> None:
+    stocked("run", "-q", "What is 2 + 3?")
+    uses = stocked("retrieve", "--usage", "--kind", "agent", "--json").data["uses"]
+    assert {use["name"] for use in uses} >= {"planner"}
+    assert uses[0]["text"] == "What is 2 + 3?"
+    assert "planner" in stocked("retrieve", "--usage", "--kind", "agent").out
+    assert stocked("retrieve", "planner", "--forget", "--kind", "agent").out == "erased 1 uses\n"
+    assert stocked("retrieve", "planner", "--usage", "--kind", "agent").out == "Nothing was served yet.\n"

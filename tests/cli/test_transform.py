@@ -1,0 +1,98 @@
+"""`tea transform`, and what an agent keeps, as a person sees it."""
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tea.cli.person import AtTerminal
+
+from .conftest import Tea
+
+KEEPER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Keeper(Agent):
+    """Keep the last task."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Keep."""
+        await ctx.state.save(task.text, lasting=True)
+        return Result(answer=task.text)
+'''
+
+
+def test_components_become_others_and_are_used_from_the_line(tea: Tea) -> None:
+    made = tea("transform", "A2T", "agent:analyzer", "--name", "ask_files", "--description", "Ask files.")
+    assert made.out == "tool:ask_files@1.0.0  Ask files.\n"
+    assert tea("list", "tools").out.count("tool:ask_files") == 1
+    shared = tea("transform", "t2e", "calculator", "--name", "desk", "-o", 'shared={"expression": "1 + 1"}', "--json")
+    assert [one["ref"] for one in shared.data["made"]] == ["environment:desk@1.0.0"]
+    assert json.loads(shared.data["made"][0]["recipe"])["transform"] == "T2E"
+    assert tea("call", "desk#calculator").out == "2\n"
+    tea("transform", "T2A", "calculator", "--name", "sums", "--prompt", "planner", "--follow")
+    assert tea("run", "-q", "What is 17 * 3?", "--agent", "sums").out == "51\n"
+    assert tea("replay", "last").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["A2B", "planner"], "no transformation"),
+        (["A2T", "nobody"], "nobody"),
+        (["A2T", "planner", "-o", "follow"], "NAME=JSON"),
+        (["A2T", "planner", "-o", "name=x", "--name", "y"], "twice"),
+        (["T2E", "calculator", "-o", "shared={"], "shared"),
+        (["T2E", "calculator", "todo"], "needs a name"),
+        (["A2T", "planner", "--name", "calculator"], "something else"),
+        (["A2T", "planner", "-o", "speed=3"], "speed"),
+    ],
+)
+def test_a_transformation_that_cannot_be_says_so_and_writes_nothing(tea: Tea, arguments: list[str], words: str) -> None:
+    before = tea.files()
+    tea("transform", *arguments).refused(2, words)
+    assert tea.files() == before
+
+
+def test_the_state_of_an_agent_can_be_looked_at(tea: Tea) -> None:
+    tea("register", tea.write("keeper.py", KEEPER))
+    assert tea("state", "keeper").out == "null\n"
+    tea("run", "-q", "Remember me.", "--agent", "keeper")
+    assert tea("state", "agent:keeper").out == "Remember me.\n"
+    assert tea("state", "keeper", "--session", "other", "--json").data["state"] is None
+
+
+async def answered(typed: bytes, choices: Sequence[str]) -> Any:
+    source, sink = os.pipe()
+    try:
+        os.write(sink, typed)
+        os.close(sink)
+        return await asyncio.wait_for(AtTerminal(source)("Which?", choices), 5)
+    finally:
+        os.close(source)
+
+
+@pytest.mark.parametrize(
+    ("typed", "choices", "answer"),
+    [
+        (b"some tea\n", (), "some tea"),
+        ("Grün\n".encode(), (), "Grün"),
+        (b"b\n", ("a", "b"), "b"),
+        (b"", (), None),
+        (b"cut", (), "cut"),
+    ],
+)
+async def test_the_person_at_the_terminal_is_asked(
+    typed: bytes, choices: Sequence[str], answer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await answered(typed, choices) == answer
+    assert "Which?" in capsys.readouterr().err
+
+
+async def test_a_person_is_asked_again_until_they_choose(capsys: pytest.CaptureFixture[str]) -> None:
+    assert await answered(b"c\nb\n", ("a", "b")) == "b"
+    assert capsys.readouterr().err.count("[a / b]") == 2

@@ -1,0 +1,59 @@
+"""The person behind a run as an environment: asked now, or answering when the run is resumed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tea.errors import ApprovalNeeded
+from tea.runtime.platform import Platform
+from tea.testing import platform
+
+ASKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    """Ask the person."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask."""
+        first = await ctx.ecp.invoke("human#ask", {"question": "Tea or coffee?", "choices": ["tea", "coffee"]})
+        second = await ctx.ecp.invoke("human#ask", {"question": "How much?"})
+        state = await ctx.ecp.state("human")
+        return Result(answer=[first.value, second.value, state.value])
+'''
+
+
+async def test_a_person_who_is_there_answers_at_once(tmp_path: Any) -> None:
+    asked: list[tuple[str, tuple[str, ...]]] = []
+
+    async def person(question: str, choices: Sequence[str]) -> str:
+        asked.append((question, tuple(choices)))
+        return "tea" if choices else "a cup"
+
+    async with Platform(tmp_path / "home", state=tmp_path / "state", person=person) as made:
+        await made.acp.register(ASKER)
+        outcome = await made.run("Ask.", agent="asker")
+        latest = [{"question": "Tea or coffee?", "answer": "tea"}, {"question": "How much?", "answer": "a cup"}]
+        assert outcome.answer == ["tea", "a cup", {"answered": 2, "latest": latest}]
+        assert (await made.replay(outcome.run)).answer == outcome.answer
+    assert asked == [("Tea or coffee?", ("tea", "coffee")), ("How much?", ())]
+
+
+@pytest.mark.parametrize("ask", ["human#ask", "human_ask"])
+async def test_without_a_person_the_run_waits_and_the_answer_comes_when_it_is_resumed(ask: str) -> None:
+    source = ASKER if ask == "human#ask" else ASKER.replace('ctx.ecp.invoke("human#ask"', 'ctx.tcp.invoke("human_ask"')
+    async with platform() as made:
+        await made.transform("E2T", "human")
+        await made.acp.register(source)
+        answers: dict[str, str] = {}
+        for said, question in [("milk", "Tea or coffee"), ("tea", "none of the choices"), ("a cup", "How much")]:
+            attempt = made.resume("last", answers=answers) if answers else made.run("Ask.", agent="asker")
+            with pytest.raises(ApprovalNeeded, match=question) as waiting:
+                await attempt
+            key = waiting.value.fix.partition("--answer ")[2].partition("=")[0]
+            answers = {key: said}
+        outcome = await made.resume("last", answers=answers)
+        assert outcome.answer[:2] == ["tea", "a cup"]
+        assert (await made.replay(outcome.run)).answer == outcome.answer

@@ -1,0 +1,285 @@
+"""Agent Skills: what is written follows the format, and what is read comes back as it was."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import skills_ref
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tea.errors import AlreadyRegistered, BadComponent, BadInput, BadRef
+from tea.interop.skill import Skill, component_name, prompt_of, read_skill, skill_name, skill_of
+from tea.interop.skill_folder import read_folder, write_skills
+from tea.interop.skill_import import import_skill
+from tea.managers.prompt import PromptManager
+from tea.manifest import Manifest
+from tea.operation import Signature
+from tea.runtime.platform import Platform
+from tea.types import Message, TextPart
+
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,63}", fullmatch=True)
+SKILL_NAMES = st.from_regex(r"[a-z0-9]{1,20}(-[a-z0-9]{1,10}){0,4}", fullmatch=True)
+HARD = (
+    "--- \n---\n",
+    "# system\n\n# message\n# module: instructions\n#module:x\n",
+    "{{ task }} {% raw %}{# no comment #}{{{ {%",
+    '{{ "{" }} {{ "#" }}',
+    "plain\n\n# A heading\n\n- a list\n",
+    'quo"te \\ back: # not a comment, &anchor *alias !tag\n',
+    "\u2028\x85\ufeff\U0001f600\ue000",
+    "yes",
+)
+TEXT = st.one_of(st.sampled_from(HARD), st.text(max_size=80), st.text('#-{}%" \\:\nsytemag', max_size=60))
+VISIBLE = TEXT.filter(lambda text: bool(text.strip()))
+SKILLS = st.builds(
+    Skill,
+    name=SKILL_NAMES,
+    description=VISIBLE.map(str.strip),
+    body=TEXT.map(lambda text: text.replace("\0", "").replace("\r", "").strip("\n")),
+    license=TEXT.map(str.strip),
+    compatibility=TEXT.map(str.strip),
+    allowed_tools=TEXT.map(str.strip),
+    metadata=st.dictionaries(TEXT.filter(lambda text: not text.startswith("tea-")), TEXT, max_size=3),
+    files=st.dictionaries(
+        st.sampled_from(["scripts/run.py", "references/a.md", "LICENSE"]), TEXT.map(lambda text: text.replace("\0", ""))
+    ),
+)
+
+
+def manifest(kind: Any, name: str, words: str) -> Manifest:
+    operation = Signature(name="go", description=words, parameters={"properties": {words: {}}}, returns={})
+    return Manifest(
+        kind=kind, name=name, version="1.0.0", description=words, source=words, requires=(words,),
+        operations={"call": operation}, rules=words, metadata={"when": words},
+    )  # fmt: skip
+
+
+@given(st.sampled_from(["tool", "environment", "agent", "prompt"]), NAMES, TEXT | st.text(min_size=900, max_size=1300))
+def test_any_component_is_a_valid_skill(kind: str, name: str, words: str) -> None:
+    skill = skill_of(manifest(kind, name, words))
+    with tempfile.TemporaryDirectory() as folder:
+        (place,) = write_skills(Path(folder), [skill])
+        assert skills_ref.validate(place) == []
+        assert [path.name for path in Path(folder).iterdir()] == [skill.name]
+        again = read_folder(place)
+    assert (again.name, again.description, again.body) == (skill.name, skill.description, skill.body.strip("\n"))
+
+
+@given(SKILLS)
+@example(Skill(name="a", description="b", body="", metadata={"version": "1.10"}))
+def test_a_skill_is_read_back_as_it_was_written(skill: Skill) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (place,) = write_skills(Path(folder), [skill])
+        assert skills_ref.validate(place) == []
+        assert read_folder(place) == skill
+
+
+@given(SKILLS, st.none() | NAMES)
+def test_a_skills_text_is_data_in_its_prompt_and_comes_out_again(skill: Skill, name: str | None) -> None:
+    prompts = PromptManager()
+    text = prompt_of(skill, name)
+    prompt = prompts.parse(text.source)
+    system, message = prompts.render(prompt, {"task": "{{ go }}"})
+    assert f"<instructions>\n{skill.body}\n</instructions>" in said(system)
+    assert said(message) == "{{ go }}"
+    assert (prompt.name, prompt.metadata["origin_name"]) == (name or component_name(skill.name), skill.name)
+    found = prompts.manifest(text.source, version="1.0.0")
+    given_back = skill_of(Manifest(**{**_fields(found), "files": text.files}))
+    assert {**given_back.metadata, "tea-ref": ""} == {**skill.metadata, "tea-ref": ""}
+    assert read_skill(given_back.document(), skill.files) == skill
+
+
+def said(message: Message) -> str:
+    (part,) = message.content
+    assert isinstance(part, TextPart)
+    return part.text
+
+
+def _fields(found: Manifest) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in Manifest.__slots__ if name != "digest"}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["tool", "agent", "prompt"]), NAMES), unique=True, max_size=30))
+@example([("tool", "a_b"), ("tool", "a__b"), ("tool", "a_b_")])
+@example([("tool", "a" * 63 + "b"), ("tool", "a" * 63 + "c"), ("environment", "a" * 64)])
+def test_different_components_have_skills_of_different_names(named: list[tuple[str, str]]) -> None:
+    assert len({skill_name(kind, name) for kind, name in named}) == len(named)
+
+
+async def test_every_bundled_component_passes_the_reference_validator(tmp_path: Path) -> None:
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        found = [await library.info(one.name) for library in tea.libraries.values() for one in await library.list()]
+    places = write_skills(tmp_path / "skills", map(skill_of, found))
+    assert len(places) == len(found) > 10
+    assert {str(place): errors for place in places if (errors := skills_ref.validate(place))} == {}
+    program = Path(sys.executable).with_name("agentskills")
+    finished = subprocess.run([program, "validate", places[0]], capture_output=True, text=True, check=False)
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+SKILL = Skill(name="pdf-forms", description="Fill forms.", body="Read the form.", files={"scripts/fill.py": "1 / 0\n"})
+TOOL = skill_of(manifest("tool", "word_count", "Count words."))
+
+
+def test_a_second_export_replaces_what_the_first_wrote_and_nothing_else(tmp_path: Path) -> None:
+    write_skills(tmp_path, [SKILL, TOOL])
+    before = contents(tmp_path)
+    write_skills(tmp_path, [SKILL, TOOL])
+    assert contents(tmp_path) == before
+    changed = Skill(name="pdf-forms", description="Fill forms.", body="Look first.")
+    write_skills(tmp_path, [changed])
+    assert read_folder(tmp_path / "pdf-forms") == changed
+    assert not (tmp_path / "pdf-forms" / "scripts").exists()
+
+
+@pytest.mark.parametrize("change", ["edited", "added", "hidden", "removed", "foreign", "file", "link", "binary"])
+def test_an_export_never_replaces_what_others_wrote(tmp_path: Path, change: str) -> None:
+    place, folder = tmp_path / "skills" / "pdf-forms", tmp_path / "skills"
+    if change in ("foreign", "file", "link"):
+        folder.mkdir()
+    else:
+        write_skills(folder, [SKILL])
+    match change:
+        case "edited":
+            (place / "SKILL.md").write_text((place / "SKILL.md").read_text() + "mine\n")
+        case "added":
+            (place / "notes.md").write_text("mine")
+        case "hidden":
+            (place / ".notes").write_text("mine")
+        case "removed":
+            (place / "scripts" / "fill.py").unlink()
+        case "foreign":
+            place.mkdir()
+            (place / "SKILL.md").write_text("---\nname: pdf-forms\ndescription: mine\n---\n")
+        case "file":
+            place.write_text("mine")
+        case "link":
+            place.symlink_to(tmp_path)
+        case _:
+            (place / "a.png").write_bytes(b"\xff")
+    before = contents(folder)
+    with pytest.raises(BadInput, match="not what tea wrote") as caught:
+        write_skills(folder, [TOOL, Skill(name="pdf-forms", description="New.", body="New.")])
+    assert len(str(caught.value)) < 300
+    assert contents(folder) == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+GOOD = "---\nname: good\ndescription: Does good.\n---\nBe good.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Be good.", "front matter"),
+        ("---\nname: good\n---\n", "description"),
+        ("---\nname: good\ndescription: '  '\n---\n", "description"),
+        ("---\nname: good\ndescription: [a]\n---\n", "description"),
+        (f"---\nname: good\ndescription: {'a' * 1025}\n---\n", "1024"),
+        (f"---\nname: good\ndescription: a\ncompatibility: {'a' * 501}\n---\n", "500"),
+        ("---\nname: Good\ndescription: a\n---\n", "name"),
+        ("---\nname: -good\ndescription: a\n---\n", "name"),
+        ("---\nname: go--od\ndescription: a\n---\n", "name"),
+        ("---\nname: ../good\ndescription: a\n---\n", "name"),
+        (f"---\nname: {'a' * 65}\ndescription: a\n---\n", "name"),
+        ("---\nname: other\ndescription: a\n---\n", "folder"),
+        ("---\nname: good\ndescription: a\nversion: 1\n---\n", "version"),
+        ("---\nname: good\ndescription: a\nmetadata: [a]\n---\n", "metadata"),
+        ("---\nname: good\ndescription: a\nmetadata: {a: {b: c}}\n---\n", "metadata"),
+        ("---\nname: good\ndescription: !!python/object:os.system a\n---\n", "quotes"),
+        ("---\nname: &a good\ndescription: *a\n---\n", "anchors"),
+        ("---\nname: good\nname: good\ndescription: a\n---\n", "twice"),
+        (GOOD + "\0", "NUL"),
+        (GOOD + "a" * 300_000, "256 KiB"),
+    ],
+)
+def test_a_skill_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good" / "SKILL.md").write_text(text)
+    with pytest.raises(BadComponent, match=words) as caught:
+        read_folder(tmp_path / "good")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("trap", ["link", "folder link", "pipe", "binary", "many", "deep", "large", "nothing", "name"])
+def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) -> None:
+    import os
+
+    folder = tmp_path / "good"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(GOOD)
+    match trap:
+        case "link":
+            (folder / "passwd").symlink_to("/etc/passwd")
+        case "folder link":
+            (folder / "scripts").symlink_to("/etc")
+        case "pipe":
+            os.mkfifo(folder / "pipe")
+        case "binary":
+            (folder / "a.png").write_bytes(b"\x89PNG\xff")
+        case "many":
+            for number in range(201):
+                (folder / str(number)).touch()
+        case "deep":
+            (folder / "/".join("abcdefghi")).mkdir(parents=True)
+            (folder / "/".join("abcdefghi") / "file").touch()
+        case "large":
+            (folder / "large").write_bytes(b"a" * (2**20 + 1))
+        case "nothing":
+            (folder / "SKILL.md").unlink()
+        case _:
+            (folder / "a\nb").touch()
+    with pytest.raises(BadComponent, match="is a link" if "link" in trap else ".") as caught:
+        read_folder(folder)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_what_is_hidden_is_left_out_and_fields_are_read_as_text(tmp_path: Path) -> None:
+    (tmp_path / "good" / ".git").mkdir(parents=True)
+    (tmp_path / "good" / ".env").write_text("KEY=1")
+    fields = "metadata:\n  version: 1.10\n  on: yes\nallowed-tools:\n  - Read\n  - Bash(git:*)\n"
+    (tmp_path / "good" / "SKILL.md").write_text(GOOD.replace("---\nBe", f"{fields}---\nBe"))
+    skill = read_folder(tmp_path / "good")
+    assert (skill.files, skill.metadata) == ({}, {"version": "1.10", "on": "yes"})
+    assert skill.allowed_tools == "Read Bash(git:*)"
+
+
+async def test_an_imported_skill_is_a_version_that_nobody_trusts_or_executes(tmp_path: Path) -> None:
+    (place,) = write_skills(tmp_path / "skills", [SKILL])
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        prompts = tea.libraries["prompt"]
+        found = await import_skill(prompts, place)
+        assert str(found.ref) == "prompt:pdf_forms@1.0.0"
+        assert (found.lineage.how, found.metadata["origin_name"]) == ("imported", "pdf-forms")
+        assert found.files == SKILL.files
+        assert not tea.trust(found.digest)
+        assert (await import_skill(prompts, place)).version == "1.0.0"
+        write_skills(tmp_path / "skills", [Skill(name="pdf-forms", description="Fill forms.", body="Look first.")])
+        again = await import_skill(prompts, place)
+        assert (again.lineage.how, again.lineage.parent) == ("imported", "1.0.0")
+        assert [one.version for one in await prompts.history("pdf_forms")] == ["1.0.0", again.version]
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        back = await tea.libraries["prompt"].info("pdf_forms@1.0.0")
+        (given_back,) = write_skills(tmp_path / "back", [skill_of(back)])
+        assert read_folder(given_back) == SKILL
+
+
+async def test_an_import_takes_nobody_elses_name(tmp_path: Path) -> None:
+    (place,) = write_skills(tmp_path, [Skill(name="planner", description="Plan.", body="Obey me.")])
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        prompts = tea.libraries["prompt"]
+        with pytest.raises(AlreadyRegistered, match="prompt:planner"):
+            await import_skill(prompts, place)
+        assert not (tmp_path / "home").exists()
+        assert (await import_skill(prompts, place, name="other_planner")).name == "other_planner"
+        with pytest.raises(BadRef, match="name"):
+            await import_skill(prompts, place, name="Not A Name")

@@ -1,0 +1,92 @@
+"""What owners keep: whole documents, changed once for each key, by any number of writers."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.errors import BadArguments
+from tea.managers.state import States
+from tea.store.events import FileEvents
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=6,
+)
+OBJECT = st.dictionaries(st.text(max_size=2), JSON, max_size=3)
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> States:
+    return States(FileEvents(tmp_path))
+
+
+async def test_a_document_is_kept_for_a_session_or_for_good_and_for_one_owner(states: States, tmp_path: Path) -> None:
+    await states.save("agent:a", "s", {"n": 1}, "k1")
+    await states.save("agent:a", None, {"n": 2}, "k2")
+    again = States(FileEvents(tmp_path))
+    assert await again.load("agent:a", "s") == {"n": 1}
+    assert await again.load("agent:a", None) == {"n": 2}
+    assert await again.load("agent:a", "other") is None
+    assert await again.load("agent:b", "s") is None
+
+
+async def test_a_change_with_the_same_key_counts_once(states: States) -> None:
+    await states.save("agent:a", "s", {"n": 1}, "k")
+    await states.save("agent:a", "s", {"n": 2}, "later")
+    await states.save("agent:a", "s", {"n": 1}, "k")
+    await states.merge("agent:a", "s", {"m": 3}, "k")
+    assert await states.swap("agent:a", "s", "anything", {"n": 1}, "k")
+    assert await states.load("agent:a", "s") == {"n": 2}
+
+
+async def test_many_writers_lose_nothing(tmp_path: Path) -> None:
+    async def count(states: States, name: str) -> None:
+        for turn in range(10):
+            while True:
+                old = await states.load("agent:a", "s")
+                new = {"n": (old or {"n": 0})["n"] + 1}
+                if await states.swap("agent:a", "s", old, new, f"{name}/{turn}"):
+                    break
+
+    writers = [States(FileEvents(tmp_path)) for _ in range(3)]
+    async with asyncio.TaskGroup() as group:
+        for number, writer in enumerate(writers):
+            group.create_task(count(writer, str(number)))
+    assert await writers[0].load("agent:a", "s") == {"n": 30}
+
+
+@pytest.mark.parametrize(
+    ("document", "words"), [({"n": float("nan")}, "cannot be kept"), ("x" * 70_000, "65,536 are allowed")]
+)
+async def test_what_cannot_be_kept_is_refused(states: States, document: object, words: str) -> None:
+    with pytest.raises(BadArguments, match=words):
+        await states.save("agent:a", "s", document, "k")
+    assert await states.load("agent:a", "s") is None
+
+
+@given(OBJECT, OBJECT)
+def test_a_patch_changes_its_members_and_no_others(
+    tmp_path_factory: pytest.TempPathFactory, old: object, patch: object
+) -> None:
+    states = States(FileEvents(tmp_path_factory.mktemp("patch")))
+
+    async def patched() -> object:
+        await states.save("agent:a", None, old, "k1")
+        await states.merge("agent:a", None, patch, "k2")  # type: ignore[arg-type]
+        return await states.load("agent:a", None)
+
+    found = asyncio.run(patched())
+    assert isinstance(found, dict)
+    assert isinstance(old, dict)
+    assert isinstance(patch, dict)
+    for name in {*old, *patch, *found}:
+        if name not in patch:
+            assert found[name] == old[name]
+        elif patch[name] is None:
+            assert name not in found
+        elif not isinstance(patch[name], dict):
+            assert found[name] == patch[name]

@@ -1,0 +1,169 @@
+"""Which model answers: settings, presets, roles, the registry, keys and what is said when something is missing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Say, said
+from loopback import Asked, Loopback, Reply, document
+from model_kit import no_tool
+
+from tea.errors import BadComponent, BadInput, ProviderError, TeaError
+from tea.managers.model import ModelManager
+from tea.managers.model_config import ModelConfig
+from tea.models.connect import connect, offer_presets
+from tea.models.presets import PRESETS, configured, local
+from tea.runtime.home import read_keys
+from tea.runtime.platform import Platform
+from tea.testing import ScriptedModel
+from tea.types import Message, ModelRequest, TextPart
+
+CHAT = DIALECTS["openai_chat"]
+HELLO = ModelRequest(messages=(Message(role="user", content=(TextPart(text="Hello."),)),))
+
+
+def settings(folder: Path, text: str = "", keys: str = "") -> Path:
+    (folder / "tea.toml").write_text(text)
+    (folder / ".env").write_text(keys)
+    return folder
+
+
+async def listed(folder: Path) -> tuple[list[str], str]:
+    async with Platform(folder, state=folder / "state") as tea:
+        return [one.name for one in tea.models.list()], tea.models.default
+
+
+async def test_a_key_is_all_that_a_known_provider_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await listed(tmp_path) == (["offline"], "offline")
+    settings(tmp_path, keys="ANTHROPIC_API_KEY=sk-from-the-file")
+    assert await listed(tmp_path) == (["anthropic", "offline"], "anthropic")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
+    assert await listed(tmp_path) == (["anthropic", "offline", "openai"], "openai")
+    settings(tmp_path, '[models.mine]\nbase_url = "http://127.0.0.1:1/v1"\n')
+    assert await listed(tmp_path) == (["mine", "offline", "openai"], "mine")
+    settings(tmp_path, 'model = "offline"\n')
+    assert (await listed(tmp_path))[1] == "offline"
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_every_preset_is_a_usable_configuration(name: str) -> None:
+    config = configured(name, {})
+    assert ModelConfig.of(name, {key: value for key, value in config.to_json().items() if key != "name"}) == config
+    assert configured("other", {"preset": name, "model": "m"}).model == "m"
+    connect(config, lambda variable: "a key")
+
+
+async def test_a_named_model_without_its_key_is_an_error_before_anything_is_written(tmp_path: Path) -> None:
+    async with Platform(tmp_path, state=tmp_path / "state") as tea:
+        with pytest.raises(ProviderError, match=r"OPENAI_API_KEY is not set\. Fix: set OPENAI_API_KEY"):
+            await tea.run("x", model="openai")
+        with pytest.raises(ProviderError, match="did you mean 'openai'"):
+            await tea.run("x", model="opnai")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_secrets_are_read_from_the_environment_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings(tmp_path, keys="# comment\nA=one\nexport B = 'two words'\nC=\nnot a line\nD=x=y\n")
+    monkeypatch.setenv("D", "from outside")
+    keys = read_keys(tmp_path)
+    assert [keys(name) for name in "ABCDE"] == ["one", "two words", None, "from outside", None]
+    (tmp_path / ".env").write_bytes(b"\xff")
+    with pytest.raises(BadInput, match=r"\.env cannot be read"):
+        read_keys(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"provider": "ftp"}, "there is no provider 'ftp'"),
+        ({"key_env": "sk-proj-1234"}, "no name of an environment variable"),
+        ({"base_url": "file:///etc"}, "is no address"),
+        ({"base_url": "http://user:pass@host/v1"}, "is no address"),
+        ({"capabilities": ["fly"]}, "knows no 'fly'"),
+        ({"prices": {"input": -1}}, "negative"),
+        ({"limits": {"patience": 1}}, "knows no 'patience'"),
+        ({"max_output": 0}, "max_output"),
+        ({"model": 7}, "model"),
+        ({"api_key": "sk-1"}, "api_key"),
+        ({"preset": "acme"}, "There is no preset 'acme'"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_says_why(document: dict[str, Any], problem: str) -> None:
+    with pytest.raises(BadInput, match=problem):
+        configured("mine", document)
+    with pytest.raises(TeaError):
+        configured("My Model", {})
+
+
+async def test_roles_choose_who_answers_whom(tmp_path: Path) -> None:
+    models = ModelManager()
+    for name in ("big", "small"):
+        models.add(ModelConfig(name=name, provider="test"), ScriptedModel([name] * 9))
+    models.roles = {"researcher": "small", "cheap": "small"}
+    assert models.config(role="planner").name == "big"
+    assert models.config(role="researcher").name == "small"
+    assert models.config("big", "researcher").name == "big"
+    assert models.config("cheap").name == "small"
+    models.roles["vision"] = "nobody"
+    with pytest.raises(ProviderError, match="'nobody'"):
+        models.config(role="vision")
+
+
+async def test_another_model_of_a_provider_can_be_named_on_the_spot() -> None:
+    models = ModelManager()
+    offer_presets(models, {"OPENAI_API_KEY": "a key"}.get)
+    config = models.config("openai/gpt-5.4-mini")
+    assert (config.name, config.model, config.key_env) == ("openai/gpt-5.4-mini", "gpt-5.4-mini", "OPENAI_API_KEY")
+    assert [one.name for one in models.list()] == ["openai"]
+    with pytest.raises(ProviderError, match="ANTHROPIC_API_KEY is not set"):
+        models.config("anthropic/claude-haiku-5-5")
+
+
+async def test_a_registered_model_is_used_once_a_person_vouched_for_it(tmp_path: Path) -> None:
+    async with Loopback(said(CHAT, Say(text="hello"))).open() as server:
+        config = local("mine", f"{server.url}/v1", "fake-1")
+        async with Platform(tmp_path / "a", state=tmp_path / "state") as tea:
+            await tea.libraries["model"].register(config)
+            await tea.libraries["model"].save(tmp_path / "models.json")
+        async with Platform(tmp_path / "a", state=tmp_path / "state") as tea:
+            assert tea.models.default == "mine"
+            answer = await tea.models.complete(HELLO, no_tool)
+            assert (answer.text, answer.answered_by) == ("hello", "mine")
+    async with Platform(tmp_path / "b", state=tmp_path / "other") as tea:
+        await tea.libraries["model"].load(tmp_path / "models.json")
+    async with Platform(tmp_path / "b", state=tmp_path / "other") as tea:
+        assert tea.models.default == "offline"
+        with pytest.raises(ProviderError, match=r"nobody vouched for it.*tea trust model:mine"):
+            tea.models.config("mine")
+
+
+async def test_a_document_with_a_key_in_it_is_not_registered(tmp_path: Path) -> None:
+    async with Platform(tmp_path, state=tmp_path / "state") as tea:
+        with pytest.raises(BadComponent, match="environment variable"):
+            await tea.libraries["model"].register('{"name": "mine", "key_env": "sk-proj-1234"}')
+    assert not list(tmp_path.rglob("*.json"))
+
+
+async def test_a_probe_tells_what_is_there_without_asking_it_anything(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> Reply:
+        return document(
+            {"object": "list", "data": [{"id": "fake-1", "object": "model", "created": 1, "owned_by": "x"}]}
+        )
+
+    async with Loopback(answer=answer).open() as server:
+        models = ModelManager()
+        for name in ("fake-1", "other", ""):
+            config = local("m" + name.replace("-", "_"), f"{server.url}/v1", name)
+            models.add(config, connect(config, lambda variable: None))
+        assert await models.probe("mfake_1") == "answers, with 'fake-1'"
+        assert await models.probe("mother") == "answers, and does not list 'other' among 1 models"
+        assert await models.probe("m") == "answers, with 'fake-1'"
+        assert {asked.method for asked in server.asked} == {"GET"}
+        await models.close()
+
+
+@pytest.mark.parametrize("text", ["model = 7", "roles = 3", "[roles]\nplanner = 1", "models = []", "[models]\na = 1"])
+def test_settings_of_another_shape_are_refused(tmp_path: Path, text: str) -> None:
+    settings(tmp_path, text)
+    with pytest.raises(BadInput, match=r"in tea\.toml is no"):
+        Platform(tmp_path, state=tmp_path / "state")

@@ -1,0 +1,184 @@
+"""Whole runs over the wire: the bundled planner, asked through the command line and through Python."""
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Dialect, Say, said, streamed
+from loopback import Asked, Loopback, Reply, document
+
+from tea.runtime.outcome import Outcome
+from tea.runtime.platform import Platform
+from tea.runtime.recorder import Event
+
+SECRET = "sk-planted-0123456789abcdef"
+
+
+def record(*calls: tuple[str, Mapping[str, Any]]) -> str:
+    made = [{"name": name, "arguments": dict(arguments)} for name, arguments in calls]
+    return json.dumps({"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g", "calls": made})
+
+
+ADDS = Say(text=record(("calculator", {"expression": "6 * 7"})))
+ENDS = Say(text=record(("done", {"answer": "42"})))
+
+
+def home(folder: Path, dialect: Dialect, url: str, more: str = "", **options: Any) -> Path:
+    settings = {"provider": dialect.name, "base_url": url + dialect.base, "model": "fake-1", "key_env": "FAKE_KEY"}
+    settings |= {"capabilities": ["schema", "streaming"], **options}
+    lines = [f"{name} = {toml(value)}" for name, value in settings.items()]
+    (folder / "tea.toml").write_text("\n".join(['model = "fake"', more, "[models.fake]", *lines]))
+    (folder / ".env").write_text(f'# keys\nexport FAKE_KEY="{SECRET}"\n')
+    return folder
+
+
+def toml(value: Any) -> str:
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    return "{" + ", ".join(f"{name} = {toml(one)}" for name, one in value.items()) + "}"
+
+
+def everything_written(folder: Path) -> str:
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".env"]
+    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in files)
+
+
+async def run(folder: Path, *, watch: Any = None, **options: Any) -> Outcome:
+    async with Platform(folder, state=folder / "state") as tea:
+        return await tea.run("What is 6 * 7?", watch=watch, **options)
+
+
+async def replayed(folder: Path, outcome: Outcome) -> Outcome:
+    async with Platform(folder, state=folder / "state") as tea:
+        return await tea.replay(outcome.run)
+
+
+async def test_the_planner_works_over_each_format_and_its_run_replays_identically(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    heard: list[Event] = []
+    async with Loopback(streamed(dialect, ADDS, size=7), streamed(dialect, ENDS)).open() as server:
+        home(tmp_path, dialect, server.url, prices={"input": 2, "cached": 1, "output": 10})
+        outcome = await run(tmp_path, watch=heard.append)
+        assert (outcome.answer, outcome.ok) == ("42", True)
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+        for asked in server.asked:
+            dialect.check(asked.body)
+        assert [SECRET in " ".join(asked.headers.values()) for asked in server.asked] == [True, True]
+    cost = outcome.cost
+    assert (cost.steps, cost.tokens, cost.cached) == (2, 240, 80)
+    assert cost.usd == pytest.approx(2 * (60 * 2 + 40 * 1 + 20 * 10) / 1e6)
+    assert cost.by["planner fake"]["calls"] == 2
+    words = "".join(event.data["text"] for event in heard if event.kind == "delta")
+    assert words == ADDS.text + ENDS.text
+    assert {event.agent for event in heard if event.kind == "delta"} == {"planner"}
+    assert SECRET not in everything_written(tmp_path)
+    assert '"delta"' not in (outcome.trace / "journal.jsonl").read_text()
+
+
+async def test_one_address_is_all_that_a_server_of_ones_own_needs(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+
+    def answer(asked: Asked) -> Reply:
+        if asked.method == "GET":
+            return document({"object": "list", "data": [{"id": "first"}, {"id": "second"}]})
+        return streamed(chat, ADDS if len(server.asked) == 2 else ENDS)
+
+    async with Loopback(answer=answer).open() as server:
+        options = ("--model", "local", "--base-url", f"{server.url}/v1")
+        code, out, err = await tea(tmp_path, "run", "What is 6 * 7?", *options)
+        assert (code, out) == (0, "42\n"), err
+        assert [asked.path for asked in server.asked] == ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]
+        assert [asked.body["model"] for asked in server.asked[1:]] == ["first", "first"]
+        assert "240 tokens (80 cached), price unknown" in err
+        assert "planner local: 2 calls" in err
+        code, out, _ = await tea(tmp_path, "replay", "last")
+        assert (code, len(server.asked)) == (0, 3)
+        refused = await tea(tmp_path, "run", "What is 6 * 7?", *options, "--max-cost", "1")
+        assert refused[0] == 2
+        assert "price" in refused[2]
+        allowed = await tea(tmp_path, "run", "x", *options, "--max-cost", "1", "--allow-unknown-price", "--json")
+        assert json.loads(allowed[1])["cost"]["usd"] is None
+
+
+async def tea(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """The real command, beside a server on this loop."""
+    known = {**os.environ, "TEA_HOME": str(folder), "TEA_STATE": str(folder / "state"), **environment}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tea.cli", *arguments, cwd=folder, env=known, stdout=PIPE, stderr=PIPE, stdin=DEVNULL
+    )
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_a_key_is_nowhere_in_what_is_written_or_said(dialect: Dialect, tmp_path: Path) -> None:
+    echo = f"You sent {SECRET}."
+    loud = [document({"error": {"message": echo, "type": "auth"}}, status) for status in (429, 401)]
+    answers = streamed(dialect, Say(text=record(("done", {"answer": echo})), reasoning=echo))
+    async with Loopback(loud[0], answers, loud[1]).open() as server:
+        home(tmp_path, dialect, server.url)
+        done = await tea(tmp_path, "run", "Which key?", "--json", "-vv", TEA_DEBUG="1", OPENAI_LOG="debug")
+        assert done[0] == 0, done
+        failed = await tea(tmp_path, "run", "Which key?", "-vv", TEA_DEBUG="1", ANTHROPIC_LOG="debug")
+        assert failed[0] == 4, failed
+        others = [
+            await tea(tmp_path, *words.split()) for words in ("trace last -v", "models ls --json", "doctor --json")
+        ]
+        assert SECRET in " ".join(server.asked[0].headers.values())
+    shown = "\n".join(text for one in (done, failed, *others) for text in one[1:])
+    assert "<secret:FAKE_KEY>" in shown
+    assert SECRET not in shown
+    assert "<secret:FAKE_KEY>" in everything_written(tmp_path)
+    assert SECRET not in everything_written(tmp_path)
+
+
+async def test_an_answer_that_does_not_fit_is_repaired_once_and_paid_for(dialect: Dialect, tmp_path: Path) -> None:
+    replies = said(dialect, Say(text="I think so.")), said(dialect, ENDS)
+    async with Loopback(*replies).open() as server:
+        home(tmp_path, dialect, server.url)
+        outcome = await run(tmp_path)
+        assert (outcome.answer, outcome.cost.steps, outcome.cost.tokens) == ("42", 2, 240)
+        assert "could not be used" in server.asked[1].raw.decode()
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+
+
+async def test_a_run_outlives_its_provider(dialect: Dialect, tmp_path: Path) -> None:
+    """The fallback is of another format, and takes over in the middle."""
+    other = DIALECTS["openai_chat" if dialect.name == "anthropic_messages" else "anthropic_messages"]
+    down = [document({"error": {"message": "down"}}, 500)] * 9
+    async with Loopback(said(dialect, ADDS), *down).open() as first, Loopback(said(other, ENDS)).open() as second:
+        home(tmp_path, dialect, first.url, fallbacks=["spare"], limits={"attempts": 1})
+        with (tmp_path / "tea.toml").open("a") as file:
+            file.write(
+                f'\n[models.spare]\nprovider = "{other.name}"\nmodel = "m"\nbase_url = "{second.url}{other.base}"'
+            )
+        outcome = await run(tmp_path)
+        assert outcome.answer == "42"
+        assert set(outcome.cost.by) == {"planner fake", "planner spare"}
+        assert "6 * 7" in second.asked[0].raw.decode()
+        other.check(second.asked[0].body)
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+        assert "status 500" in (outcome.trace / "journal.jsonl").read_text()
+
+
+async def test_a_budget_ends_a_run_with_exit_code_5_and_what_it_spent(dialect: Dialect, tmp_path: Path) -> None:
+    async with Loopback(*[said(dialect, ADDS)] * 9).open() as server:
+        home(tmp_path, dialect, server.url, prices={"input": 1000, "output": 1000})
+        outcome = await run(tmp_path, budget={"usd": 25.0})
+        assert outcome.exit_code == 5
+        assert "usd" in outcome.reason
+        assert 0 < (outcome.cost.usd or 0) < 25
+        assert 0 < len(server.asked) < 9
+        assert all(_limit(asked.body) <= 8192 for asked in server.asked)
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+
+
+def _limit(body: Mapping[str, Any]) -> int:
+    return next(body[name] for name in ("max_tokens", "max_output_tokens") if name in body)

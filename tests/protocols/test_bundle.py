@@ -1,0 +1,227 @@
+"""Save and load: everything of a component through one file, trusted by nobody on the other side."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elsewhere import answer, open_platform
+from protocol_kit import CASES, DOCUMENTS, Case, House
+
+from tea.errors import AlreadyRegistered, BadInput, TeaError, UnknownComponent
+from tea.managers.transfer import _check  # pyright: ignore[reportPrivateUsage]
+from tea.runtime.platform import Platform
+
+
+@pytest.fixture(params=[*CASES, *DOCUMENTS], ids=lambda case: case.kind)
+def case(request: pytest.FixtureRequest) -> Case:
+    return request.param
+
+
+QUESTIONS = [
+    ("info", "greeter"), ("info", "greeter@prod"), ("history", "greeter"), ("heads", "greeter"), ("states",),
+    ("history", "gone"), ("heads", "gone"),
+]  # fmt: skip
+
+
+async def lived(house: House) -> None:
+    """Give a greeter a life: versions, an alias, states, a restore, a purge; and a second one that is gone."""
+    for hello in ("hello", "good day", "hi", "ho"):
+        await house.register(hello=hello)
+    await house.door.alias("greeter@1.0.1", "prod")
+    await house.door.deprecate("greeter@1.0.2")
+    await house.door.restore("greeter@1.0.0", reason="it was better")
+    await house.door.purge("greeter@1.0.3", reason="it held a secret")
+    await house.register("gone")
+    await house.door.unregister("gone")
+
+
+def other(house: House) -> Platform:
+    """Another operator's platform, who trusts nothing yet."""
+    return open_platform(house.folder / "other")
+
+
+def forged(path: Path, change: Callable[[list[dict[str, Any]]], Any]) -> None:
+    """Change the components in a file and seal it anew."""
+    document = json.loads(path.read_text())
+    change(document["components"])
+    document["check"] = _check(document["components"])
+    path.write_text(json.dumps(document))
+
+
+async def test_everything_comes_back_and_nothing_is_trusted(case: Case, house: House, tmp_path: Path) -> None:
+    await lived(house)
+    file = tmp_path / "all.json"
+    assert await house.door.save(file) == [f"{case.kind}:gone", f"{case.kind}:greeter"]
+    theirs = other(house)
+    library = theirs.libraries[case.kind]
+    loaded = await library.load(file)
+    assert len(loaded.added) == 5
+    assert (loaded.skipped, loaded.current) == ((), (f"{case.kind}:greeter@1.0.0",))
+    for question in QUESTIONS:
+        assert await answer(theirs, case.kind, question) == await answer(house.platform, case.kind, question)
+    (found,) = await library.list()
+    assert not found.trusted
+    if case.operation:
+        refused = await theirs.invoke(case.kind, case.ref(), case.arguments(), None)
+        assert refused.error is not None
+        assert refused.error["code"] == "Quarantined"
+    await library.trust("greeter")
+    if case.operation:
+        assert (await theirs.invoke(case.kind, case.ref(), case.arguments(), None)).ok
+        assert not (await theirs.invoke(case.kind, case.ref(selector="@prod"), case.arguments(), None)).ok
+    assert (await library.rollback("greeter")).version == "1.0.2"
+    assert (await library.update("greeter", case.source(hello="hey"))).version == "1.0.4"
+
+
+async def test_loading_again_changes_nothing_and_newer_history_is_followed(
+    case: Case, house: House, tmp_path: Path
+) -> None:
+    await house.register()
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    await house.door.save(first)
+    await house.register(hello="good day")
+    await house.door.save(second)
+    theirs = other(house).libraries[case.kind]
+    await theirs.load(first)
+    before = house.files()
+    again = await theirs.load(first)
+    assert (again.added, again.skipped) == ((), (f"{case.kind}:greeter@1.0.0",))
+    assert house.files() == before
+    assert (await theirs.load(second)).current == (f"{case.kind}:greeter@1.0.1",)
+    assert (await theirs.info("greeter")).version == "1.0.1"
+    assert (await theirs.load(first)).current == ()
+    assert (await theirs.info("greeter")).version == "1.0.1"
+
+
+async def test_what_the_operator_changed_stays_in_force(case: Case, house: House, tmp_path: Path) -> None:
+    await house.register()
+    file = tmp_path / "all.json"
+    await house.door.save(file)
+    theirs = other(house).libraries[case.kind]
+    await theirs.load(file)
+    await theirs.alias("greeter", "mine")
+    await house.register(hello="good day")
+    await house.door.save(file)
+    loaded = await theirs.load(file)
+    assert (loaded.added, loaded.current) == ((f"{case.kind}:greeter@1.0.1",), ())
+    assert [one.version for one in await theirs.history("greeter")] == ["1.0.0", "1.0.1"]
+    assert [(await theirs.info(ref)).version for ref in ("greeter", "greeter@mine")] == ["1.0.0", "1.0.0"]
+    await theirs.unregister("greeter")
+    assert (await theirs.load(file)).current == (f"{case.kind}:greeter@1.0.1",)
+    assert (await theirs.info("greeter")).version == "1.0.1"
+
+
+async def test_a_version_with_other_bytes_is_an_error_and_nothing_changes(
+    case: Case, house: House, tmp_path: Path
+) -> None:
+    await house.register("another", "greeter", "zebra")
+    file = tmp_path / "all.json"
+    await house.door.save(file)
+    platform = other(house)
+    theirs = platform.libraries[case.kind]
+    await theirs.register(case.source(hello="mine"))
+    before = house.files()
+    with pytest.raises(AlreadyRegistered, match=rf"{case.kind}:greeter@1\.0\.0 is here with other bytes"):
+        await theirs.load(file)
+    assert house.files() == before
+
+
+async def test_a_digest_that_was_trusted_stays_trusted(case: Case, house: House, tmp_path: Path) -> None:
+    (made,) = await house.register()
+    file = tmp_path / "all.json"
+    await house.door.save(file, ["greeter"])
+    platform = other(house)
+    platform.trust.grant(made.digest, "read before")
+    await platform.libraries[case.kind].load(file)
+    assert (await platform.libraries[case.kind].list())[0].trusted
+
+
+async def test_only_what_is_wanted_is_saved(case: Case, house: House, tmp_path: Path) -> None:
+    await house.register("another", "greeter")
+    file = tmp_path / "some.json"
+    assert await house.door.save(file, ["greeter", "greeter@1.0.0"]) == [f"{case.kind}:greeter"]
+    kept = file.read_bytes()
+    with pytest.raises(UnknownComponent):
+        await house.door.save(file, ["greeter", "greter"])
+    with pytest.raises(TeaError):
+        await house.door.save(tmp_path / "none" / "some.json")
+    with pytest.raises(BadInput, match="no file"):
+        await house.door.save(tmp_path)
+    assert file.read_bytes() == kept
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    kind = "agent" if case.kind != "agent" else "tool"
+    with pytest.raises(BadInput, match=f"of kind '{case.kind}'"):
+        await other(house).libraries[kind].load(file)
+
+
+def first(components: list[dict[str, Any]]) -> dict[str, Any]:
+    return components[0]
+
+
+FORGERIES: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
+    "source": lambda all: first(all)["versions"][0].update(source="other"),
+    "digest": lambda all: first(all)["versions"][0].update(digest="sha256:" + "0" * 64),
+    "name": lambda all: first(all).update(name="../../up"),
+    "another's name": lambda all: first(all).update(name="another"),
+    "kind": lambda all: first(all).update(kind="planet"),
+    "kind of a version": lambda all: first(all)["versions"][0].update(kind="planet"),
+    "version": lambda all: first(all)["versions"][0].update(version="../1"),
+    "twice": lambda all: all.append(all[0]),
+    "version twice": lambda all: first(all)["versions"].append(first(all)["versions"][0]),
+    "no versions": lambda all: first(all).update(versions=[]),
+    "no heads": lambda all: first(all).update(heads=[]),
+    "head": lambda all: first(all)["heads"][0].update(current="9.0.0"),
+    "alias": lambda all: first(all)["heads"][0].update(aliases={"A b": "1.0.0"}),
+    "alias of nothing": lambda all: first(all)["heads"][0].update(aliases={"prod": "9.0.0"}),
+    "state": lambda all: first(all)["heads"][0].update(states={"1.0.0": "lost"}),
+    "undo": lambda all: first(all)["heads"][0].update(undo=7),
+    "more": lambda all: first(all).update(trusted=True),
+    "a list": lambda all: all.append([1]),  # pyright: ignore[reportArgumentType]
+    "text": lambda all: all.append("x"),  # pyright: ignore[reportArgumentType]
+    "nothing": lambda all: all.append({}),
+    "tombstone": lambda all: first(all)["versions"].append({"purged": {"kind": "tool"}}),
+    "buried current": lambda all: first(all).update(
+        versions=[{"purged": {key: first(all)["versions"][0][key] for key in ("kind", "name", "version", "digest")}}]
+    ),
+}
+
+
+@pytest.mark.parametrize("case", [CASES[0], DOCUMENTS[0]], ids=lambda case: case.kind, indirect=True)
+@pytest.mark.parametrize("forgery", FORGERIES)
+async def test_a_forged_file_is_an_error_and_nothing_changes(
+    case: Case, house: House, tmp_path: Path, forgery: str
+) -> None:
+    await house.register("greeter", "zebra")
+    file = tmp_path / "all.json"
+    await house.door.save(file)
+    forged(file, FORGERIES[forgery])
+    before = house.files()
+    with pytest.raises(BadInput) as caught:
+        await other(house).libraries[case.kind].load(file)
+    assert len(str(caught.value)) <= 300
+    assert house.files() == before
+
+
+async def test_what_a_file_tells_of_a_component_cannot_harm_a_list(case: Case, house: House, tmp_path: Path) -> None:
+    await house.register()
+    file = tmp_path / "all.json"
+    await house.door.save(file)
+    theirs = other(house).libraries[case.kind]
+
+    def lie(components: list[dict[str, Any]]) -> None:
+        told = first(components)["versions"][0]
+        told.update(description="\x1b[2J" * 3, metadata={"prompt": 3, "category": {}}, evolvable=False, rules="Obey.")
+        told["operations"] = {
+            name: {**one, "parameters": {"properties": {"x": 3}}} for name, one in told["operations"].items()
+        }
+
+    forged(file, lie)
+    if case.operation:
+        with pytest.raises(BadInput, match="without a schema"):
+            await theirs.load(file)
+        return
+    await theirs.load(file)
+    assert (await theirs.info("greeter")).description == "Greet someone."
+    assert (await theirs.update("greeter", case.source(hello="hi"))).version == "1.0.1"

@@ -1,0 +1,59 @@
+"""What an agent that was made of tools or environments reaches, whatever its loop tries."""
+
+from typing import Any
+
+import pytest
+from transform_kit import JOIN, called, furnish
+
+from tea import Context, Result, Task
+from tea.errors import TeaError
+from tea.testing import platform
+
+
+async def tried(ctx: Context, task: Task, **_: Any) -> Result:
+    """A loop that tries what it must not do, and says what came of it."""
+    await ctx.memory.record("tried", {"n": 1})
+    calls = {
+        "own": await ctx.tcp.invoke("join", {"text": "a"}),
+        "pinned": await ctx.tcp.invoke("join@1.0.1", {"text": "a"}),
+        "other": await ctx.tcp.invoke("other", {"text": "a"}),
+        "agent": await ctx.acp.invoke("echo", Task(text="a")),
+        "place": await ctx.ecp.invoke("join#write", {"line": "a"}),
+        "done": await ctx.tcp.invoke("done", {"answer": 1}),
+    }
+    given: dict[str, Any] = {name: one.error and one.error["code"] for name, one in calls.items()}
+    given["said"] = [calls["own"].value, calls["pinned"].value]
+    given["list"] = [one["name"] for one in await ctx.tcp.list()] + [one["name"] for one in await ctx.ecp.list()]
+    given["near"] = [one["name"] for one in await ctx.tcp.retrieve("say a text", 5)]
+    given["told"] = [(await ctx.tcp.info(name))["name"] for name in ("join", "done")]
+    try:
+        await ctx.tcp.info("other")
+    except TeaError as error:
+        given["info"] = error.problem
+    async with ctx.timeout(60), ctx.group() as group:
+        group.spawn(ctx.sleep(0))
+        given["race"] = (await ctx.race(ctx.sleep(0), ctx.sleep(30)))[0]
+    return Result(answer=given)
+
+
+async def test_an_agent_made_of_tools_reaches_them_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with platform() as made:
+        await furnish(made)
+        await made.tcp.register(JOIN.replace("def join", "def other"))
+        await made.transform("T2A", "join", name="speaker")
+        await made.tcp.update("join", JOIN.replace("text * times", "'new'"))
+        monkeypatch.setattr(made.tcp.manager.services.recipes, "_work", tried)
+        [given] = await called(made, ("agent", "speaker", {"task": {"text": "Try."}}))
+        denied = {"other": "Denied", "agent": "Denied", "place": "Denied"}
+        assert given["answer"] == {
+            "own": None,
+            "pinned": None,
+            "done": None,
+            **denied,
+            "said": ["a", "a"],
+            "list": ["join", "done"],
+            "near": ["join"],
+            "told": ["join", "done"],
+            "info": "agent:speaker knows no tool:other.",
+            "race": 0,
+        }

@@ -1,0 +1,184 @@
+"""The purse: what is held back before a call, so that no call, nor several side by side, overspends."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from journals import rewrite
+
+from tea import Agent, Context, Result, Task, TeaError
+from tea.errors import BadInput, BudgetExceeded
+from tea.managers.model_config import ModelConfig
+from tea.runtime.budget import Estimate, Purse, Reservation, check_price
+from tea.runtime.recorder import Event
+from tea.testing import FunctionModel, platform
+from tea.types import Budget, ModelRequest, ModelResponse, Usage
+
+LATER = "2999-01-01T00:00:00.000Z"
+PRICES = {"input": 10.0, "output": 30.0}
+
+
+def used(tokens_in: int, tokens_out: int) -> Usage:
+    usd = (tokens_in * PRICES["input"] + tokens_out * PRICES["output"]) / 1e6
+    return Usage(input_tokens=tokens_in, output_tokens=tokens_out, usd=usd)
+
+
+@given(
+    limit=st.integers(300, 20_000),
+    calls=st.lists(st.tuples(st.integers(1, 3000), st.integers(1, 4000), st.floats(0, 1), st.booleans()), max_size=30),
+)
+def test_calls_that_keep_to_their_estimate_never_overspend_however_many_run_at_once(
+    limit: int, calls: list[tuple[int, int, float, bool]]
+) -> None:
+    usd = limit * PRICES["output"] / 1e6
+    purse = Purse(Budget(tokens=limit, usd=usd))
+    open_calls: list[tuple[Reservation, int, float]] = []
+    for tokens_in, most, share, wait in calls:
+        try:
+            held = purse.reserve(Estimate(input_tokens=tokens_in, max_output=most, prices=PRICES))
+        except BudgetExceeded:
+            continue
+        assert held.max_output is not None
+        assert held.max_output <= most
+        open_calls.append((held, tokens_in, share))
+        while open_calls and not wait:
+            one, question, part = open_calls.pop()
+            purse.settle(one, used(question, int((one.max_output or 0) * part)), "a", "m")
+    for one, question, part in open_calls:
+        purse.settle(one, used(question, int((one.max_output or 0) * part)), "a", "m")
+    assert purse.spent.tokens <= limit
+    assert purse.spent.usd is not None
+    assert purse.spent.usd <= usd * (1 + 1e-9)
+
+
+def test_what_is_held_back_is_missing_from_what_remains_until_it_is_settled() -> None:
+    purse = Purse(Budget(tokens=10_000, usd=1.0, steps=5))
+    held = purse.reserve(Estimate(input_tokens=1000, max_output=2000, prices=PRICES))
+    assert purse.remaining() == {"steps": 4, "tokens": 7000, "usd": pytest.approx(1 - 0.07)}
+    purse.settle(held, used(900, 100), "planner", "m")
+    assert purse.remaining() == {"steps": 4, "tokens": 9000, "usd": pytest.approx(1 - 0.012)}
+    assert purse.spent.by == {"planner m": {"calls": 1, "tokens": 1000, "cached": 0, "usd": pytest.approx(0.012)}}
+
+
+def test_the_answers_length_is_cut_to_what_is_left_and_a_call_without_room_is_not_made() -> None:
+    purse = Purse(Budget(tokens=1500))
+    assert purse.reserve(Estimate(input_tokens=1000, max_output=4000)).max_output == 500
+    with pytest.raises(BudgetExceeded, match="used up"):
+        purse.reserve(Estimate(input_tokens=10, max_output=4000))
+    purse = Purse(Budget(tokens=1500))
+    with pytest.raises(BudgetExceeded, match="not enough for another call"):
+        purse.reserve(Estimate(input_tokens=1400, max_output=4000))
+    purse = Purse(Budget(usd=0.02))
+    assert purse.reserve(Estimate(input_tokens=500, max_output=4000, prices=PRICES)).max_output in (499, 500)
+
+
+def test_a_call_that_used_nothing_gives_back_what_was_held() -> None:
+    purse = Purse(Budget(tokens=5000))
+    purse.release(purse.reserve(Estimate(input_tokens=1000, max_output=4000)))
+    assert purse.remaining()["tokens"] == 5000
+
+
+def test_an_unknown_price_is_refused_under_a_limit_in_dollars_unless_allowed() -> None:
+    unknown = Estimate(input_tokens=10, max_output=1000)
+    with pytest.raises(BudgetExceeded, match="without a known price"):
+        Purse(Budget(usd=1)).reserve(unknown)
+    purse = Purse(Budget(usd=1, unknown_price=True))
+    purse.settle(purse.reserve(unknown), Usage(input_tokens=10, usd=None), "a", "m")
+    assert purse.spent.usd is None
+    purse.reserve(unknown)
+    config = ModelConfig.of("m", {"base_url": "http://127.0.0.1:1/v1"})
+    with pytest.raises(BadInput, match="The price of the model 'm' is not known"):
+        check_price(config, Budget(usd=1))
+    check_price(config, Budget(usd=1, unknown_price=True))
+    check_price(config, Budget())
+
+
+class Asks(Agent):
+    """Ask three times side by side."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask, each in a branch of its own."""
+
+        async def ask() -> str:
+            try:
+                return (await ctx.ask("answers", {})).text
+            except TeaError as error:
+                return error.problem
+
+        async with ctx.group() as group:
+            asked = [group.spawn(ask()) for _ in range(3)]
+        return Result(answer=[one.result() for one in asked])
+
+
+PROMPT = """---
+name: answers
+description: Asks for anything.
+---
+# system
+
+Answer.
+
+# message
+
+Now.
+"""
+
+
+async def test_several_calls_at_once_each_reserve() -> None:
+    seen: list[int | None] = []
+    both_asked = asyncio.Event()
+
+    async def answer(request: ModelRequest) -> ModelResponse:
+        seen.append(request.max_output)
+        if len(seen) == 2:
+            both_asked.set()
+        await both_asked.wait()
+        return ModelResponse(text="x", usage=used(10, 10))
+
+    async with platform() as tea:
+        tea.models.add(
+            ModelConfig(name="counted", provider="test", max_output=1000, prices=PRICES), FunctionModel(answer)
+        )
+        await tea.acp.register(Asks)
+        await tea.libraries["prompt"].register(PROMPT)
+        outcome = await tea.run("go", agent="asks", model="counted", budget={"tokens": 1500})
+        assert outcome.answer == ["x", "x", "The budget of 1500 tokens is used up."]
+        assert seen[0] == 1000
+        assert seen[1] is not None
+        assert 256 <= seen[1] < 500
+        outcome = await tea.run("go", agent="asks", model="counted", budget={"tokens": 5000, "usd": 1})
+        assert outcome.answer == ["x", "x", "x"]
+        assert (outcome.cost.tokens, outcome.cost.steps) == (60, 3)
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+
+
+class Naps(Agent):
+    """Sleep for as long as it takes."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Sleep for an hour."""
+        await ctx.sleep(3600)
+        return Result(answer="awake")
+
+
+async def test_a_resumed_run_does_not_get_its_seconds_again() -> None:
+    asleep = asyncio.Event()
+
+    def watch(event: Event) -> None:
+        if event.kind == "start" and event.data["kind"] == "sleep":
+            asleep.set()
+
+    async with platform() as tea:
+        await tea.acp.register(Naps)
+        running = asyncio.ensure_future(tea.run("x", agent="naps", budget={"seconds": 600}, watch=watch))
+        await asleep.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        run = rewrite(tea.home, tea.tracer.find("last"), lambda kept: [*kept[:-1], {**kept[-1], "time": LATER}])
+        (tea.home / "traces" / run / "workspace").mkdir()
+        outcome = await tea.resume(run)
+        assert (outcome.exit_code, outcome.reason) == (5, "The budget of 600 seconds is used up.")
+        assert [record.kind for record in tea.tracer.records(run)].count("resumed") == 1
+        assert (await tea.replay(run)).to_json() == outcome.to_json()
