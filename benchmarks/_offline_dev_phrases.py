@@ -126,7 +126,8 @@ BRIDGES: tuple[Entry, ...] = (
     ),
     *_same(
         "count two", lambda f: 3,
-        "How many suspension bridges are there in New York?", "How many bridges in New York have the design suspension?",
+        "How many suspension bridges are there in New York?",
+        "How many bridges in New York have the design suspension?",
         "Count bridges located in New York.", "How many bridges in Japan are suspension bridges?",
         "how many japanese bridges of the suspension design",
     ),

@@ -7,6 +7,7 @@ from typing import Any
 from _offline_dev_phrases import PHRASES
 from _offline_dev_questions import ASKED
 from _offline_dev_tables import SHEETS, write_tables
+from _offline_dev_traps import TRAPS
 from _offline_tables import Question
 
 Form = tuple[str, ...]
@@ -20,7 +21,8 @@ def development(folder: Path) -> Iterator[Question]:
     for name, entries in ASKED.items():
         sheet = SHEETS.get(name)
         file = sheet.file if sheet else name
-        for label, text, solve in (*entries, *PHRASES.get(name, ())):
+        traps = [("trap", text, _nothing) for text in TRAPS.get(name, "").strip().splitlines()]
+        for label, text, solve in (*entries, *PHRASES.get(name, ()), *traps):
             answer = solve(frames.get(name))
             kind, right = _graded(label, answer)
             rivals = _rivals(frames, right) if kind in ("text", "list") else ()
@@ -28,6 +30,10 @@ def development(folder: Path) -> Iterator[Question]:
                 text=text, files=(folder / file,) if file else (), kind=kind, answer=right, rivals=rivals, label=label,
                 table=name or "none", wording=text,
             )  # fmt: skip
+
+
+def _nothing(_frame: Any) -> None:
+    """Return the right answer of a question that has none."""
 
 
 def _graded(label: str, answer: Any) -> tuple[str, Any]:

@@ -1,6 +1,6 @@
 """How well the offline model answers questions it has not seen, over real tables; pandas works out the right answers.
 
-Usage: python benchmarks/offline.py [--held-out] [--seed N] [--tables DIR] [--limit N] [--only CLASS]
+Usage: python benchmarks/offline.py [--held-out | --development] [--seed N] [--tables DIR] [--limit N] [--only CLASS]
        [--json OUT] [--show wrong|abstained] [--list]
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _offline_build import BUILDERS, build
+from _offline_development import development
 from _offline_grade import Grade, grade
 from _offline_held_out import HELD_OUT
 from _offline_nature import NATURE
@@ -28,6 +29,8 @@ from _offline_society import SOCIETY
 from _offline_special import arithmetic, joins, text, two_keys, unanswerable
 from _offline_tables import Question, Source, Table, describe, read
 from _offline_wordings import WORDINGS
+
+import tea
 
 DATA = Path(__file__).resolve().parent.parent / "examples" / "data"
 TEXT_FILE = "constitution.txt"
@@ -48,17 +51,14 @@ class Outcome:
 def main() -> None:
     """Generate the questions, ask them, and print the score."""
     options = parse()
-    seed = options.seed if options.seed is not None else int(options.held_out)
-    questions = generate(seed=seed, held_out=options.held_out, folder=options.tables)
-    if options.only:
-        questions = [question for question in questions if question.label == options.only]
-    questions = random.Random(seed).sample(questions, min(options.limit or len(questions), len(questions)))
-    if options.list:
-        print_questions(questions)
-        return
-    started = time.perf_counter()
-    outcomes = asyncio.run(ask_all(questions))
-    seconds = time.perf_counter() - started
+    with tempfile.TemporaryDirectory() as untidy:
+        questions = chosen(options, Path(untidy))
+        if options.list:
+            print_questions(questions)
+            return
+        started = time.perf_counter()
+        outcomes = asyncio.run(ask_all(questions))
+        seconds = time.perf_counter() - started
     for outcome in outcomes:
         if outcome.grade == options.show:
             print(shown(outcome))
@@ -67,10 +67,23 @@ def main() -> None:
         options.json.write_text(json.dumps([as_record(outcome) for outcome in outcomes], indent=1), encoding="utf-8")
 
 
+def chosen(options: argparse.Namespace, untidy: Path) -> list[Question]:
+    """Make the questions that the command line asks for; the files of the development set go into a folder."""
+    seed = options.seed if options.seed is not None else int(options.held_out)
+    if options.development:
+        questions = list(development(untidy))
+    else:
+        questions = generate(seed=seed, held_out=options.held_out, folder=options.tables)
+    if options.only:
+        questions = [question for question in questions if question.label == options.only]
+    return random.Random(seed).sample(questions, min(options.limit or len(questions), len(questions)))
+
+
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--held-out", action="store_true", help="the second set of wordings, which nobody tunes on")
+    parser.add_argument("--development", action="store_true", help="the set read while the solver was written")
     parser.add_argument("--seed", type=int, help="default 0, with --held-out 1")
     parser.add_argument("--tables", type=Path, help="ask about every CSV file of this folder instead")
     parser.add_argument("--limit", type=int, help="ask no more than this many questions")
@@ -159,34 +172,32 @@ async def ask_all(questions: list[Question]) -> list[Outcome]:
     """Ask every question, two at a time, in a home and beside copies of the files that are thrown away."""
     turn = asyncio.Semaphore(2)
 
-    async def one(question: Question, home: Path) -> Outcome:
+    async def one(question: Question, platform: tea.Platform) -> Outcome:
         async with turn:
-            answer, error = await ask(question.text, [path.name for path in question.files], home)
+            answer, error = await ask(question.text, [path.name for path in question.files], platform)
         return Outcome(question=question, answer=answer, error=error, grade=grade(question, answer))
 
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for path in {path for question in questions for path in question.files}:
             shutil.copy(path, folder)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(question, Path(home))) for question in questions]
+        async with tea.Platform(home) as platform, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(question, platform)) for question in questions]
     return [task.result() for task in tasks]
 
 
-async def ask(question: str, files: list[str], home: Path) -> tuple[Any, str]:
+async def ask(question: str, files: list[str], platform: tea.Platform) -> tuple[Any, str]:
     """Put one question to the product's offline model.
 
     Args:
         question: What is asked.
         files: Names of files in the current folder.
-        home: Where the product keeps its registry and traces.
+        platform: The product, open.
 
     Returns:
         The answer, or None where it abstained, and the error if there was one.
     """
-    import tea
-
     try:
-        result = await tea.run({"task": question, "files": files, "model": "offline"}, home=home)
+        result = await platform.run({"task": question, "files": files, "model": "offline"})
     except tea.TeaError as error:
         return None, str(error)
     return (result.answer, "") if result.ok else (None, "")

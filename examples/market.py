@@ -17,7 +17,7 @@ class Market(Agent):
         amount = json.loads(task.text)["arguments"]["amount"]
         books = await ctx.state.load() or {"price": 10, "stock": 5}
         if amount > books["stock"]:
-            return Result(ok=False, reason=f"Only {books['stock']} are in stock.")
+            return Result(ok=False, reason=f"Only {books['stock']} left.")
         await ctx.state.save({"price": books["price"] + amount, "stock": books["stock"] - amount})
         return Result(answer=f"{amount} at {books['price']}")
 
@@ -28,9 +28,9 @@ class Traders(Agent):
     async def run(self, ctx: Context, task: Task) -> Result:
         """Trade, and look at the market."""
         async with ctx.group() as group:
-            orders = [group.spawn(ctx.ecp.invoke("exchange#buy", {"amount": amount})) for amount in (1, 2, 3)]
+            orders = [group.spawn(ctx.ecp.invoke("exchange#buy", {"amount": amount})) for amount in (2, 2, 2)]
         given = [order.result() for order in orders]
-        bought = [one.value if one.error is None else one.error["problem"] for one in given]
+        bought = sorted(one.value if one.error is None else one.error["problem"] for one in given)
         return Result(answer={"bought": bought, "market": (await ctx.ecp.state("exchange")).value["state"]})
 
 

@@ -27,7 +27,7 @@ class Reading(TypedDict):
     passages: NotRequired[list[Passage]]
 
 
-@tool(effects="reads", idempotent=True)
+@tool(effects="reads", idempotent=True, network=False)
 async def read_file(ctx: Context, path: str, start: int = 1, lines: int = 200, find: str = "") -> Reading:
     """Read lines of a text, PDF, DOCX or PPTX file, or find its passages that fit a question.
 

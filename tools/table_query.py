@@ -32,7 +32,7 @@ class Answer(TypedDict):
     truncated: NotRequired[bool]
 
 
-@tool(effects="reads", idempotent=True)
+@tool(effects="reads", idempotent=True, network=False)
 async def table_query(
     ctx: Context, files: list[str], sql: str = "", find: list[str] | None = None, limit: int = 100
 ) -> Answer:

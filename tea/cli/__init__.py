@@ -1,7 +1,10 @@
 """The command line: one file for each command, and what they share."""
 
+import gc
 import os
 import signal
+
+_GARBAGE = 100_000  # objects between two looks for garbage: a command ends soon, and looking cost a tenth of its time
 
 
 def main() -> None:
@@ -9,6 +12,7 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
+    gc.set_threshold(_GARBAGE)
     from tea.cli.app import main as run
 
     signal.signal(signal.SIGINT, before)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
 from tea.cli.failure import complain
@@ -31,10 +31,10 @@ async def interruptible(progress: Progress) -> AsyncGenerator[None]:
         progress.close()
 
 
-def conclude(command: Command, outcome: "Outcome") -> int:
-    """Write how a run ended and return the exit code."""
+def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
+    """Write how a run ended, for programs with `more` about it, and return the exit code."""
     fault = _fault(outcome)
-    data = outcome.to_json()
+    data = {**outcome.to_json(), **more}
     if command.as_json:
         command.show("", {**data, "error": fault.record() if fault else None})
         return outcome.exit_code

@@ -31,7 +31,9 @@ async def history(command: Command, ref: RefArgument) -> None:
 
 def _versions(versions: "list[Manifest]", current: str, head: "Head | None") -> str:
     marks = dict(head.states) if head else {}
-    aliases = {version: name for name, version in head.aliases.items()} if head else {}
+    aliases: dict[str, str] = {}
+    for tag, version in sorted(head.aliases.items()) if head else ():
+        aliases[version] = f"{aliases.get(version, '')} {tag}".strip()
     rows = [
         (
             "*" if one.version == current else " ",

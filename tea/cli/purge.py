@@ -9,6 +9,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.register import ReasonOption
+from tea.cli.terminal import interactive
 from tea.errors import BadInput
 
 
@@ -22,7 +23,7 @@ async def purge(
 
     Runs that pinned them can no longer be replayed. What stays says who purged them, when and why.
     """
-    if not yes and not sys.stdin.isatty():
+    if not yes and not interactive(sys.stdin):
         raise BadInput(f"Nothing brings back what is purged of {ref[:80]}.", fix="add --yes if that is meant.")
     if not yes:
         await asyncio.to_thread(typer.confirm, f"Remove the bytes of {ref} for good?", abort=True)

@@ -19,10 +19,9 @@ async def state(
 ) -> int:
     """Observe an environment as an agent would see it, or look at the state that an agent keeps."""
     async with command.platform() as tea:
-        library, found = await find(tea, ref, ("environment", "agent"))
+        _, found = await find(tea, ref, ("environment", "agent"))
         if found.kind == "environment":
             return answered(command, await tea.ecp.state(str(found.at(found.selector)), session=session))
-        config = await library.info(found)
-        kept = await tea.memory.states.load(f"agent:{config.name}", session)
-    command.show(shown(kept), {"ref": str(config.ref), "session": session, "state": kept})
+        kept = await tea.kept(str(found), session)
+    command.show(shown(kept), {"ref": str(found), "session": session, "state": kept})
     return 0

@@ -64,14 +64,14 @@ def names_file(what: str) -> bool:
 
 
 def read_uses(texts: Sequence[str]) -> dict[str, str]:
-    """Return versions by `kind:name`, from `kind:name=VERSION` each.
+    """Return versions by `kind:name`, from `kind:name=VERSION` or `kind:name@VERSION` each.
 
     Raises:
         BadInput: One is of another form, or a component is named twice.
     """
     found: dict[str, str] = {}
     for text in texts:
-        name, sign, version = text.partition("=")
+        name, sign, version = text.partition("=" if "=" in text else "@")
         if not sign or not version or ":" not in name:
             raise BadInput(f"--use {text[:80]!r} is not usable.", fix="write kind:name=VERSION.")
         if name in found:

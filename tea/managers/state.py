@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from tea.errors import BadArguments
@@ -54,6 +54,12 @@ class States:
         """Change members of a document, each member that is None goes; as JSON Merge Patch (RFC 7396) has it."""
         await self._changed(owner, session, key, lambda found: (_merged(found, patch),))
 
+    async def put(
+        self, owner: str, session: str | None, changes: Sequence[tuple[Sequence[str], JsonValue]], key: str
+    ) -> None:
+        """Replace single values of a document, each at the end of a path of names."""
+        await self._changed(owner, session, key, lambda found: (_put(found, changes),))
+
     async def swap(self, owner: str, session: str | None, old: JsonValue, new: JsonValue, key: str) -> bool:
         """Replace a document if it is still `old`, and tell whether it was."""
         return await self._changed(owner, session, key, lambda found: (new,) if found == old else None)
@@ -93,13 +99,24 @@ def _check(document: JsonValue) -> None:
 def _merged(document: JsonValue, patch: JsonValue) -> JsonValue:
     if not isinstance(patch, Mapping):
         return patch
-    found = dict(cast("Mapping[str, Any]", document)) if isinstance(document, Mapping) else {}
+    found = _object(document)
     for name, value in cast("Mapping[str, Any]", patch).items():
         if value is None:
             found.pop(name, None)
         else:
             found[name] = _merged(found.get(name), value)
     return found
+
+
+def _put(document: JsonValue, changes: Sequence[tuple[Sequence[str], JsonValue]]) -> JsonValue:
+    found = _object(document)
+    for (name, *rest), value in changes:
+        found[name] = _put(found.get(name), [(rest, value)]) if rest else value
+    return found
+
+
+def _object(document: JsonValue) -> dict[str, Any]:
+    return dict(cast("Mapping[str, Any]", document)) if isinstance(document, Mapping) else {}
 
 
 def _stream(owner: str, session: str | None) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from tea.store.journal import JournalStore, JournalWriter
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
-GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled"})
+GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled", "forked"})
 _SPILL = 256 * 1024
 _quoted = json.encoder.encode_basestring
 _MARK, _PAYLOAD = "$blob", frozenset({"data", "result"})
@@ -90,6 +90,11 @@ class Trace:
         self._task = task
         self._home = f'"session":{_quoted(session)},"task":{_quoted(task)}'
 
+    @property
+    def position(self) -> int:
+        """Number that the next record will have."""
+        return self._writer.position
+
     def append(self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "") -> None:
         """Write one record; it survives the death of this process.
 
@@ -135,6 +140,26 @@ class Trace:
             [
                 f'{{"v":{FORMAT},"time":"{timestamp()}","span":"{span}","parent":"{parent}",{self._home},'
                 f'"agent":{_quoted(agent)},"kind":"{kind}","key":{_quoted(key)},"data":{{{fields}"data":{payload}}}}}'
+            ]
+        )
+
+    def adopt(self, records: Sequence[TraceRecord]) -> None:
+        """Write records that were made elsewhere, all in one write, with their own times and parents."""
+        self._writer.append(
+            [
+                {
+                    "v": FORMAT,
+                    "time": one.time,
+                    "span": span_id(self.run, one.key) if one.key else "",
+                    "parent": one.parent,
+                    "session": self._session,
+                    "task": self._task,
+                    "agent": one.agent,
+                    "kind": one.kind,
+                    "key": one.key,
+                    "data": self._bounded(one.data),
+                }
+                for one in records
             ]
         )
 
@@ -191,6 +216,14 @@ class Tracer:
         blobs = self.store.blobs(run)
         for record in self.store.read(run, start):
             yield _record(record, blobs.get)
+
+    def remove(self, run: str) -> int:
+        """Remove a run for good, with its blobs and workspace, and return how many bytes that freed.
+
+        Raises:
+            Conflict: A living process holds it.
+        """
+        return self.store.remove(run)
 
     def runs(self) -> list[str]:
         """Return the ids of all runs, the newest first."""

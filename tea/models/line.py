@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -65,7 +65,8 @@ class Line:
         """
         path = "/models" if self._sdk == "openai" else "/v1/models"
         try:
-            pieces = [piece async for piece in self._exchange("get", path, None)]
+            exchange = self._exchange(lambda client: client.get(path, cast_to=object, options=_options()))
+            pieces = [piece async for piece in exchange]
             found = [str(one["id"]) for one in decoded(b"".join(pieces)).get("data") or ()]
         except Fault as error:
             problem = f"The server at {self._base_url} does not list its models: {error.problem}."
@@ -76,7 +77,14 @@ class Line:
 
     def post(self, path: str, body: bytes) -> AsyncGenerator[bytes]:
         """Send a body and give the response's bytes as they come."""
-        return self._exchange("post", path, body)
+        return self._exchange(lambda client: client.post(path, cast_to=object, content=body, options=_options()))
+
+    def upload(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str]) -> AsyncGenerator[bytes]:
+        """Send a form with a file (its name, content and media type) and give the response's bytes as they come."""
+        options = _options({"Content-Type": "multipart/form-data"})
+        return self._exchange(
+            lambda client: client.post(path, cast_to=object, body=fields, files=[("file", file)], options=options)
+        )
 
     def cleaned(self, data: bytes) -> bytes:
         """Return what came from a provider without keys: some repeat what they were sent."""
@@ -92,13 +100,13 @@ class Line:
             http, self._http = self._http, None
             await http.aclose()
 
-    async def _exchange(self, method: str, path: str, body: bytes | None) -> AsyncGenerator[bytes]:
+    async def _exchange(self, send: Callable[[Any], Awaitable[Any]]) -> AsyncGenerator[bytes]:
         name = self._key()
         response: Any = None
         size = 0
         try:
             async with asyncio.timeout(self._seconds):
-                response = await self._sent(await self._client(name), method, path, body)
+                response = (await send(await self._client(name))).http_response
                 async for chunk in response.aiter_bytes():
                     if (size := size + len(chunk)) > MOST_BYTES:
                         raise Fault("the answer is larger than 32 MiB", again=False)
@@ -112,12 +120,6 @@ class Line:
         finally:
             if response is not None:
                 await response.aclose()
-
-    async def _sent(self, client: Any, method: str, path: str, body: bytes | None) -> Any:
-        options = {"headers": _RAW}
-        if method == "get":
-            return (await client.get(path, cast_to=object, options=options)).http_response
-        return (await client.post(path, cast_to=object, content=body, options=options)).http_response
 
     async def _client(self, name: str) -> Any:
         if name not in self._clients:
@@ -164,6 +166,11 @@ class Line:
 
     def _words(self, text: str) -> str:
         return " ".join(self.cleaned(text.encode("utf-8", "replace")).decode().split())
+
+
+def _options(headers: Mapping[str, str] = _RAW) -> dict[str, Any]:
+    """Return the SDK's options of a request whose response comes back unread."""
+    return {"headers": {**_RAW, **headers}}
 
 
 def _imported(sdk: Sdk) -> Any:

@@ -20,6 +20,8 @@ def planned(transform: Transform, found: Sequence[Manifest], options: JsonObject
     if transform != "E2T":
         name = given.pop("name", None) or _name(transform, found)
         return [make_recipe({**given, "transform": transform, "name": name, "operands": pinned})]
+    if "description" in given:
+        raise BadComponent("Each tool of a toolkit has a description of its own.", fix="leave `description` out.")
     toolkit = given.pop("name", None) or found[0].name
     if len(found) > 1:
         raise BadComponent(f"E2T takes one operand, not {len(found)}.", fix="transform each by itself.")

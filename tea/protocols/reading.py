@@ -218,7 +218,7 @@ class Reading(Generic[ConfigT]):
         Raises:
             UnknownComponent: There is none, and never was.
         """
-        if not self.services.versions.heads(self.kind, ref.name):
+        if not self.services.versions.head(self.kind, ref.name).number:
             self._shelf.pin(ref)
         return Ref(kind=self.kind, name=ref.name)
 

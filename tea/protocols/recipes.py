@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, cast
@@ -53,6 +54,10 @@ class Library(Protocol):
         """Store a component as a new version."""
         ...
 
+    async def restore(self, ref: str | Ref, *, reason: str = "") -> Manifest:
+        """Make a historical version current."""
+        ...
+
 
 class Recipes:
     """Everything about transformations that is not the life of a component.
@@ -66,6 +71,7 @@ class Recipes:
     def __init__(self, versions: VersionManager, trust: Trust, work: Work) -> None:
         self._versions, self._trust, self._work = versions, trust, work
         self._libraries: Mapping[Kind, Library] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def join(self, libraries: Mapping[Kind, Library]) -> None:
         """Take the libraries in which operands are looked up by name."""
@@ -163,7 +169,7 @@ class Recipes:
         return [await self._registered(recipe, library) for recipe in recipes]
 
     async def follow(self, config: Manifest, ref: Ref) -> Manifest:
-        """Return a version of a recipe that follows its operands, made now where they have moved on.
+        """Return a version of a recipe that follows its operands, made now where they have moved on since.
 
         Args:
             config: Its current version.
@@ -175,16 +181,8 @@ class Recipes:
         if not recipe.follow:
             return config
         try:
-            current = [await self._current(operand) for operand in recipe.operands]
-            if current == list(recipe.operands):
-                return config
-            moved = recipe.model_copy(update={"operands": tuple(current)})
-            reason = "follows " + ", ".join(one.ref for one in current if one not in recipe.operands)
-            source = write_recipe(moved)
-            if self._trust(config.digest):
-                digest = source_digest(config.kind, config.name, source, {}, ())
-                await asyncio.to_thread(self._trust.grant, digest, f"{ref.at(None)}, which {reason}")
-            return await self._libraries[config.kind].register(source, reason=reason, lineage=Lineage(how="follow"))
+            moved = await self._moved(recipe, config)
+            return config if moved is None else await self._followed(config, moved)
         except (BadComponent, RegistryError) as error:
             _log.warning("%s stays as it is, since its operands no longer fit: %s", config.ref, error)
             return config
@@ -201,10 +199,7 @@ class Recipes:
 
     def _operand(self, recipe: AnyRecipe, operand: Operand) -> Manifest:
         ref = replace(operand.parsed, operation=None)
-        try:
-            found = self._versions.resolve(ref.at(operand.digest))
-        except RegistryError:
-            found = None
+        found = self._known(ref.at(operand.digest))
         if found is None:
             problem = f"{recipe.name!r} is made of {ref}, which is not in the registry with the digest it names."
             raise BadComponent(problem, fix="load or register that version first, or transform what is there.")
@@ -260,6 +255,41 @@ class Recipes:
         if there is not None and there.source == source:
             return there
         return await library.register(source, reason=recipe.transform)
+
+    async def _moved(self, recipe: AnyRecipe, config: Manifest) -> AnyRecipe | None:
+        """Return the recipe of what is current, None where that is the same, or older than the recipe's own pointer.
+
+        So a person may take a recipe back, and it stays there until an operand changes again.
+        """
+        current = tuple([await self._current(operand) for operand in recipe.operands])
+        if current == recipe.operands:
+            return None
+        refs = [config.ref, *(operand.parsed for operand in current)]
+        times = [(await asyncio.to_thread(self._versions.head, ref.kind, ref.name)).time for ref in refs]
+        return None if max(times[1:]) < times[0] else recipe.model_copy(update={"operands": current})
+
+    async def _followed(self, config: Manifest, moved: AnyRecipe) -> Manifest:
+        """Make the version that a recipe moves on to current; many that ask at once make one."""
+        library, name, source = self._libraries[config.kind], config.ref.at(None), write_recipe(moved)
+        digest, before = source_digest(config.kind, config.name, source, {}, ()), read_recipe(config.source).operands
+        reason = "follows " + ", ".join(one.ref for one in moved.operands if one not in before)
+        async with self._turns[str(name)]:
+            now = await library.info(name)
+            if now.digest != config.digest:
+                return now
+            await asyncio.to_thread(self.manifest, self.draft(source, {}, config.kind), "1.0.0", Lineage(), "", "")
+            if self._trust(config.digest):
+                await asyncio.to_thread(self._trust.grant, digest, f"{name}, which {reason}")
+            known = await asyncio.to_thread(self._known, name.at(digest))
+            if known is not None:
+                return await library.restore(known.ref, reason=reason)
+            return await library.register(source, reason=reason, lineage=Lineage(how="follow"))
+
+    def _known(self, ref: Ref) -> Manifest | None:
+        try:
+            return self._versions.resolve(ref)
+        except RegistryError:
+            return None
 
     async def _current(self, operand: Operand) -> Operand:
         ref = operand.parsed

@@ -80,7 +80,8 @@ class SharedCall:
         owner: Whose state it is.
         first: The first values of the shared variables.
         takes: The tool's parameters.
-        reads: Whether it changes nothing, so that there is nothing to remember.
+        learns: The shared variables that it may change.
+        reads: Whether it changes nothing else, so that its result need not be remembered.
     """
 
     relay: Relay
@@ -88,6 +89,7 @@ class SharedCall:
     owner: str
     first: JsonObject
     takes: frozenset[str]
+    learns: frozenset[str]
     reads: bool
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
@@ -98,10 +100,11 @@ class SharedCall:
         given = {**filled, **arguments}
         value = cast(object, await self.relay(None, given, context))
         said = {**given, **cast("JsonObject", value)} if isinstance(value, dict) else given
-        variables = {name: said[name] for name in self.first if name in said and said[name] != known[name]}
-        if variables or not self.reads:
-            patch = {"variables": variables, "last": {self.action: _bounded(value)}}
-            await port.serve("state", "merge", {"owner": self.owner, "patch": patch, "lasting": False})
+        learnt = [name for name in sorted(self.learns) if name in said and said[name] != known[name]]
+        changes = [(["variables", name], said[name]) for name in learnt]
+        if changes or not self.reads:
+            changes.append((["last", self.action], _bounded(value)))
+            await port.serve("state", "put", {"owner": self.owner, "changes": changes, "lasting": False})
         return cast(JsonValue, value)
 
 

@@ -176,6 +176,7 @@ def _shared_call(recipe: ToolsToEnvironment, tool: Manifest) -> SharedCall:
         owner=f"environment:{recipe.name}",
         first=recipe.shared,
         takes=frozenset(cast("Mapping[str, Any]", call.parameters.get("properties", {}))),
+        learns=frozenset(recipe.shared),
         reads=call.traits.effects == "reads",
     )
 
@@ -200,7 +201,7 @@ def _observer(
     needed = set(cast("list[str]", found.operations["call"].parameters.get("required", []))) - set(recipe.shared)
     if needed:
         raise BadComponent(f"The state's tool {recipe.state!r} needs {min(needed)!r}.", fix="share it.")
-    return replace(calls[recipe.state], reads=True)
+    return replace(calls[recipe.state], learns=frozenset(), reads=True)
 
 
 def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Operation:

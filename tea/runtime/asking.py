@@ -16,6 +16,7 @@ from tea.models.prices import list_prices
 from tea.refs import Ref
 from tea.runtime.budget import Estimate, Purse
 from tea.runtime.conversation import Chains
+from tea.runtime.entry import canonical
 from tea.runtime.gate import Gate
 from tea.types import JsonObject, JsonValue, Message, ModelRequest, ModelResponse, as_object
 
@@ -55,6 +56,7 @@ class Asking:
         self._chains = Chains()
         self._whole: dict[str, tuple[Manifest, Prompt]] = {}
         self._configs: dict[str, ModelConfig] = {}
+        self._openings: dict[str, tuple[Prompt, str, tuple[Message, ...]]] = {}
 
     async def ask(
         self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None, agent: str
@@ -66,7 +68,7 @@ class Asking:
             BudgetExceeded: There is no step left for it.
         """
         config, prompt = await self._prompt(name)
-        opening = self._prompts.render(prompt, variables)
+        opening = self._opening(prompt, variables)
         chosen = await self._model(model or self._default, agent)
         messages = opening + history
         held = self._purse.reserve(self._estimate(chosen, messages, prompt))
@@ -95,6 +97,11 @@ class Asking:
             raise error_from(answer["error"])
         return response
 
+    def change(self, model: str | None) -> None:
+        """Take prompts from their pins again, and ask another model if one is named."""
+        self._whole.clear()
+        self._default = model or self._default
+
     async def _complete(self, request: ModelRequest, prompt: Prompt, key: str) -> JsonValue:
         response = await self._models.complete(request, self._within(key), self._listen(key))
         try:
@@ -110,6 +117,19 @@ class Asking:
             return {"response": unused.model_dump(mode="json"), "error": error.record()}
         checked = response.model_copy(update={"output": output})
         return {"response": checked.model_dump(mode="json"), "error": None}
+
+    def _opening(self, prompt: Prompt, variables: JsonObject) -> tuple[Message, ...]:
+        """Return what a prompt says; the next step of a loop says the same, and then it is the very same messages.
+
+        Raises:
+            BadArguments: A variable is missing, unknown or of the wrong type, or the template needs more of it.
+        """
+        text = canonical(dict(variables))
+        found = self._openings.get(prompt.name)
+        if found is None or found[0] is not prompt or found[1] != text:
+            found = prompt, text, self._prompts.render(prompt, variables)
+            self._openings[prompt.name] = found
+        return found[2]
 
     async def _prompt(self, name: str) -> tuple[Manifest, Prompt]:
         if name not in self._whole:

@@ -10,7 +10,7 @@ from typing import Literal, cast
 from tea.errors import BadArguments
 from tea.types import JsonObject, JsonValue
 
-Event = Literal["start", "note", "done", "failed", "fired", "message", "cancelled"]
+Event = Literal["start", "note", "done", "failed", "fired", "message", "cancelled", "forked"]
 
 _ordered = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
@@ -22,7 +22,7 @@ class Entry:
 
     Args:
         event: `start`, `note`; or `done`, `failed`, `fired` (a timer), `message`, `cancelled`.
-        key: Whom it is about, `branch path.ordinal`; empty for `cancelled`, which is for the whole run.
+        key: Whom it is about, `branch path.ordinal`; empty for `cancelled` and `forked`, which are for the whole run.
         kind: What sort of effect or note; empty for delivered events.
         target: What the effect calls, usually a ref; empty for notes and delivered events.
         digest: SHA-256 of the canonical text, for starts and notes: what a replay compares.

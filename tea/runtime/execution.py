@@ -1,55 +1,32 @@
-"""Execution: begins, replays and resumes runs; the journal's first and last records are written here."""
+"""Execution: begins, forks, replays and resumes runs; the journal's first and last records are written here."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from tea.context import Agents
 from tea.errors import ApprovalNeeded, BadInput, BudgetExceeded, Damaged, Diverged, TeaError
-from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord, as_mapping
+from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord
+from tea.managers.version import timestamp
 from tea.protocols.instances import Instances
 from tea.runtime.budget import Purse, check_price
-from tea.runtime.entry import Entry
+from tea.runtime.fork import Change, Fork, unread
 from tea.runtime.gate import Gate
+from tea.runtime.history import History, entry_of, pins_of, setting_data
 from tea.runtime.outcome import Outcome
 from tea.runtime.port import AgentPort
 from tea.runtime.recorder import Recorder, Watcher
+from tea.runtime.recovery import rebuild, recorded_answers, recover
 from tea.runtime.run import Equipment, Run, Setting
 from tea.runtime.task_file import TaskFile
-from tea.runtime.workspace import FOLDER, prepare
-from tea.types import AgentResponse, JsonObject, Principal, Response, Task, failure
+from tea.store.workspaces import WorkspaceStore
+from tea.types import AgentResponse, JsonObject, Response, Task, failure
 
-Mode = Literal["live", "replay", "resume"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """What a journal holds, sorted by what it is for.
-
-    Args:
-        task: The task file as run.
-        setting: What the run was given.
-        entries: What its gate recorded.
-        pins: Digests by ref, of everything it touched.
-        intents: Keys of calls that may have happened without an outcome.
-        end: How it ended, empty if it did not.
-        seconds: How long it was worked on.
-    """
-
-    task: TaskFile
-    setting: Setting
-    entries: list[Entry]
-    pins: Mapping[str, str]
-    intents: frozenset[str]
-    end: JsonObject
-    seconds: float
+Tell = Callable[[str], None]
 
 
 class Executions:
@@ -58,15 +35,25 @@ class Executions:
     Args:
         equipment: What its runs share.
         tracer: Opens and reads journals.
-        traces: The folder of the journals.
+        workspaces: Where the runs keep their files.
         instances: The live environments; those of a session of one run end with it.
     """
 
-    def __init__(self, equipment: Equipment, tracer: Tracer, traces: Path, instances: Instances) -> None:
-        self._equipment, self._tracer, self._traces, self._instances = equipment, tracer, traces, instances
+    def __init__(
+        self, equipment: Equipment, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances
+    ) -> None:
+        self._equipment, self._tracer, self._workspaces, self._instances = equipment, tracer, workspaces, instances
 
-    async def begin(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
+    async def begin(
+        self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
+    ) -> Outcome:
         """Run a task once.
+
+        Args:
+            task: The task.
+            files: Its files, by the name they get.
+            watch: Told of each record.
+            locked: Whether nothing but what the task's `use` names may be used.
 
         Raises:
             ProviderError: Its model is not configured; nothing is written.
@@ -76,20 +63,60 @@ class Executions:
         await self._check(task)
         trace = await asyncio.to_thread(self._tracer.create, task.session or "", task.id or "")
         try:
-            folder = self._traces / trace.run
-            inputs = await _prepared(folder, files)
             setting = Setting(
                 run=trace.run,
                 session=task.session or trace.run,
                 task=task.id or trace.run,
-                workspace=str(folder / FOLDER),
+                workspace=str(self._workspaces.path(trace.run)),
                 model=task.model,
                 use=task.use,
+                locked=locked,
             )
+            inputs = await self._or_nothing(trace, asyncio.to_thread(self._workspaces.prepare, trace.run, files))
             recorder = Recorder(trace, trace.run, watch)
             recorder.write("run", "", _header(task, setting, inputs))
             gate = Gate(write=recorder.entry)
-            return await self._finish(self._run(setting, gate, recorder, task), task, folder, trace)
+            return await self._finish(self._run(setting, gate, recorder, task), task, trace)
+        finally:
+            await self._close(trace, task)
+
+    async def fork(
+        self, run: str, at: str | None, change: Change, watch: Watcher | None, tell: Tell
+    ) -> Outcome:
+        """Begin a run with the events of another up to a position, and go on live, otherwise.
+
+        Args:
+            run: The run, which is not touched.
+            at: Number of a record, or key of an effect; the first touch of what changes if None.
+            change: What is to be otherwise.
+            watch: Told of each record.
+            tell: Told, before the fork goes on and at its end, what a person should know of it.
+
+        Raises:
+            BadInput: There is no such position, or the state there cannot be brought back; nothing is written.
+            Diverged: The agents do not do what the journal holds; nothing is written.
+        """
+        history = await self._history(run)
+        fork = Fork.of(history, at, change)
+        task = history.task.model_copy(update={"session": None, "id": None})
+        await self._check(task.model_copy(update={"model": change.model or task.model}))
+        trace = await asyncio.to_thread(self._tracer.create)
+        try:
+            setting = fork.setting(trace.run, str(self._workspaces.path(trace.run)))
+            recorder = Recorder(trace, trace.run, watch)
+            preparing = self._prepare(fork, setting, recorder, task)
+            one, begun, remarks = await self._or_nothing(trace, preparing)
+            for remark in remarks:
+                tell(remark)
+            try:
+                outcome = await self._finish(one, task, trace)
+            except Diverged:
+                if trace.position == begun:
+                    await self._discard(trace)
+                raise
+            for warning in unread(await asyncio.to_thread(lambda: list(self._tracer.records(trace.run))), change):
+                tell(warning)
+            return outcome
         finally:
             await self._close(trace, task)
 
@@ -97,21 +124,23 @@ class Executions:
         """Go on with a run that was interrupted, or waits for a person.
 
         Raises:
-            BadInput: The run has ended.
+            BadInput: The run has ended, or an environment cannot be brought back.
             Conflict: Another process is at it.
         """
-        past = await asyncio.to_thread(self._past, run)
+        past = await self._history(run)
         if past.end:
             raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
-        _check_workspace(self._traces / run / FOLDER)
+        self._workspaces.check(run)
         trace = await asyncio.to_thread(self._tracer.reopen, run)
         try:
             recorder = Recorder(trace, run, watch)
             gate = Gate(write=recorder.entry, past=past.entries, mode="resume")
-            recorder.write("resumed", "", {"seconds": past.seconds})
-            one = self._run(past.setting, gate, recorder, past.task, answers, past.intents, past.seconds)
+            known = {**recorded_answers(past.records), **answers}
+            one = self._run(past.setting, gate, recorder, past.task, known, past.intents, past.seconds)
             await one.stock(past.pins)
-            return await self._finish(one, past.task, self._traces / run, trace)
+            await recover(one, past.records)
+            recorder.write("resumed", "", {"seconds": past.seconds})
+            return await self._finish(one, past.task, trace)
         finally:
             await self._close(trace, past.task)
 
@@ -129,15 +158,20 @@ class Executions:
         Raises:
             Diverged: The code does not do what the journal holds.
         """
-        past = await self._recorded(run)
+        try:
+            past = await self._history(run)
+        except Damaged as error:
+            raise Diverged(error.problem, fix=error.fix) from error
         if not past.end:
             raise BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
-        setting = replace(past.setting, use={**past.setting.use, **(use or {})})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient)
-        one = self._run(setting, gate, recorder, past.task)
-        await _stocked(one, past)
-        outcome = await self._outcome(one, past.task, self._traces / run)
+        one = self._run(past.setting, gate, recorder, past.task)
+        try:
+            await one.stock(past.pins, use)
+        except Damaged as error:  # source that is not what was pinned is its first divergence
+            raise Diverged(error.problem, fix=error.fix) from error
+        outcome = await self._outcome(one, past.task)
         if not lenient and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
@@ -150,16 +184,43 @@ class Executions:
         one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
 
+    async def _prepare(
+        self, fork: Fork, setting: Setting, recorder: Recorder, task: TaskFile
+    ) -> tuple[Run, int, list[str]]:
+        """Bring everything to where a fork begins, and write what its journal begins with, in one piece."""
+        origin = fork.history.setting.run
+        inputs = await asyncio.to_thread(self._workspaces.inherit, setting.run, origin, fork.history.inputs)
+        header = {**_header(task, setting, inputs), "fork": fork.origin}
+        records = fork.records(setting, header, timestamp())
+        gate = Gate(write=recorder.entry, past=_entries(records), mode="resume")
+        one = self._run(setting, gate, recorder, task, recorded_answers(fork.kept))
+        await one.stock(pins_of(fork.kept))
+        remarks = fork.remarks() + await rebuild(one, fork.kept)
+        recorder.adopt(records)
+        return one, len(records), remarks
+
+    async def _or_nothing(self, trace: Trace, preparing: Awaitable[Any]) -> Any:
+        """Prepare a run; one that cannot even begin leaves nothing behind."""
+        try:
+            return await preparing
+        except (TeaError, asyncio.CancelledError):
+            await self._discard(trace)
+            raise
+
+    async def _discard(self, trace: Trace) -> None:
+        trace.close()
+        await asyncio.shield(asyncio.to_thread(self._tracer.remove, trace.run))
+
     async def _close(self, trace: Trace, task: TaskFile) -> None:
         trace.close()
         if task.session is None:
             await self._instances.close(trace.run)
 
-    async def _recorded(self, run: str) -> Past:
-        try:
-            return await asyncio.to_thread(self._past, run)
-        except Damaged as error:
-            raise Diverged(error.problem, fix=error.fix) from error
+    async def _history(self, run: str) -> History:
+        def read() -> History:
+            return History.of(run, self._tracer.records(run), str(self._workspaces.path(run)))
+
+        return await asyncio.to_thread(read)
 
     def _run(
         self,
@@ -184,9 +245,9 @@ class Executions:
         for name in task.tools or ():
             await self._equipment.libraries["tool"].info(name)
 
-    async def _finish(self, run: Run, task: TaskFile, folder: Path, trace: Trace) -> Outcome:
+    async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
         try:
-            outcome = await self._outcome(run, task, folder)
+            outcome = await self._outcome(run, task)
         except ApprovalNeeded as error:
             run.recorder.write("waiting", "", error.record())
             await trace.sync()
@@ -195,58 +256,11 @@ class Executions:
         await trace.sync()
         return outcome
 
-    async def _outcome(self, run: Run, task: TaskFile, folder: Path) -> Outcome:
+    async def _outcome(self, run: Run, task: TaskFile) -> Outcome:
         names = tuple(Path(name).name for name in task.files)
         work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools)
         response = await run.gate.run(lambda: _work(run, task, work))
-        return Outcome.of(run.id, response, run.purse.spent, folder)
-
-    def _past(self, run: str) -> Past:
-        records = list(self._tracer.records(run))
-        if not records or records[0].kind != "run":
-            raise BadInput(f"The run {run} was never begun.", fix="start it again.")
-        header = as_mapping(records[0].data)
-        given: dict[str, Any] = {**header["setting"], "workspace": str(self._traces / run / FOLDER)}
-        given["principal"] = Principal(**given["principal"])
-        gate = [record for record in records if record.kind in GATE_KINDS]
-        done = {record.key for record in gate if record.kind in ("done", "failed")}
-        return Past(
-            task=TaskFile.model_validate(header["task"]),
-            setting=Setting(**given),
-            entries=[_entry(record) for record in gate],
-            pins=_pins(records),
-            intents=frozenset(record.key for record in records if record.kind == "intent") - done,
-            end=as_mapping(next((record.data for record in records if record.kind == "end"), None)),
-            seconds=_seconds(records),
-        )
-
-
-async def _prepared(folder: Path, files: Mapping[str, Path]) -> list[dict[str, Any]]:
-    """Fill the workspace; a run that cannot even begin leaves nothing behind."""
-    try:
-        return await asyncio.to_thread(prepare, folder / FOLDER, files)
-    except TeaError:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        raise
-
-
-def _check_workspace(folder: Path) -> None:
-    """Refuse a workspace that leads elsewhere: what was recorded of it would not be what is there.
-
-    Raises:
-        Damaged: It is no folder of its own.
-    """
-    if folder.is_symlink() or not folder.is_dir():
-        problem = f"The workspace of run {folder.parent.name} is gone, or a link to elsewhere."
-        raise Damaged(problem, fix="bring its folder back, or start the task again.")
-
-
-async def _stocked(run: Run, past: Past) -> None:
-    """Have what a replay runs at hand; source that is not what was pinned is its first divergence."""
-    try:
-        await run.stock(past.pins)
-    except Damaged as error:
-        raise Diverged(error.problem, fix=error.fix) from error
+        return Outcome.of(run.id, response, run.purse.spent, self._workspaces.home(run.id))
 
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
@@ -264,17 +278,8 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
 
 
 def _header(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:
-    given = {
-        "run": setting.run,
-        "session": setting.session,
-        "task": setting.task,
-        "principal": setting.principal.model_dump(mode="json"),
-        "locale": setting.locale,
-        "model": setting.model,
-        "use": dict(setting.use),
-        "call_seconds": setting.call_seconds,
-    }
-    return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, "tea": tea_version()}
+    given = {"task": task.model_dump(mode="json"), "setting": setting_data(setting)}
+    return {**given, "files": inputs, "tea": tea_version()}
 
 
 def tea_version() -> str:
@@ -290,37 +295,8 @@ def _ending(outcome: Outcome) -> dict[str, Any]:
     return {name: data[name] for name in ("status", "answer", "reason", "evidence", "cost", "error")}
 
 
-def _entry(record: TraceRecord) -> Entry:
-    return Entry.of({"event": record.kind, "key": record.key, **as_mapping(record.data)})
-
-
-def _pins(records: list[TraceRecord]) -> dict[str, str]:
-    wanted: dict[str, str] = {}
-    pins: dict[str, str] = {}
-    for record in records:
-        data = as_mapping(record.data)
-        if record.kind == "start" and data["kind"] == "resolve" and not data["target"].startswith("model:"):
-            wanted[record.key] = data["target"]
-        elif record.kind == "done" and record.key in wanted:
-            pins[wanted[record.key]] = as_mapping(data["data"])["digest"]
-        elif record.kind == "evidence" and "target" in data:
-            inner = as_mapping(data["data"])
-            pins.setdefault(inner.get("pin", data["target"].partition("@")[0]), inner["digest"])
-    return pins
-
-
-def _seconds(records: list[TraceRecord]) -> float:
-    """Return how long a run was worked on, without the time between its processes."""
-    total, begun, last = 0.0, records[0].time, records[0].time
-    for record in records:
-        if record.kind == "resumed":
-            total, begun = total + _between(begun, last), record.time
-        last = record.time
-    return total + _between(begun, last)
-
-
-def _between(first: str, last: str) -> float:
-    return max(0.0, (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds())
+def _entries(records: Sequence[TraceRecord]) -> list[Any]:
+    return [entry_of(one) for one in records if one.kind in GATE_KINDS]
 
 
 def _short(data: JsonObject) -> str:

@@ -20,7 +20,7 @@ from tea.runtime.past import Past
 from tea.runtime.pending import Pending, Perform
 from tea.runtime.pump import Pump
 from tea.runtime.timer import Timeout, timer
-from tea.types import JsonValue
+from tea.types import JsonObject, JsonValue
 
 T = TypeVar("T")
 
@@ -163,6 +163,10 @@ class Gate:
     def cancel(self, reason: TeaError) -> None:
         """Cancel the run's first branch, as a recorded event; unless it returns nonetheless, `run` raises `reason`."""
         self._pump.happen(Entry(event="cancelled", key="", text=encode(reason.record())))
+
+    def on_fork(self, change: Callable[[JsonObject], None]) -> None:
+        """Call `change` with what a fork does otherwise, where the journal holds that it was forked."""
+        self._pump.change = change
 
     def open_keys(self) -> tuple[str, ...]:
         """Return the keys of all calls, timers and messages that the program waits for, or did when the run ended."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from tea.errors import BadTask
+from tea.errors import BadInput, BadTask, TeaError
 from tea.managers.bundled import bundled_root, entry_point_roots
 from tea.managers.dynamic import DynamicManager
 from tea.managers.embedding.embedder import embedder_of
@@ -34,9 +34,10 @@ from tea.protocols.recipes import Recipes
 from tea.protocols.retrieval.evidence import Evidence
 from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.tcp import TCPServer, ToolContextManager
-from tea.refs import Kind
+from tea.refs import Kind, Ref
 from tea.runtime.direct import Direct
-from tea.runtime.execution import Executions
+from tea.runtime.execution import Executions, Tell
+from tea.runtime.fork import Change
 from tea.runtime.home import Settings, find_home, read_keys, read_settings
 from tea.runtime.loop import work
 from tea.runtime.outcome import Outcome
@@ -50,7 +51,8 @@ from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
 from tea.store.usage import FileUsage
 from tea.store.vectors import FileVectors
-from tea.types import JsonObject, Response
+from tea.store.workspaces import FileWorkspaces
+from tea.types import JsonObject, JsonValue, Response
 
 AnyManager = ContextManager[Any]
 TaskLike = str | Mapping[str, Any] | TaskFile
@@ -103,7 +105,9 @@ class Platform:
         recipes = Recipes(self.versions, self.trust, work)
         self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))
         equipment = self._equipment(policy or AllowTrusted(), person)
-        self._executions = Executions(equipment, self.tracer, self.home / "traces", self._instances)
+        self._executions = Executions(
+            equipment, self.tracer, FileWorkspaces(self.home / "traces"), self._instances
+        )
         self._direct = Direct(equipment.servers, self.versions.store, self.trust, equipment.policy, CALL_SECONDS)
 
     async def __aenter__(self) -> Self:
@@ -188,6 +192,43 @@ class Platform:
         found = await asyncio.to_thread(self.tracer.find, run)
         return await self._executions.resume(found, answers or {}, watch)
 
+    async def kept(self, agent: str, session: str | None = None) -> JsonValue:
+        """Return the state that an agent keeps for a session, without one what it keeps for good; None for nothing."""
+        return await self.memory.states.load(f"agent:{(await self.acp.info(agent)).name}", session)
+
+    async def fork(
+        self,
+        run: str,
+        *,
+        at: str | int | None = None,
+        use: Mapping[str, str] | None = None,
+        model: str | None = None,
+        watch: Watcher | None = None,
+        tell: Tell | None = None,
+    ) -> Outcome:
+        """Begin a run with the events of another up to a position, and go on live with other versions or model.
+
+        Args:
+            run: Its id, a unique beginning of it, or `last`; it is not touched.
+            at: Number of a record, or key of an effect; the first touch of what changes if None.
+            use: Selectors of other versions, by `kind:name`.
+            model: Another model configuration.
+            watch: Told of each record.
+            tell: Told what a person should know of the fork before it goes on.
+        """
+        found = await asyncio.to_thread(self.tracer.find, run)
+        chosen = {name: await self._chosen(name, selector) for name, selector in (use or {}).items()}
+        place = None if at is None else str(at)
+        change, remark = Change(use=chosen, model=model), tell or (lambda words: None)
+        return await self._executions.fork(found, place, change, watch, remark)
+
+    async def _chosen(self, name: str, selector: str) -> Manifest:
+        """Return the version that a person means, stored."""
+        ref = Ref.parse(name).at(selector)
+        if ref.kind not in ("tool", "environment", "agent", "prompt"):
+            raise BadInput(f"{name!r} cannot be changed in a fork.", fix="name a tool, environment, agent or prompt.")
+        return await self.libraries[ref.kind].pin(ref)
+
     async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[Manifest]:
         """Make components of others, under the protocol of what is made; see `ContextManager.transform`."""
         return await self.libraries[Direction.of(transformation(how)).target].transform(how, operands, **options)
@@ -228,13 +269,18 @@ class Platform:
         """Make further models available, after those of the settings: the registry's, then presets."""
         library = cast("DocumentLibrary", self.libraries["model"])
         for one in await library.list():
-            if not self.models.knows(one.name):
+            if self.models.knows(one.name):
+                continue
+            try:
                 found = await library.info(one.name)
                 config = library.documents.parse(found.source)
-                if self.trust(found.digest):
-                    offer(self.models, config, self.keys)
-                else:
-                    withhold(self.models, config)
+            except TeaError as error:
+                self.problems.append(f"model:{one.name}: {error}")
+                continue
+            if self.trust(found.digest):
+                offer(self.models, config, self.keys)
+            else:
+                withhold(self.models, config)
         offer_presets(self.models, self.keys)
 
     def _equipment(self, policy: Policy, person: Person | None) -> Equipment:

@@ -75,6 +75,7 @@ class LeafPort:
         self._key = key
         self._agent = agent
         self._depth = depth
+        self._asked = 0
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component, inside this effect."""
@@ -82,8 +83,10 @@ class LeafPort:
             return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run, inside this effect."""
-        return await self._run.services.answer(service, verb, data, self._agent, self._key)
+        """Ask a service of the run, inside this effect; each question has a key of its own."""
+        self._asked += 1
+        key = self._key if self._asked == 1 else f"{self._key}~{self._asked}"
+        return await self._run.services.answer(service, verb, data, self._agent, key)
 
     async def model(
         self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None

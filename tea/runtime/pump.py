@@ -16,9 +16,10 @@ from tea.runtime.branch import Branch, Branches
 from tea.runtime.entry import Entry, Event, canonical, spoken
 from tea.runtime.past import Past
 from tea.runtime.pending import Launch, Pending, Performs
-from tea.types import JsonValue
+from tea.types import JsonObject, JsonValue, as_object
 
 _SLICE = 64
+_FOR_ALL = ("cancelled", "forked")
 
 
 class Pump:
@@ -46,6 +47,7 @@ class Pump:
         self.receivers: dict[str, Pending] = {}
         self.mail: deque[str] = deque()
         self.cancellation: TeaError | None = None
+        self.change: Callable[[JsonObject], None] | None = None
 
     async def drive(self, work: Coroutine[Any, Any, Any], grace: float) -> Branch:
         """Run the program to its end, whatever way it ends, and return its first branch."""
@@ -174,7 +176,7 @@ class Pump:
         pending = self.open.get(recorded.key)
         if recorded.event in ("start", "note"):
             self.branches.stop(self._past.unmet("the program waits without it"))
-        elif recorded.event != "cancelled" and (pending is None or recorded.event not in pending.events):
+        elif recorded.event not in _FOR_ALL and (pending is None or recorded.event not in pending.events):
             self.branches.stop(self._past.unmet("the program does not wait for that"))
         else:
             self._past.advance()
@@ -216,6 +218,10 @@ class Pump:
         if event.event == "cancelled":
             self.cancellation = error_from(cast(ErrorRecord, event.data))
             self.branches.cancel(root, self)
+            return
+        if event.event == "forked":
+            if self.change is not None:
+                self.change(as_object(event.data))
             return
         pending = self.open.pop(event.key)
         if pending.deliver is not None:

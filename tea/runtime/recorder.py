@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tea.managers.model import Listen
-from tea.managers.tracer import Trace, span_id
+from tea.managers.tracer import Trace, TraceRecord, span_id
 from tea.runtime.entry import Entry, encode
 from tea.types import JsonValue
 
@@ -65,6 +66,23 @@ class Recorder:
             self.trace.append(kind, key, data, agent=agent, parent=span)
         if self._watch is not None:
             self._watch(Event(kind=kind, key=key, agent=agent, data=data))
+
+    def adopt(self, records: Sequence[TraceRecord]) -> None:
+        """Write what a run begins with that goes on from another; watchers are told of its head."""
+        if self.trace is not None:
+            self.trace.adopt(records)
+        if self._watch is not None:
+            self._watch(Event(kind=records[0].kind, key="", agent="", data=records[0].data))
+
+    @contextmanager
+    def silence(self) -> Generator[None]:
+        """Write and tell nothing meanwhile: what is done again was recorded when it was done."""
+        trace, watch = self.trace, self._watch
+        self.trace = self._watch = None
+        try:
+            yield
+        finally:
+            self.trace, self._watch = trace, watch
 
     def listener(self, key: str) -> Listen | None:
         """Return what tells the watcher of an answer while it comes; none of that is written."""

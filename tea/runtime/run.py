@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tea.component import Definition
 from tea.context import Context, Port
-from tea.errors import BadArguments, BadInput, CallError, Damaged, RegistryError
+from tea.errors import BadArguments, BadInput, CallError, CallFailed, Damaged, RegistryError
 from tea.managers.memory import MemoryManager
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.prompt import PromptManager
@@ -20,6 +20,7 @@ from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse
 from tea.runtime.call import Aim, Call
 from tea.runtime.desk import AnyServer
+from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
 from tea.runtime.people import People, Person
 from tea.runtime.permission import Permission
@@ -46,6 +47,7 @@ class Setting:
         locale: Language tag of the person asking.
         model: Name of the model configuration, None for the default.
         use: Selectors of components by `kind:name`, before what is current.
+        locked: Whether nothing else may be used.
         call_seconds: Deadline of one call of a tool or action.
     """
 
@@ -57,6 +59,7 @@ class Setting:
     locale: str = "en"
     model: str | None = None
     use: Mapping[str, str] = field(default_factory=dict[str, str])
+    locked: bool = False
     call_seconds: float = CALL_SECONDS
 
 
@@ -119,7 +122,9 @@ class Run:
         self._definitions: dict[str, Definition] = {}
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
+        self._lost: set[str] = set()
         self._started = time.monotonic()
+        gate.on_fork(self._change)
 
     def seconds_left(self) -> float | None:
         """Return what is left of the time budget."""
@@ -194,19 +199,52 @@ class Run:
             raise Damaged(problem, fix="bring its version file back.")
         return self._pins.setdefault(name, config)
 
-    async def stock(self, pins: Mapping[str, str]) -> None:
+    async def stock(self, pins: Iterable[tuple[str, str]], instead: Mapping[str, str] | None = None) -> None:
         """Have the versions that a journal pinned at hand, so that a replay waits for nothing.
 
         Args:
-            pins: Digests by `kind:name`, as recorded; the setting's `use` stands in where it says so.
+            pins: Each ref and its digest, as recorded.
+            instead: Selectors of other versions, by `kind:name`.
         """
-        for text, digest in pins.items():
+        for text, digest in pins:
             ref = Ref.parse(text)
-            chosen = self.setting.use.get(str(ref.at(None)))
+            chosen = (instead or {}).get(str(ref.at(None)))
             library = self._libraries[ref.kind]
             config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref.name, digest))
             self._stored[digest] = self._stored[config.digest] = self._held[text] = config
             await self._load(library, config)
+
+    def pinned(self, digest: str) -> Manifest:
+        """Return the version with that digest, which this run holds."""
+        return self._stored[digest]
+
+    async def repeat(self, entry: Entry, agent: str) -> Response:
+        """Carry out a recorded call once more, outside of the gate, to bring back what it did; nothing is recorded.
+
+        Args:
+            entry: Its start.
+            agent: Who asked.
+
+        Raises:
+            ApprovalNeeded: The policy wants to ask a person.
+        """
+        ref, data = Ref.parse(entry.target), as_object(entry.data)
+        aim = Aim.of(self.servers[ref.kind], self.pinned(data["digest"]), ref)
+        call = Call.of(aim, data["arguments"], agent, 0)
+        with self.recorder.silence():
+            return await self._permit(call, entry.key) or await self._execute(call, entry.key)
+
+    def lose(self, digest: str) -> None:
+        """Let the next call of an environment, by the digest of its version, say that its state was lost."""
+        self._lost.add(digest)
+
+    def _change(self, data: JsonObject) -> None:
+        """Let go of what a fork uses in another version; the next touch pins that one."""
+        for name in data["use"]:
+            self._pins.pop(name, None)
+            self._held.pop(name, None)
+        self._aims.clear()
+        self.asking.change(data["model"])
 
     async def _pin(self, ref: Ref) -> Manifest:
         """Return the version that this run holds on to from its first look; only `resolve` tells the program."""
@@ -215,7 +253,12 @@ class Run:
             return self._held[name]
         library = self._libraries[ref.kind]
         selector = ref.selector or self.setting.use.get(name)
+        bare = str(Ref(kind=ref.kind, name=ref.name))
+        if self.setting.locked and bare not in self.setting.use:
+            raise BadInput(f"{bare} is not in the lock file.", fix="`tea lock` writes a new one.")
         config = await library.pin(_component(ref).at(selector))
+        if self.setting.locked and config.digest != self.setting.use[bare]:
+            raise BadInput(f"{config.ref} is not what the lock file says.", fix="`tea lock` writes a new one.")
         await self._load(library, config)
         self._stored[config.digest] = config
         return self._held.setdefault(name, config)
@@ -267,6 +310,10 @@ class Run:
             return response
 
     async def _execute(self, call: Call, key: str) -> Response:
+        if call.config.digest in self._lost:
+            self._lost.remove(call.config.digest)
+            problem = f"The state of {call.config.ref} was lost when the run was interrupted; it begins anew."
+            return failure(call.server.response, call.target, CallFailed(problem, fix="do again what it needs."))
         try:
             definition = await self._definition(call)
         except (RegistryError, BadInput) as error:

@@ -95,6 +95,8 @@ class RunServices:
                 return await states.save(owner, session, data["document"], by)
             case "merge":
                 return await states.merge(owner, session, data["patch"], by)
+            case "put":
+                return await states.put(owner, session, data["changes"], by)
             case _:
                 return await states.swap(owner, session, data["old"], data["new"], by)
 

@@ -14,9 +14,9 @@ from typing import Protocol, Self
 from tea.errors import BadInput, Conflict
 from tea.store.blobs import Blobs, FileBlobs
 from tea.store.files import publish, reading, shown, writing
-from tea.store.lease import held, left, started
+from tea.store.lease import Lease, held, left, started
 from tea.store.lines import JournalReading
-from tea.store.scratch import Scratch
+from tea.store.scratch import Scratch, sync_folder
 from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
 from tea.types import JsonObject
 
@@ -56,6 +56,16 @@ class JournalStore(Protocol):
 
     def runs(self) -> list[str]:
         """Return all runs, the one begun last first; one whose journal was lost too, which reading it tells."""
+        ...
+
+    def remove(self, run: str) -> int:
+        """Remove a run for good, with all that lies beside its journal, and return how many bytes that freed.
+
+        Raises:
+            BadInput: There is no such run.
+            Conflict: A living process holds it.
+            StorageError: It cannot be removed.
+        """
         ...
 
     def held(self, run: str) -> bool:
@@ -179,6 +189,20 @@ class FileJournals:
             names = [name for name in os.listdir(self._root) if _RUN.fullmatch(name)] if self._root.is_dir() else []
             found = [name for name in names if _is_run(self._root / name)]
         return sorted(found, key=lambda name: (started(self._root / name / LEASE), name), reverse=True)
+
+    def remove(self, run: str) -> int:
+        """See `JournalStore.remove`; the run is out of sight with one rename, whole or not at all."""
+        folder = self._existing(run)
+        with writing(folder):
+            lease = Lease(folder / LEASE)
+            try:
+                freed = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+                with self._scratch.folder() as temporary:
+                    os.rename(folder, temporary / run)
+                sync_folder(self._root)
+            finally:
+                lease.release()
+        return freed
 
     def held(self, run: str) -> bool:
         """See `JournalStore.held`."""

@@ -17,7 +17,9 @@ from tea.store.database import database
 _SCHEMA = """CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS uses (
     run TEXT, kind TEXT, name TEXT, digest TEXT, text TEXT, time TEXT,
-    PRIMARY KEY (run, kind, name, digest, text)) WITHOUT ROWID"""
+    PRIMARY KEY (run, kind, name, digest, text)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_time ON uses (kind, time)"""
+_OF = "WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR name = ?2)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +54,8 @@ class UsageStore(Protocol):
         """Add the uses of runs, each run once whoever brings it."""
         ...
 
-    def read(self) -> list[Use]:
-        """Return all uses, the newest last."""
+    def read(self, *, kind: Kind | None = None, name: str | None = None, most: int | None = None) -> list[Use]:
+        """Return the uses of a component, of a kind, or all: the newest `most` of them, the newest last."""
         ...
 
     def erase(self, *, kind: Kind | None = None, name: str | None = None) -> list[Use]:
@@ -89,23 +91,22 @@ class FileUsage:
                     rows = [astuple(use) for use in some]
                     connection.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def read(self) -> list[Use]:
-        """Return all uses; see `UsageStore.read`."""
-        return self._select() if self._path.exists() else []
+    def read(self, *, kind: Kind | None = None, name: str | None = None, most: int | None = None) -> list[Use]:
+        """Return uses; see `UsageStore.read`."""
+        if not self._path.exists():
+            return []
+        query = f"SELECT * FROM uses {_OF} ORDER BY time DESC, run DESC, kind DESC, name DESC LIMIT ?3"
+        with database(self._path, _SCHEMA) as connection:
+            rows = connection.execute(query, (kind, name, -1 if most is None else most)).fetchall()
+        return [_use(row) for row in reversed(rows)]
 
     def erase(self, *, kind: Kind | None = None, name: str | None = None) -> list[Use]:
         """Erase uses; see `UsageStore.erase`."""
         if not self._path.exists():
             return []
-        where = "WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR name = ?2)"
         with database(self._path, _SCHEMA) as connection:
-            rows = connection.execute(f"SELECT * FROM uses {where}", (kind, name)).fetchall()
-            connection.execute(f"DELETE FROM uses {where}", (kind, name))
-        return [_use(row) for row in rows]
-
-    def _select(self) -> list[Use]:
-        with database(self._path, _SCHEMA) as connection:
-            rows = connection.execute("SELECT * FROM uses ORDER BY time, run, kind, name").fetchall()
+            rows = connection.execute(f"SELECT * FROM uses {_OF}", (kind, name)).fetchall()
+            connection.execute(f"DELETE FROM uses {_OF}", (kind, name))
         return [_use(row) for row in rows]
 
 

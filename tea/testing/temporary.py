@@ -8,18 +8,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tea.managers.model import Adapter
+from tea.runtime.people import Person
 from tea.runtime.platform import Platform
 from tea.runtime.policy import Policy
 
 
 @asynccontextmanager
-async def platform(*, model: Adapter | None = None, policy: Policy | None = None) -> AsyncGenerator[Platform]:
+async def platform(
+    *, model: Adapter | None = None, policy: Policy | None = None, person: Person | None = None
+) -> AsyncGenerator[Platform]:
     """Give a platform that leaves nothing behind.
 
     Args:
         model: Answers in place of the offline model, for example a `ScriptedModel`.
         policy: Decides about calls.
+        person: Answers what components ask the person behind a run.
     """
     with TemporaryDirectory(prefix="tea-") as folder:
-        async with Platform(Path(folder) / "home", model=model, policy=policy, state=Path(folder) / "state") as made:
+        home, state = Path(folder) / "home", Path(folder) / "state"
+        async with Platform(home, model=model, policy=policy, state=state, person=person) as made:
             yield made

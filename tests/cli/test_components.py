@@ -271,3 +271,11 @@ def test_documents_are_components_too(tea: Tea) -> None:
     tea("register", tea.write("long.json", memory)).refused(2, "limit")
     assert tea("register", tea.write("long.json", memory.replace(": 0", ": 9"))).code == 0
     assert "memory:long" in tea("list", "memories").out
+
+
+def test_a_damaged_model_is_reported_and_keeps_nothing_else_from_working(tea: Tea) -> None:
+    tea("register", tea.write("small.json", '{"kind": "model", "name": "small", "provider": "openai_chat"}'))
+    version = tea.folder / "registry" / "models" / "small" / "versions" / "1.0.0.json"
+    version.write_text(version.read_text().replace("openai_chat", "elsewhere"))
+    assert tea("list", "tools").code == 0
+    assert "small" in tea("doctor").out

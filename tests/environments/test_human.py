@@ -35,8 +35,8 @@ async def test_a_person_who_is_there_answers_at_once(tmp_path: Any) -> None:
     async with Platform(tmp_path / "home", state=tmp_path / "state", person=person) as made:
         await made.acp.register(ASKER)
         outcome = await made.run("Ask.", agent="asker")
-        latest = [{"question": "Tea or coffee?", "answer": "tea"}, {"question": "How much?", "answer": "a cup"}]
-        assert outcome.answer == ["tea", "a cup", {"answered": 2, "latest": latest}]
+        assert outcome.answer[:2] == ["tea", "a cup"]
+        assert outcome.answer[2].startswith("A person")
         assert (await made.replay(outcome.run)).answer == outcome.answer
     assert asked == [("Tea or coffee?", ("tea", "coffee")), ("How much?", ())]
 

@@ -90,3 +90,9 @@ def test_a_patch_changes_its_members_and_no_others(
             assert name not in found
         elif not isinstance(patch[name], dict):
             assert found[name] == patch[name]
+
+
+async def test_single_values_are_replaced_whole(states: States) -> None:
+    await states.save("agent:a", "s", {"last": {"x": {"ok": False, "fault": 2}}, "n": 1}, "k1")
+    await states.put("agent:a", "s", [(["last", "x"], {"ok": True}), (["new", "y"], None), (["n"], 2)], "k2")
+    assert await states.load("agent:a", "s") == {"last": {"x": {"ok": True}}, "new": {"y": None}, "n": 2}

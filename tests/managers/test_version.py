@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from tea.errors import AlreadyRegistered, BadRef, Damaged, RegistryError, UnknownComponent
+from tea.errors import AlreadyRegistered, BadRef, Damaged, Purged, RegistryError, UnknownComponent
 from tea.managers.difference import diff
 from tea.managers.head import Head
 from tea.managers.version import VersionManager
@@ -260,3 +260,79 @@ class Pointers(RuleBasedStateMachine):
 
 def test_pointers_go_forth_and_back_as_a_stack() -> None:
     run_state_machine_as_test(Pointers, settings=settings(max_examples=15, stateful_step_count=12, deadline=None))
+
+
+def test_a_purged_version_is_a_tombstone_that_says_who_when_and_why(versions: VersionManager) -> None:
+    first = add(versions, "1", author="ada")
+    second = add(versions, "2")
+    versions.mark(A.at("1.0.0"), "deprecated")
+    versions.alias(A.at("1.0.0"), "prod")
+    (stone,) = versions.purge("tool", "a", ["1.0.0"], author="bob", reason="it held a secret")
+    assert (stone.ref, stone.digest, stone.author, stone.reason) == (first.ref, first.digest, "bob", "it held a secret")
+    assert versions.document("tool", "a", "1.0.0") == stone
+    head = versions.head("tool", "a")
+    assert (head.current, head.aliases, head.states, head.removed) == ("1.0.1", {}, {}, ("1.0.0",))
+    for manager in (versions, VersionManager(versions.store)):
+        for look in (
+            lambda m=manager: m.manifest("tool", "a", "1.0.0"),
+            lambda m=manager: m.resolve(A.at(first.digest)),
+        ):
+            with pytest.raises(Purged, match=r"tool:a@1\.0\.0 was purged by bob at .*: it held a secret"):
+                look()
+    assert versions.history("tool", "a") == [second]
+    assert versions.living("tool", "a") == ["1.0.1"]
+    with pytest.raises(AlreadyRegistered):
+        add(versions, "1", version="1.0.0")
+    with pytest.raises(RegistryError, match="is current"):
+        versions.purge("tool", "a", ["1.0.1"])
+    versions.unregister("tool", "a")
+    versions.purge("tool", "a", ["1.0.1"])
+    assert add(versions, "3").version == "1.0.2"
+
+
+def test_nothing_is_purged_where_one_of_several_cannot_be(versions: VersionManager) -> None:
+    for source in "123":
+        add(versions, source)
+    before = versions.head("tool", "a")
+    for wrong in (["1.0.0", "1.0.2"], ["1.0.0", "9.0.0"]):
+        with pytest.raises(RegistryError):
+            versions.purge("tool", "a", wrong)
+    assert versions.head("tool", "a") == before
+    assert versions.living("tool", "a") == ["1.0.0", "1.0.1", "1.0.2"]
+
+
+@pytest.mark.parametrize("changes", [{"version": "9.9.9"}, {"kind": "agent"}, {"digest": 3}, {"more": 1}])
+def test_a_tombstone_with_other_content_is_damage(
+    versions: VersionManager, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    for source in "12":
+        add(versions, source)
+    versions.purge("tool", "a", ["1.0.0"])
+    path = tmp_path / "registry" / "tools" / "a" / "versions" / "1.0.0.json"
+    forged(path, {"purged": {**stored(path)["purged"], **changes}})
+    with pytest.raises(Damaged, match=r"tool:a@1\.0\.0 is damaged"):
+        VersionManager(versions.store).document("tool", "a", "1.0.0")
+
+
+def test_a_rollback_steps_over_what_was_purged(versions: VersionManager) -> None:
+    for source in "123":
+        add(versions, source)
+    versions.restore("tool", "a", "1.0.0")
+    versions.purge("tool", "a", ["1.0.2"])
+    assert versions.rollback("tool", "a").current == "1.0.1"
+
+
+def test_an_alias_is_taken_away(versions: VersionManager) -> None:
+    add(versions, "1")
+    versions.alias(A, "prod")
+    versions.alias(A, "best")
+    assert versions.unalias("tool", "a", "prod").aliases == {"best": "1.0.0"}
+    with pytest.raises(UnknownComponent, match="it has best"):
+        versions.unalias("tool", "a", "prod")
+
+
+def test_lineage_leads_from_a_copy_to_what_it_was_copied_from(versions: VersionManager) -> None:
+    first = add(versions, "1")
+    made = tool("2", name="b", version="1.0.0", lineage=Lineage(how="copy", parent="tool:a@1.0.0"))
+    versions.add("tool", "b", lambda wanted: replace(made, version=wanted))
+    assert versions.lineage("tool", "b", "1.0.0") == [made, first]

@@ -26,6 +26,7 @@ def record(*calls: tuple[str, Mapping[str, Any]]) -> str:
 
 
 ADDS = Say(text=record(("calculator", {"expression": "6 * 7"})))
+TOKENS = {"input": 8000, "cached": 0, "output": 2000, "thought": 0}
 ENDS = Say(text=record(("done", {"answer": "42"})))
 
 
@@ -118,24 +119,39 @@ async def tea(folder: Path, *arguments: str, **environment: str) -> tuple[int, s
     return process.returncode, out.decode(), err.decode()
 
 
-async def test_a_key_is_nowhere_in_what_is_written_or_said(dialect: Dialect, tmp_path: Path) -> None:
-    echo = f"You sent {SECRET}."
-    loud = [document({"error": {"message": echo, "type": "auth"}}, status) for status in (429, 401)]
-    answers = streamed(dialect, Say(text=record(("done", {"answer": echo})), reasoning=echo))
-    async with Loopback(loud[0], answers, loud[1]).open() as server:
+def loud(status: int) -> Reply:
+    return document({"error": {"message": f"You sent {SECRET}.", "type": "auth"}}, status)
+
+
+REPEATS = Say(text=record(("done", {"answer": f"You sent {SECRET}."})), reasoning=f"The key is {SECRET}.")
+
+
+async def test_a_key_is_nowhere_in_what_is_written_or_heard(dialect: Dialect, tmp_path: Path) -> None:
+    heard: list[Event] = []
+    async with Loopback(loud(429), streamed(dialect, REPEATS), loud(401)).open() as server:
         home(tmp_path, dialect, server.url)
-        done = await tea(tmp_path, "run", "Which key?", "--json", "-vv", TEA_DEBUG="1", OPENAI_LOG="debug")
-        assert done[0] == 0, done
-        failed = await tea(tmp_path, "run", "Which key?", "-vv", TEA_DEBUG="1", ANTHROPIC_LOG="debug")
-        assert failed[0] == 4, failed
-        others = [
-            await tea(tmp_path, *words.split()) for words in ("trace last -v", "models ls --json", "doctor --json")
-        ]
+        outcome = await run(tmp_path, watch=heard.append)
+        assert outcome.answer == "You sent <secret:FAKE_KEY>."
+        failed = await run(tmp_path, watch=heard.append)
+        assert (failed.exit_code, "<secret:FAKE_KEY>" in failed.reason) == (4, True)
         assert SECRET in " ".join(server.asked[0].headers.values())
-    shown = "\n".join(text for one in (done, failed, *others) for text in one[1:])
+    assert SECRET not in json.dumps([outcome.to_json(), failed.to_json()])
+    assert SECRET not in repr([event for event in heard if event.kind != "delta"])
+    assert SECRET not in everything_written(tmp_path)
+    assert "<secret:FAKE_KEY>" in everything_written(tmp_path)
+
+
+async def test_a_key_is_nowhere_in_what_the_command_line_says(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(loud(429), streamed(chat, REPEATS), loud(401)).open() as server:
+        home(tmp_path, chat, server.url)
+        done = await tea(tmp_path, "run", "Which key?", "--json", "-vv", TEA_DEBUG="1", OPENAI_LOG="debug")
+        failed = await tea(tmp_path, "run", "Which key?", "-vv", TEA_DEBUG="1", OPENAI_LOG="debug")
+        doctor = await tea(tmp_path, "doctor", "--json")
+    assert (done[0], failed[0]) == (0, 4)
+    shown = "".join(text for one in (done, failed, doctor) for text in one[1:])
     assert "<secret:FAKE_KEY>" in shown
     assert SECRET not in shown
-    assert "<secret:FAKE_KEY>" in everything_written(tmp_path)
     assert SECRET not in everything_written(tmp_path)
 
 
@@ -169,13 +185,13 @@ async def test_a_run_outlives_its_provider(dialect: Dialect, tmp_path: Path) -> 
 
 
 async def test_a_budget_ends_a_run_with_exit_code_5_and_what_it_spent(dialect: Dialect, tmp_path: Path) -> None:
-    async with Loopback(*[said(dialect, ADDS)] * 9).open() as server:
+    dear = [Say(text=record(("calculator", {"expression": f"{n} + 1"})), tokens=TOKENS) for n in range(9)]
+    async with Loopback(*[said(dialect, say) for say in dear]).open() as server:
         home(tmp_path, dialect, server.url, prices={"input": 1000, "output": 1000})
-        outcome = await run(tmp_path, budget={"usd": 25.0})
-        assert outcome.exit_code == 5
-        assert "usd" in outcome.reason
-        assert 0 < (outcome.cost.usd or 0) < 25
-        assert 0 < len(server.asked) < 9
+        outcome = await run(tmp_path, budget={"usd": 50.0})
+        assert (outcome.exit_code, "usd" in outcome.reason) == (5, True)
+        assert 20 <= (outcome.cost.usd or 0) <= 50
+        assert 2 <= len(server.asked) <= 5
         assert all(_limit(asked.body) <= 8192 for asked in server.asked)
         assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
 

@@ -65,8 +65,9 @@ def test_all_protocols_have_the_same_signatures() -> None:
     tools, environments, agents = public(TCPServer), public(ECPServer), public(ACPServer)
     assert tools == agents
     assert {name: one for name, one in environments.items() if name != "state"} == tools
-    wanted = {"init", "register", "get", "info", "list", "update", "restore", "rollback", "unregister", "invoke"}
-    assert wanted <= set(tools)
+    wanted = "init register get info list update restore rollback unregister invoke history diff argument_model"
+    wanted += " copy vars setvars deprecate archive activate alias unalias trust purge save load"
+    assert set(wanted.split()) <= set(tools)
 
 
 async def test_source_becomes_a_first_version(case: Case, house: House) -> None:

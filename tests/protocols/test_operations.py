@@ -328,3 +328,15 @@ async def test_a_run_that_pinned_what_is_archived_replays_and_what_is_purged_say
         await tea.tcp.purge("greeter", reason="it held a secret")
         with pytest.raises(Purged, match="it held a secret"):
             await tea.replay(outcome.run)
+
+
+async def test_what_a_recipe_is_made_of_is_not_purged(tmp_path: Path) -> None:
+    async with open_platform(tmp_path) as tea:
+        await tea.acp.register(CALLER)
+        [made] = await tea.transform("A2T", "caller", name="called")
+        await tea.acp.update("caller", CALLER.replace("Call a tool.", "Call one tool."))
+        with pytest.raises(RegistryError, match=r"tool:called@1\.0\.0 is made of"):
+            await tea.acp.purge("caller@1.0.0")
+        await tea.tcp.unregister("called")
+        assert [str(one.ref) for one in await tea.acp.purge("caller@1.0.0")] == ["agent:caller@1.0.0"]
+        assert made.name == "called"

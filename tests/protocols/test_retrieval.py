@@ -50,7 +50,8 @@ class User(Agent):
         found = await ctx.tcp.retrieve(task.text, 2)
         name, _, text = task.text.partition("!")
         response = await ctx.tcp.invoke(name if text else str(found[0]["name"]), {"text": text or "x"})
-        return Result(answer=str(found[0]["name"]), ok=response.ok and not text.endswith("lost"), reason="as told")
+        ok = (response.ok or text == "fail") and not text.endswith("lost")
+        return Result(answer=str(found[0]["name"]), ok=ok, reason="as told")
 '''
 
 
@@ -226,13 +227,19 @@ async def test_what_served_in_a_run_that_succeeded_is_found_by_its_task(tea: Pla
     assert [(use.run, use.text) for use in uses] == [(outcome.run, f"route!{query}")]
 
 
-@pytest.mark.parametrize("ending", ["fail", "this way it got lost"])
-async def test_a_call_or_run_that_failed_is_no_evidence(tea: Platform, ending: str) -> None:
+async def test_a_run_that_failed_is_no_evidence(tea: Platform) -> None:
     await tea.acp.register(USER)
-    outcome = await tea.run(f"route!{ending}", agent="user")
+    outcome = await tea.run("route!this way it got lost", agent="user")
     assert outcome.status == "failed"
     assert tea.retrieval.evidence.uses() == []
-    assert [match.why["served"] for match in await tea.tcp.retrieve(ending, 50) if match.why["served"]] == []
+    assert [match for match in await tea.tcp.retrieve("this way it got lost", 50) if match.why["served"]] == []
+
+
+async def test_a_call_that_failed_in_a_run_that_succeeded_is_no_evidence(tea: Platform) -> None:
+    await tea.acp.register(USER)
+    outcome = await tea.run("route!fail", agent="user")
+    assert outcome.status == "done"
+    assert [use.name for use in tea.retrieval.evidence.uses()] == ["user"]
 
 
 async def test_what_is_not_trusted_earns_nothing(tea: Platform, tmp_path: Path) -> None:
@@ -304,11 +311,11 @@ async def test_a_model_is_shown_the_nearest_of_too_many_tools_and_bookkeeping() 
     async with platform(model=model) as tea:
         for number in range(60):
             await tea.tcp.register(tool(f"weigh_{number}", f"Weigh the fish number {number}."))
-        await tea.tcp.register(tool("rain"))
+        await tea.tcp.register(tool("wind", WORDS["rain"]))  # the last by name
         every = [one.name for one in await tea.tcp.list() if one.name not in ("plan_offline", "answer_from_data")]
         outcome = await tea.run("what will the weather be in Rome", tools=every)
         assert outcome.answer == "x"
         assert (await tea.replay(outcome.run)).answer == "x"
     shown = [one["name"] for one in model.requests[0].variables["tools"]]
     assert len(shown) + len(model.requests[0].variables["agents"]) <= 40
-    assert {"rain", "done", "todo"} <= set(shown)
+    assert {"wind", "done", "todo"} <= set(shown)

@@ -1,6 +1,7 @@
 """The index: whatever the way to it, the same documents rank the same; keywords, usage, routing and offers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -223,6 +224,18 @@ def test_an_offer_never_exceeds_its_limits(texts: list[str], tokens: int) -> Non
     assert sum(len(text.encode()) for text in shown) / 3 <= tokens
     left = iter(texts)
     assert all(text in left for text in shown)
+
+
+def test_only_what_is_active_and_readable_is_found_of_any_list() -> None:
+    retrieval = Retrieval(lambda: BUILTIN, NoVectors(), NoEvidence())  # pyright: ignore[reportArgumentType]
+    good = listing(1)
+    bad = [
+        replace(listing(2), state="deprecated"),
+        replace(listing(3), state="archived"),
+        replace(listing(4), version=""),
+    ]
+    assert [match.listing for match in retrieval.find([*bad, good], "fish", 9)] == [good]
+    assert retrieval.find(bad, "fish") == []
 
 
 def test_vectors_of_another_width_are_made_anew() -> None:

@@ -1,5 +1,6 @@
 """The six transformations: what each makes, what it keeps of its operands, and what it refuses."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -194,6 +195,7 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
         ("A2T", "echo", {"digest": float("nan")}, BadComponent, "not JSON"),
         ("A2T", "echo#run", {}, BadComponent, "operation"),
         ("E2T", "pad", {"name": "x" * 60}, BadComponent, "no recipe"),
+        ("E2T", "pad", {"description": "One for all."}, BadComponent, "of its own"),
         ("T2E", ["join", "join"], {"name": "twice"}, BadComponent, "twice"),
         ("T2E", ["join"], {"name": "e", "shared": {"volume": 1}}, BadComponent, "volume"),
         ("T2E", ["join"], {"name": "e", "state": "pad"}, BadComponent, "no operand"),
@@ -269,6 +271,32 @@ async def test_a_recipe_that_follows_is_made_anew_when_it_is_used_next(stage: Pl
     assert made.reason == "follows tool:mirror@1.0.1"
     old = await stage.ecp.invoke("hall@1.0.0#mirror", {"task": {"text": "a"}})
     assert old.unwrap()["answer"] == "a 0"
+
+
+async def test_many_that_use_a_recipe_at_once_make_one_version_of_it(stage: Platform) -> None:
+    await stage.transform("A2T", "echo", name="mirror", follow=True)
+    await stage.acp.update("echo", ECHO.replace("{before}", "{before}!"))
+    async with asyncio.TaskGroup() as group:
+        calls = [group.create_task(stage.tcp.invoke("mirror", {"task": {"text": "a"}})) for _ in range(5)]
+    assert {call.result().unwrap()["answer"] for call in calls} == {"a 0!"}
+    assert [one.version for one in await stage.tcp.history("mirror")] == ["1.0.0", "1.0.1"]
+
+
+async def test_a_recipe_that_follows_can_be_taken_back_and_goes_back_with_its_operand(stage: Platform) -> None:
+    async def used() -> tuple[str, str]:
+        given = await stage.tcp.invoke("mirror", {"task": {"text": "a"}})
+        return given.ref.partition("@")[2].partition("#")[0], given.unwrap()["answer"]
+
+    await stage.transform("A2T", "echo", name="mirror", follow=True)
+    await stage.acp.update("echo", ECHO.replace("{before}", "{before}!"))
+    assert await used() == ("1.0.1", "a 0!")
+    await stage.tcp.rollback("mirror")
+    assert [await used(), await used()] == [("1.0.0", "a 0")] * 2
+    await stage.acp.update("echo", ECHO.replace("{before}", "{before}?"))
+    assert await used() == ("1.0.2", "a 0?")
+    await stage.acp.restore("echo@1.0.1")
+    assert await used() == ("1.0.1", "a 0!")
+    assert len(await stage.tcp.history("mirror")) == 3
 
 
 async def test_a_recipe_whose_operand_no_longer_fits_stays_as_it_is(stage: Platform) -> None:

@@ -276,10 +276,14 @@ async def test_tools_for_code_become_an_environment_with_a_common_file() -> None
         operands = ["edit", "compile_program", "debug"]
         await made.transform("T2E", operands, name="studio", shared=shared, rules="Compile after each edit.")
         await made.transform("E2A", "studio", name="developer", initiative="Make it compile.")
-        assert await replays(made, "tick", "developer") == {"ok": True, "fault": None}
+        assert await replays(made, "tick", "developer", session="s") == {"ok": True, "fault": None}
+        state = (await made.ecp.state("studio", session="s")).unwrap()
+        assert state["variables"] == {"path": "main.py", "fault": None}
+        assert state["last"]["compile_program"] == {"ok": True, "fault": None}
     assert seen[0][0]["rules"] == "Compile after each edit."
     assert seen[0][0]["state"] == {"variables": shared, "last": {}}
     assert seen[2]["calls"][0]["value"] == {"ok": False, "fault": 2}
+    assert seen[5]["calls"][0]["value"] == {"ok": True, "fault": None}
     assert seen[3]["calls"][0]["value"] == "print(x"
 
 
@@ -334,5 +338,5 @@ def test_the_example_of_a_market_says_what_it_does(tmp_path: Path) -> None:
         [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    assert '"1 at 10",\n    "2 at 11",\n    "Only 2 are in stock."' in done.stdout
+    assert '"2 at 10",\n    "2 at 12",\n    "Only 1 left."' in done.stdout
     assert "replayed: True\ntool:exchange_buy@1.0.0 Buy at the price of the moment.\n" in done.stdout

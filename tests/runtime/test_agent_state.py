@@ -44,7 +44,8 @@ async def test_an_agent_keeps_a_state_for_a_session_and_one_for_good(stage: Plat
         [2, 2, {"n": 2, "last": "b"}],
         [1, 3, {"n": 1, "last": "c"}],
     ]
-    assert await stage.memory.states.load("agent:keeper", "x") == {"n": 2, "last": "b"}
+    assert await stage.kept("keeper", "x") == {"n": 2, "last": "b"}
+    assert await stage.kept("keeper") == {"n": 3}
 
 
 async def test_a_replay_reads_what_was_recorded_and_writes_nothing(stage: Platform) -> None:

@@ -95,7 +95,7 @@ def test_an_unknown_price_is_refused_under_a_limit_in_dollars_unless_allowed() -
 
 
 class Asks(Agent):
-    """Ask three times side by side."""
+    """Ask once, which pins what is needed, then three times side by side."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Ask, each in a branch of its own."""
@@ -106,6 +106,7 @@ class Asks(Agent):
             except TeaError as error:
                 return error.problem
 
+        await ask()
         async with ctx.group() as group:
             asked = [group.spawn(ask()) for _ in range(3)]
         return Result(answer=[one.result() for one in asked])
@@ -131,9 +132,10 @@ async def test_several_calls_at_once_each_reserve() -> None:
 
     async def answer(request: ModelRequest) -> ModelResponse:
         seen.append(request.max_output)
-        if len(seen) == 2:
+        if len(seen) == 3:
             both_asked.set()
-        await both_asked.wait()
+        if len(seen) > 1:
+            await both_asked.wait()
         return ModelResponse(text="x", usage=used(10, 10))
 
     async with platform() as tea:
@@ -144,12 +146,12 @@ async def test_several_calls_at_once_each_reserve() -> None:
         await tea.libraries["prompt"].register(PROMPT)
         outcome = await tea.run("go", agent="asks", model="counted", budget={"tokens": 1500})
         assert outcome.answer == ["x", "x", "The budget of 1500 tokens is used up."]
-        assert seen[0] == 1000
-        assert seen[1] is not None
-        assert 256 <= seen[1] < 500
+        assert seen[:2] == [1000, 1000]
+        assert seen[2] is not None
+        assert 256 <= seen[2] < 500
         outcome = await tea.run("go", agent="asks", model="counted", budget={"tokens": 5000, "usd": 1})
         assert outcome.answer == ["x", "x", "x"]
-        assert (outcome.cost.tokens, outcome.cost.steps) == (60, 3)
+        assert (outcome.cost.tokens, outcome.cost.steps) == (80, 4)
         assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
 
 

@@ -1,7 +1,7 @@
 """Recipes inside of runs: pins that survive a crash, and a policy that is asked about what they do."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -75,6 +75,32 @@ async def test_a_resumed_run_tells_the_operand_from_what_is_current(stage: Platf
     other = rewrite(stage.home, outcome.run, torn)
     (stage.home / "traces" / other / "workspace").mkdir()
     assert (await stage.resume(other)).answer == [1, 2]
+
+
+async def test_what_a_tool_keeps_and_asks_inside_of_one_call_is_told_apart() -> None:
+    source = '''
+from tea import Context, tool
+
+
+@tool(effects="external", idempotent=True)
+async def inquire(ctx: Context) -> list[str]:
+    """Ask twice, and keep both answers."""
+    first = await ctx.person("First?")
+    await ctx.state.save([first])
+    second = await ctx.person("Second?")
+    await ctx.state.save([first, second])
+    return await ctx.state.load()
+'''
+
+    async def person(question: str, choices: Sequence[str]) -> str:
+        return question.lower()
+
+    async with platform(person=person) as made:
+        await made.tcp.register(source)
+        await made.acp.register(CALLER)
+        outcome = await made.run(json.dumps([("tool", "inquire", {})]), agent="caller")
+        assert outcome.answer == [["first?", "second?"]]
+        assert await made.kept("caller", outcome.run) == ["first?", "second?"]
 
 
 async def test_the_policy_is_asked_about_what_a_recipe_does() -> None:

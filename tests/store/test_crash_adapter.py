@@ -210,7 +210,7 @@ def test_a_starved_process_says_so_and_what_it_acknowledged_is_there(
         together([process], lambda answers: None)
         assert len(process.done) == len(asked)
         refused = [one for one in process.done if not one.answer.startswith("ok")]
-        assert size > 7 or refused
+        assert refused or size in (6, 7, 8)  # enough, when it holds no run beside what it writes
         for one in refused:
             assert one.answer.startswith(f"err {one.operation['id']} Cannot ")
             assert " Fix: " in one.answer

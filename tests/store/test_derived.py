@@ -77,6 +77,15 @@ def test_a_run_is_learned_once_whoever_brings_it(tmp_path: Path) -> None:
     assert FileUsage(tmp_path).known() == {"r1", "r2"}
 
 
+def test_uses_are_read_by_component_and_the_newest_of_many(tmp_path: Path) -> None:
+    store = FileUsage(tmp_path)
+    uses = [use(f"r{day}", "ab"[day % 2], time=f"2026-01-0{day}T00:00:00Z") for day in range(1, 7)]
+    store.learn([one.run for one in uses], reversed(uses))
+    assert store.read() == uses
+    assert store.read(kind="tool", name="a", most=2) == [uses[3], uses[5]]
+    assert store.read(kind="agent") == []
+
+
 def test_what_was_erased_is_gone_from_the_disk_and_does_not_come_back(tmp_path: Path) -> None:
     store = FileUsage(tmp_path)
     store.learn(["r1", "r2"], [use(text="a very private task"), use("r2", "other")])

@@ -54,7 +54,9 @@ The Harbour Museum opened in 1932 in a former customs house. It was designed by 
 
 ## Visiting
 
-Tickets cost 8 euros for adults and 4 euros for children. Dogs are not admitted.
+Tickets cost 8 euros for adults and 4 euros for children. Dogs are not admitted. On Mondays it opens at 10:30.
+
+Telephone: 555 0199
 """
 FILES = {
     "planets.csv": PLANETS,
@@ -138,7 +140,25 @@ ANSWERS = [
     ("planets.csv", "On average, which type has the highest diameter?", "Gas giant"),
     ("planets.csv", "Which planet comes last in diameter?", "Mercury"),
     ("planets.csv", "Is the number of planets greater than 7?", "Yes"),
+    ("planets.csv", "diameter above 50000 km: how many planets?", "3"),
+    ("planets.csv", "most massive planet among the ice giants", "Neptune"),
+    ("planets.csv", "Which planet takes third place in mass?", "Neptune"),
+    ("planets.csv", "By how much does the mass of Neptune exceed that of Uranus?", "15.2"),
+    ("planets.csv", "How many planets have a diameter of 5000 or more but less than 50000?", "4"),
+    ("planets.csv", "Does Uranus have rings?", "Yes"),
+    ("planets.csv", "no. of planets pls", "8"),
+    ("planets.csv", "List the types that occur.", "Terrestrial, Gas giant, Ice giant"),
+    ("countries.csv", "Switzerland's capital?", "Bern"),
+    ("countries.csv", "How many countries are neither in Europe nor in Asia?", "3"),
+    ("orders.csv", "How many orders were placed in November?", "1"),
+    ("orders.csv", "On which weekday was order 5000 placed?", "Tuesday"),
+    ("orders.csv", "How many orders per year?", "2021: 2, 2022: 2, 2023: 2"),
+    ("museum.md", "telephone number", "Telephone: 555 0199"),
+    ("museum.md", "When does it open on Mondays?", "On Mondays it opens at 10:30."),
     ("", "What is 17% of 2,340?", "397.8"),
+    ("", "multiply 12 by 3 and then subtract 6", "30"),
+    ("", "What is 3/8 of 240?", "90"),
+    ("", "By what percentage is 120 more than 80?", "50"),
     ("", "I buy 17 tickets at 2.25 dollars each. How much do I pay?", "38.25"),
 ]
 
@@ -161,6 +181,12 @@ UNANSWERABLE = [
     ("countries.csv", "Who is the president of Kenya?"),
     ("orders.csv", "What is the average discount?"),
     ("museum.md", "Who is the director of the museum?"),
+    ("museum.md", "What is the fax number?"),
+    ("planets.csv", "Which type has the most astronauts?"),
+    ("planets.csv", "How many people live on Mars?"),
+    ("planets.csv", "What is the diameter of the core of Mars?"),
+    ("planets.csv", "How many moons does the planet with the most craters have?"),
+    ("orders.csv", "Which year saw the most returns?"),
     ("", "Which country is the largest?"),
 ]
 
@@ -189,6 +215,7 @@ async def test_an_answer_says_where_it_comes_from(tools: TCPServer) -> None:
         ({"type": "boolean"}, "Is Jupiter bigger than Saturn?", "true"),
         ({"type": "array"}, "Which planets are ice giants?", '["Uranus", "Neptune"]'),
         ({"type": "number"}, "Which planet has the most moons?", ""),
+        ({"type": "object"}, "planets per type?", '{"Gas giant": 2, "Ice giant": 2, "Terrestrial": 4}'),
     ],
 )
 async def test_an_answer_has_the_wanted_type(

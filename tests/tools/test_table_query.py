@@ -181,6 +181,18 @@ async def test_what_is_no_table_is_an_error_that_names_the_file(ask: Ask, name: 
     assert name in response.error["problem"]
 
 
+async def test_points_between_thousands_are_no_decimal_points(ask: Ask) -> None:
+    text = "lake;area;depth\nVan;3.755;171,2\nOnega;9.891;30\nErie;950;19,5\n"
+    got = (await ask({"t.csv": text}, sql="SELECT area, depth FROM t ORDER BY area")).unwrap()
+    assert got["rows"] == [[950, 19.5], [3755, 171.2], [9891, 30.0]]
+
+
+@pytest.mark.parametrize(("key", "name"), [("statuses", "statuses"), ("data", "t")])
+async def test_a_list_under_a_key_is_named_after_it_when_that_tells(ask: Ask, key: str, name: str) -> None:
+    (table,) = (await ask({"t.json": json.dumps({"version": 1, key: [{"code": 1}, {"code": 2}]})})).unwrap()["tables"]
+    assert table["name"] == name
+
+
 async def test_a_file_outside_of_the_workspace_is_refused(tools: TCPServer, tmp_path: Path) -> None:
     response = await tools.invoke("table_query", {"files": ["../secret.csv"]})
     assert not response.ok

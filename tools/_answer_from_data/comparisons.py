@@ -62,7 +62,8 @@ class Comparisons(Reader):
         other = self.column(after)
         if other and other.numeric and other != column:
             yield Condition(column=column, operator=operator(sign), other=other), after + 1, 0.05
-        if self.tag(after) == "AGG" and self.spans[after].sense.value == "avg":
+        average = self.tag(after) == "AGG" and self.spans[after].sense.value == "avg"
+        if average and self.column(after + 1) in (None, column):
             end = after + 1 + (self.column(after + 1) == column)
             yield Condition(column=column, operator=operator(sign), other=column, mean=True), end, 0.05
 

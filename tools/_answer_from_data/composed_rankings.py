@@ -15,28 +15,14 @@ from .span import Span
 from .subjects import ASKING, asked_columns, measures, nouns_of
 from .vocabulary import DATES
 
+_SAID = "SUP MOST OFTEN MORE ORD NUM RANK AGG HOWADJ HOWMANY COUNT ROW COL UNIT"
+_RANKING = tuple(_SAID.split())
 Built = Iterator[tuple[Query, float]]
 
 
 def rankings(roles: Roles, schema: Schema) -> Built:
     """Yield what holds a place, or the value there, from the parts of a question with a superlative."""
-    said = (
-        "SUP",
-        "MOST",
-        "OFTEN",
-        "MORE",
-        "ORD",
-        "NUM",
-        "RANK",
-        "AGG",
-        "HOWADJ",
-        "HOWMANY",
-        "COUNT",
-        "ROW",
-        "COL",
-        "UNIT",
-    )
-    extreme = _extreme(roles) if roles.only(*said, *ASKING) else None
+    extreme = _extreme(roles) if roles.only(*_RANKING, *ASKING) else None
     if extreme is None:
         return
     if roles.of("HOWADJ") and not roles.of("COL", "HOWMANY", "AGG", "COUNT"):
@@ -48,18 +34,20 @@ def rankings(roles: Roles, schema: Schema) -> Built:
     columns = asked_columns(roles)
     after = [span.tag for span in roles.items if span.tag == "ROW" or span in columns]
     value_first = bool(columns) and measures(columns[0]) and after[:1] == ["COL"]
-    for noun, rest in nouns_of(roles, schema):
+    asks_number = roles.items[0].tag in ("HOWMUCH", "HOWMANY", "COUNT")
+    for noun, rest in nouns_of(roles, schema) if not asks_number else ():
         for query, doubt in _ranked(roles, noun, rest, extreme, schema):
             yield query, doubt + 0.3 * value_first * (not _asks_thing(roles))
     numeric = [span for span in columns if span.column and (span.column.numeric or span.column.dated)]
     asks_thing = _asks_thing(roles)
     ordinal = not roles.of("SUP", "MOST", "MORE", "OFTEN")
-    if (asks_thing or ordinal) and not roles.of("ROW") and len(columns) == len(numeric) == 1:
+    if (asks_thing or ordinal) and not asks_number and not roles.of("ROW") and len(columns) == len(numeric) == 1:
         yield from _ranked(roles, Noun(), columns, extreme, schema)
-    if ordinal:
+    most = roles.of("MOST") and columns and columns[0].column and columns[0].column.dated
+    if ordinal or most:
         return
     if len(columns) == len(numeric) == 1 and not roles.of("AGG", "HOWMANY", "OFTEN") and not asks_thing:
-        named = roles.of("ROW") and not roles.of("HOWADJ") and not value_first
+        named = roles.of("ROW") and not roles.of("HOWADJ", "HOWMUCH") and not value_first
         yield from (
             (query, doubt + 0.3 * bool(named))
             for query, doubt in extreme_value({"extreme": extreme, "col": columns[0], "where": roles.where}, schema)

@@ -9,12 +9,14 @@ from .query import AnyOf, Condition, Where
 from .reader import Reader, operator
 from .schema import Column
 from .times import Times
+from .tokens import stem
 
 GLUE = ("IN", "REL", "BE", "HAVE", "THERE", "DO")
 _ASSERTING = ("BE", "HAVE", "DO")
 _BEFORE_NOUN = ("IN", "REL", "AND", "COMMA", "BE", "VAL")
 _CONTINUED = ("VAL", "NUM", "CMP")
 _MOST_GLUE = 4
+_KINDS_OF_THINGS = frozenset(["city", "stat", "state", "country", "town", "county", "island", "person", "company"])
 _MOST_READINGS = 60
 
 Parsed = Iterator[tuple[Condition | None, int, float]]
@@ -123,7 +125,8 @@ class Conditions(Reader):
         elif tag == "FILE" or (tag == "UNIT" and before == "IN"):
             yield None, position + 1, 0.0
         elif tag == "UNK" and before in ("IN", "REL"):
-            following = self.spans[position + 1 : position + 4]
+            named = stem(self.spans[position].text.lower()) in _KINDS_OF_THINGS
+            following = self.spans[position + 1 : position + (4 if named else 2)]
             if any(span.tag == "VAL" and span.column and span.column.unique for span in following):
                 yield None, position + 1, 0.1
 

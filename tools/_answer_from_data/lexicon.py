@@ -81,7 +81,7 @@ hp horsepower : hp horsepower
 _UNIT_WORDS = "g kg mg mm cm km m mi ft in lb lbs usd eur gbp pct percent sq km2 m2 kmh mph c f hr sec ms"
 _LONG_UNITS = """
 minutes hours seconds meters metres kilometers kilometres miles feet inches grams kilograms pounds dollars euros degrees
-centimeters centimetres millimeters millimetres
+centimeters centimetres millimeters millimetres days weeks months
 """
 _GENERIC = "name value code number rate level column field id percentage"
 _WHEN = "date day year time"

@@ -298,6 +298,10 @@ up to (?:what|which) (?:value|level|number|amount|figure) (?:does|did) (?:the )?
 """Rules for whole questions; the first that fits counts."""
 
 INNER = (
+    (r"^is it (?:true|correct|right|the case) that\b", "does"),
+    (r"\bis (?:the )?runner-?up (?:in terms of|in|by|for)\b", "has the second highest"),
+    (r"\branks (?:number|no\.?|#) ?(?:two|2)\b", "ranks second"),
+    (r"\branks (?:number|no\.?|#) ?(?:three|3)\b", "ranks third"),
     (r"\b(?:tops the list|leads(?: the list)?|is (?:number one|no\. ?1|at the top|in first place|in the lead)|"
      r"comes (?:out )?on top|takes first place|is first|comes (?:out )?first|ranks (?:first|highest|at the top))"
      r"(?: when (?:ranked|sorted|ordered|measured))? (?:in terms of|in|by|with|for|on)\b", "ranks first by"),
@@ -306,8 +310,8 @@ INNER = (
     (r"\b(?:is|comes|takes|ranks) (?:in )?(?:the )?(second|third|fourth|fifth|sixth|\d+(?:st|nd|rd|th))(?: place)?"
      r"(?: when (?:ranked|sorted|ordered|measured))? (?:in terms of|in|by|for|on)\b", r"ranks \1 by"),
     (r"\bis (?:number|no\.|#) ?(\d+) (?:in terms of|in|by|for)\b", r"ranks \1th by"),
-    (r",? ?(?:(?:going|running|counted|starting) )?(?:in )?(?:descending(?: order)?|(?:from )?(?:high|highest|large|larg"
-     r"est|big|biggest|most)(?: values?)? (?:to (?:the )?(?:low|lowest|small|smallest|least)|first|downwards?))\b", ""),
+    (r",? ?(?:(?:going|running|counted|starting) )?(?:in )?(?:descending(?: order)?|(?:from )?(?:high|highest|large|la"
+     r"rgest|big|biggest|most)(?: values?)? (?:to (?:the )?(?:low|lowest|small|smallest|least)|first|downward))\b", ""),
     (r",? ?(?:in )?(?:ascending(?: order)?|(?:from )?(?:low|lowest|small|smallest|least)(?: values?)? (?:to (?:the )?"
      r"(?:high|highest|large|largest|most)|first|upwards?))\b", " lowest"),
     (r"\bfrom the bottom\b", "lowest"), (r"\bday of (?:the )?week\b", "weekday"), (r"\bw/ ?", "with "),

@@ -10,6 +10,7 @@ from .schema import Schema
 from .span import Span
 
 _AUXILIARIES = frozenset(["is", "are", "was", "were", "do", "does", "did", "has", "have", "had"])
+_OTHER_EXTREME = {"min": frozenset(["max", "maximum"]), "max": frozenset(["min", "minimum"])}
 _ABOUT_TWO = ("difference", "ratio", "compare", "check", "which")
 _ABOUT_THINGS = ("values", *_ABOUT_TWO)
 
@@ -49,6 +50,10 @@ def _sound(query: Query, path: Sequence[Span]) -> bool:
         return False
     if query.kind in _ABOUT_TWO:
         return True
+    column = query.measure.column if query.measure and query.kind == "scalar" else None
+    other = _OTHER_EXTREME.get(query.measure.function, frozenset()) if query.measure and column else frozenset[str]()
+    if column and other & set(column.words) and not any(other & set(span.text.lower().split()) for span in path):
+        return False
     said = [one for one in (*query.where, *query.part) if isinstance(one, Condition) and not one.negated]
     equal = {one.column: one for one in said if one.operator == "="}
     return not any(one.column in equal and one.values != equal[one.column].values for one in said if one.values)

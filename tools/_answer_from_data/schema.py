@@ -124,11 +124,12 @@ class Table:
             said = {"date", "day", *self.nouns}
             dates = [column for column in dates if set(column.words) <= said]
         known = {word for column in self.columns for word in column.words}
+        moments = self.counts_time and not any(column.identifies for column in self.columns)
         return [
             replace(dates[0], kind="text", form=dates[0].form, part=part, distinct=few, examples=())
             for part, few in PARTS.items()
             if len(dates) == 1
-            and not (self.counts_time and part != "weekday")
+            and not (moments and part != "weekday")
             and part not in known
             and not (part == "weekday" and "day" in known)
         ]

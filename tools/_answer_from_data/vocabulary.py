@@ -149,7 +149,7 @@ REL : that | who | whose | where | with | when | such that | which | if | for wh
 AND and : and | & | as well as | but | also
 AND or : or | either | or else
 COMMA : , | ; | :
-NOT : not | no | non | never | isnt | without being | do not | does not | did not
+NOT : neither | nor | not | no | non | never | isnt | without being | do not | does not | did not
 OTHER : other than | except | except for | excluding | besides | apart from | not including | outside | outside of
 PER : per | for each | for every | by each | in each | grouped by | group by | broken down by | each | every
 PER : of each | from each | in every | split by | across each | depending on | with each | within each | at each
@@ -176,9 +176,11 @@ MOST max : the greatest number of
 MOST min : lowest count of | smallest count of | smallest number of | lowest number of | least number of
 MOST min : least | fewest | the fewest | the least | the smallest number of | the lowest number of
 OFTEN max : most represented | predominant | dominant | most common | most frequent | most often | most frequently
-OFTEN max : modal | dominating | prevailing | dominates | most commonly | commonest | most popular
+OFTEN max : the most times | most times | modal | dominating | prevailing | dominates | most commonly | commonest
+OFTEN max : most popular
 OFTEN max : mode | mode of | most prevalent | most widespread | most typical | most numerous
-OFTEN min : least represented | least common | least frequent | least often | least frequently | rarest
+OFTEN min : the fewest times | fewest times | least represented | least common | least frequent | least often
+OFTEN min : least frequently | rarest
 OFTEN min : least popular | least commonly
 APPEAR : show up | shows up | appear | appears | appeared | occur | occurs | occurring | occurred | represented
 APPEAR : mentioned | used | seen

@@ -5,8 +5,10 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from tea import ToolError
+
 from .numbers import number
-from .tables import Cell, RawTable
+from .tables import MOST_CELLS, Cell, RawTable
 
 _DELIMITERS = (",", "\t", ";", "|")
 _SAMPLE = 200
@@ -29,7 +31,7 @@ def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> R
         if not loose or not body:
             return None
         delimiter = ","
-    rows = [row for row in csv.reader(body, delimiter=delimiter, skipinitialspace=True) if any(map(str.strip, row))]
+    rows = _rows(body, delimiter, file)
     if not rows:
         return None
     rows = _without_titles(rows)
@@ -41,6 +43,19 @@ def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> R
         header = [""] * width
     cells: list[list[Cell]] = [list(row) for row in rows]
     return RawTable(name=name, file=file, header=header, rows=cells, decimal_comma=delimiter == ";", untyped=True)
+
+
+def _rows(lines: list[str], delimiter: str, file: str) -> list[list[str]]:
+    """Return the rows that are not empty; stops where they are too many, before they fill the memory."""
+    rows: list[list[str]] = []
+    cells = 0
+    for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
+        if any(map(str.strip, row)):
+            rows.append(row)
+            cells += len(row)
+            if cells > MOST_CELLS:
+                raise ToolError(f"{file!r} has more than {MOST_CELLS:,} cells.", fix="split the file.")
+    return rows
 
 
 def _split_comments(lines: list[str]) -> tuple[list[str], list[str]]:

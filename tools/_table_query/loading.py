@@ -7,11 +7,10 @@ from tea import ToolError
 from .decoding import read_text
 from .delimited import read_delimited
 from .json_tables import read_json
-from .tables import RawTable, Table
+from .tables import MOST_CELLS, RawTable, Table
 from .typing import sql_name, typed
 from .workbook import read_workbook
 
-MOST_CELLS = 5_000_000
 _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
 _JSON = {".json", ".jsonl", ".ndjson", ".geojson"}
 _BOOKS = {".xlsx", ".xlsm"}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+MOST_CELLS = 5_000_000
 Cell = str | int | float | None
 Kind = Literal["integer", "real", "text", "date"]
 

@@ -55,6 +55,7 @@ class LocalEmbedder:
     @cached_property
     def _loaded(self) -> Any:
         made = require_extra("sentence_transformers", "embeddings").SentenceTransformer
+        require_extra("transformers.utils.logging", "embeddings").disable_progress_bar()
         try:
             return made(self._model, trust_remote_code=False)
         except Exception as error:

@@ -16,6 +16,7 @@ from tea.store.usage import UsageStore, Use
 EARNING: tuple[Kind, ...] = ("tool", "environment", "agent")
 MOST_USES = 50
 MOST_TEXT = 500
+MOST_READ = 20_000
 HALF_LIFE = 90  # days
 OTHER_VERSION = 0.5
 _AT_ONCE = 200
@@ -37,10 +38,10 @@ class Evidence:
         self._lock = threading.Lock()
 
     def uses(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
-        """Return the uses known by now, the newest last, after a look at the journals that are new."""
+        """Return the newest 20,000 uses known by now, the newest last, after a look at the journals that are new."""
         with self._lock:
             self._learn()
-        return [use for use in self._store.read() if kind in (None, use.kind) and name in (None, use.name)]
+        return self._store.read(kind=kind, name=name, most=MOST_READ)
 
     def erase(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
         """Erase uses for good, and return them; their runs are not learned again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,8 @@ _NOISE = 1e-4
 _ROOM = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """What is known of one component.
+class Document(NamedTuple):
+    """What is known of one component; a tuple, since each question makes and compares one for every component.
 
     Args:
         text: What it says of itself.

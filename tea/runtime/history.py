@@ -1,0 +1,115 @@
+"""History: what a journal holds, sorted by what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from tea.errors import BadInput
+from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
+from tea.runtime.entry import Entry
+from tea.runtime.run import Setting
+from tea.runtime.task_file import TaskFile
+from tea.types import JsonObject, Principal
+
+Pins = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What a journal holds.
+
+    Args:
+        task: The task file as run.
+        setting: What the run was given.
+        inputs: Name, size and digest of each file it was given.
+        records: All of it, in order.
+        entries: What its gate recorded.
+        pins: Ref and digest of everything it touched, in order; after a fork one ref may have a second digest.
+        intents: Keys of calls that may have happened without an outcome.
+        end: How it ended, empty if it did not.
+        seconds: How long it was worked on.
+    """
+
+    task: TaskFile
+    setting: Setting
+    inputs: tuple[JsonObject, ...]
+    records: tuple[TraceRecord, ...]
+    entries: tuple[Entry, ...]
+    pins: Pins
+    intents: frozenset[str]
+    end: JsonObject
+    seconds: float
+
+    @classmethod
+    def of(cls, run: str, records: Iterable[TraceRecord], workspace: str) -> History:
+        """Return what the journal of `run` holds.
+
+        Raises:
+            BadInput: It holds no run.
+        """
+        found = tuple(records)
+        if not found or found[0].kind != "run":
+            raise BadInput(f"The run {run} was never begun.", fix="start it again.")
+        header = as_mapping(found[0].data)
+        gate = [record for record in found if record.kind in GATE_KINDS]
+        done = {record.key for record in gate if record.kind in ("done", "failed")}
+        return cls(
+            task=TaskFile.model_validate(header["task"]),
+            setting=_setting(header["setting"], workspace),
+            inputs=tuple(header.get("files", ())),
+            records=found,
+            entries=tuple(map(entry_of, gate)),
+            pins=pins_of(found),
+            intents=frozenset(record.key for record in found if record.kind == "intent") - done,
+            end=as_mapping(next((record.data for record in found if record.kind == "end"), None)),
+            seconds=_seconds(found),
+        )
+
+
+def setting_data(setting: Setting) -> JsonObject:
+    """Return what a journal keeps of a setting: all but where the workspace happens to lie."""
+    kept = {one.name: getattr(setting, one.name) for one in fields(setting) if one.name != "workspace"}
+    return {**kept, "principal": setting.principal.model_dump(mode="json"), "use": dict(setting.use)}
+
+
+def entry_of(record: TraceRecord) -> Entry:
+    """Return what the gate recorded."""
+    return Entry.of({"event": record.kind, "key": record.key, **as_mapping(record.data)})
+
+
+def pins_of(records: Iterable[TraceRecord]) -> Pins:
+    """Return ref and digest of everything that was touched, each pair once, in order."""
+    wanted: dict[str, str] = {}
+    pins: dict[tuple[str, str], None] = {}
+    for record in records:
+        data = as_mapping(record.data)
+        if record.kind == "start" and data["kind"] == "resolve" and not data["target"].startswith("model:"):
+            wanted[record.key] = data["target"]
+        elif record.kind == "done" and record.key in wanted:
+            pins[wanted[record.key], as_mapping(data["data"])["digest"]] = None
+        elif record.kind == "evidence" and "target" in data:
+            inner = as_mapping(data["data"])
+            pins[inner.get("pin", data["target"].partition("@")[0]), inner["digest"]] = None
+    return tuple(pins)
+
+
+def _setting(data: JsonObject, workspace: str) -> Setting:
+    given: dict[str, Any] = {**data, "workspace": workspace, "principal": Principal(**data["principal"])}
+    return Setting(**given)
+
+
+def _seconds(records: Sequence[TraceRecord]) -> float:
+    """Return how long a run was worked on, without the time between its processes."""
+    total, begun, last = 0.0, records[0].time, records[0].time
+    for record in records:
+        if record.kind == "resumed":
+            total, begun = total + _between(begun, last), record.time
+        last = record.time
+    return total + _between(begun, last)
+
+
+def _between(first: str, last: str) -> float:
+    return max(0.0, (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds())

@@ -1,0 +1,139 @@
+"""Recovery: what calls of earlier processes, or of the run that was forked, left behind is brought back.
+
+Environments come back as they declare: `durable` needs nothing; of `rerun` every recorded call is repeated and
+compared; `snapshot` and `lost` cannot come back, which the next call says once, and a fork refuses.
+A fork has a workspace and a session of its own, so what calls that only write changed there is done again, too.
+What is `external` or `irreversible` is never done again: its recorded result stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tea.errors import ApprovalNeeded, BadInput, TeaError
+from tea.managers.tracer import TraceRecord, as_mapping
+from tea.manifest import Manifest
+from tea.refs import Ref
+from tea.runtime.entry import Entry
+from tea.runtime.history import entry_of
+from tea.runtime.run import Run
+from tea.types import JsonObject
+
+_CALLS = ("tool", "environment")
+_KEPT = {("memory", "record"), ("state", "save"), ("state", "merge"), ("state", "put"), ("state", "swap")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    """A call that ended with an outcome."""
+
+    start: Entry
+    agent: str
+    outcome: JsonObject
+
+
+def recorded_answers(records: Sequence[TraceRecord]) -> dict[str, str]:
+    """Return what persons answered to calls that ended, by key, so that repeating those asks nobody again."""
+    ended = {one.key for one in records if one.kind in ("done", "failed")}
+    return {one.key: as_mapping(one.data)["answer"] for one in records if one.kind == "answer" and one.key in ended}
+
+
+async def recover(run: Run, records: Sequence[TraceRecord]) -> None:
+    """Bring back the environments of a run that another process began.
+
+    Raises:
+        BadInput: A repeated call gave something else than it gave then.
+    """
+    lost = {digest: config for digest, config in _changed(run, records) if not _comes_back(config)}
+    for digest in lost:
+        run.lose(digest)
+    for one in _ended(records):
+        if one.start.kind == "environment" and _config(run, one).recovery == "rerun":
+            await _repeat(run, one)
+
+
+async def rebuild(run: Run, records: Sequence[TraceRecord]) -> list[str]:
+    """Bring workspace, session and environments of a fork to where it begins.
+
+    Args:
+        run: The fork.
+        records: What it begins with.
+
+    Returns:
+        What was not done again, in words for people.
+
+    Raises:
+        BadInput: Something cannot be brought back; the error says what and why.
+    """
+    for _, config in _changed(run, records):
+        if not _comes_back(config):
+            problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
+            raise BadInput(problem, fix="fork before its first change, or give it another way of recovery.")
+    outside: list[str] = []
+    for one in _ended(records):
+        if one.start.kind not in _CALLS:
+            await _keep(run, one)
+            continue
+        effects = _config(run, one).operation(Ref.parse(one.start.target).operation or "").traits.effects
+        if effects == "writes" or (one.start.kind == "environment" and _config(run, one).recovery == "rerun"):
+            await _repeat(run, one)
+        elif effects != "reads":
+            outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
+    return outside
+
+
+async def _repeat(run: Run, one: _Done) -> None:
+    what = f"{one.start.target} ({one.start.key})"
+    try:
+        response = await run.repeat(one.start, one.agent)
+    except ApprovalNeeded as error:
+        problem = f"{what} has to be done again, and the policy asks a person first."
+        raise BadInput(problem, fix="fork before it.") from error
+    except TeaError as error:
+        raise BadInput(f"{what} cannot be done again: {error.problem}", fix=error.fix) from error
+    if response.model_dump(mode="json") != one.outcome:
+        problem = f"{what} gave something else when it was done again, so the state then cannot be brought back."
+        raise BadInput(problem, fix="go on before it: `tea fork` with an earlier position.")
+
+
+async def _keep(run: Run, one: _Done) -> None:
+    """Write into the fork's own session what was written into that of its origin; what is for good stands."""
+    verb, data = one.start.target, one.start.data
+    if (one.start.kind, verb) in _KEPT and not as_mapping(data).get("lasting"):
+        await run.services.answer(one.start.kind, verb, as_mapping(data), one.agent, one.start.key)
+
+
+def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:
+    """Yield the effects that ended with a result, in the order in which the program was told."""
+    starts: dict[str, TraceRecord] = {}
+    for record in records:
+        if record.kind == "start":
+            starts[record.key] = record
+        elif record.kind == "done":
+            start = starts[record.key]
+            yield _Done(
+                start=entry_of(start), agent=start.agent, outcome=as_mapping(as_mapping(record.data).get("data"))
+            )
+
+
+def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[str, Manifest]]:
+    """Yield the environments that calls changed, also from inside of other calls."""
+    calls = [(one.start.kind, one.start.target, as_mapping(one.start.data)) for one in _ended(records)]
+    inner = [as_mapping(one.data) for one in records if one.kind == "evidence" and "target" in as_mapping(one.data)]
+    calls += [(one["kind"], one["target"], as_mapping(one["data"])) for one in inner]
+    seen: set[str] = set()
+    for kind, target, data in calls:
+        if kind == "environment" and data["digest"] not in seen:
+            config = run.pinned(data["digest"])
+            if config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
+                seen.add(data["digest"])
+                yield data["digest"], config
+
+
+def _comes_back(config: Manifest) -> bool:
+    return config.recovery in ("durable", "rerun")
+
+
+def _config(run: Run, one: _Done) -> Manifest:
+    return run.pinned(as_mapping(one.start.data)["digest"])
