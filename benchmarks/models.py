@@ -10,8 +10,9 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from tea.managers.model_config import ModelConfig
@@ -81,9 +82,7 @@ def sum_of(number: int) -> dict[str, Any]:
 @asynccontextmanager
 async def server() -> AsyncIterator[str]:
     """Give the address of a server in another process."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, __file__, "--serve", stdout=asyncio.subprocess.PIPE
-    )
+    process = await asyncio.create_subprocess_exec(sys.executable, __file__, "--serve", stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     port = int(await process.stdout.readline())
     try:
@@ -141,37 +140,43 @@ def _plain(call: ToolCall) -> dict[str, Any]:
     return {"name": call.name, "arguments": call.arguments}
 
 
-async def by_run(url: str, steps: int) -> None:
-    """A whole run: planner, calculator, gate, journal."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with Platform(f"{folder}/home", state=f"{folder}/state") as tea:
-            tea.connect(local("m", url, "m"))
-            outcome = await tea.run("go", model="m", tools=["calculator"], budget={"steps": steps})
-            assert (outcome.answer, outcome.cost.steps) == ("42", steps), outcome
+async def by_run(tea: Platform, url: str, steps: int) -> None:
+    """A whole run on an open platform: planner, calculator, gate, journal."""
+    outcome = await tea.run("go", model="m", tools=["calculator"], budget={"steps": steps})
+    assert (outcome.answer, outcome.cost.steps) == ("42", steps), outcome
 
 
-WAYS: dict[str, Callable[[str, int], Awaitable[None]]] = {
-    "aiohttp": by_aiohttp,
-    "SDK": by_sdk,
-    "adapter": by_adapter,
-    "tea.run": by_run,
-}
+Way = Callable[[str, int], Awaitable[None]]
+
+
+async def measured(ways: Mapping[str, Way], url: str, steps: int) -> list[float]:
+    """Return the CPU milliseconds per step of each way, the least of some interleaved rounds."""
+    best = dict.fromkeys(ways, float("inf"))
+    for _ in range(ROUNDS):
+        for name, way in ways.items():
+            begun = time.process_time()
+            await way(url, steps)
+            best[name] = min(best[name], (time.process_time() - begun) / steps * 1000)
+    return list(best.values())
 
 
 async def main(*counts: int) -> None:
-    """Print the CPU milliseconds per step, the least of some interleaved rounds."""
-    print("| steps | " + " | ".join(WAYS) + " |\n|---" * 1 + "|---" * len(WAYS) + "|")
-    async with server() as url:
-        for count in counts:
-            best = dict.fromkeys(WAYS, float("inf"))
-            for way in WAYS.values():
+    """Print a row for each number of steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with server() as url, Platform(f"{folder}/home", state=f"{folder}/state") as tea:
+            tea.connect(local("m", url, "m"))
+            ways: dict[str, Way] = {
+                "aiohttp": by_aiohttp,
+                "SDK": by_sdk,
+                "adapter": by_adapter,
+                "tea.run": partial(by_run, tea),
+            }
+            for way in ways.values():
                 await way(url, 2)
-            for _ in range(ROUNDS):
-                for name, way in WAYS.items():
-                    begun = time.process_time()
-                    await way(url, count)
-                    best[name] = min(best[name], (time.process_time() - begun) / count * 1000)
-            print(f"| {count} | " + " | ".join(f"{best[name]:.2f}" for name in WAYS) + " |", flush=True)
+            print(f"| steps | {' | '.join(ways)} |\n|---{'|---' * len(ways)}|")
+            for count in counts:
+                row = await measured(ways, url, count)
+                print(f"| {count} | {' | '.join(f'{one:.2f}' for one in row)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ _VARYING = [
     (re.compile(r"\b[0-9a-f]{32}\b"), "RUN"),
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
     (re.compile(r"\d+ (steps|records)"), "N"),
+    (re.compile(r"\b0\.\d+\b"), "SCORE"),
 ]
 
 

@@ -28,10 +28,11 @@ _MAIN = ("system", "message")
 
 
 class PromptManager:
-    """Reads, inherits, renders and rewrites prompts; it holds nothing but compiled templates."""
+    """Reads, inherits, renders and rewrites prompts; it holds nothing but what it read and compiled of late."""
 
     def __init__(self) -> None:
         self._templates = lru_cache(maxsize=64)(_templates)
+        self._known = lru_cache(maxsize=64)(self._parsed)
 
     def parse(self, source: str) -> Prompt:
         """Read a source.
@@ -39,9 +40,7 @@ class PromptManager:
         Raises:
             BadComponent: It is not a usable prompt; one line says why.
         """
-        prompt = read_prompt(source)
-        self._check(prompt)
-        return prompt
+        return self._known(source)
 
     def manifest(
         self, source: str, *, version: str, lineage: Lineage | None = None, created: str = "", reason: str = ""
@@ -214,6 +213,11 @@ class PromptManager:
         result = replaced(source, values)
         self.parse(result)
         return result
+
+    def _parsed(self, source: str) -> Prompt:
+        prompt = read_prompt(source)
+        self._check(prompt)
+        return prompt
 
     def _check(self, prompt: Prompt) -> None:
         own = prompt.sections

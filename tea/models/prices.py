@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,9 +22,8 @@ def price(config: ModelConfig, model: str, usage: Usage) -> float | None:
     """
     if config.prices:
         return _own(config.prices, usage)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _listed(config, model or config.model, usage)
+    found = _calculated(config, model or config.model, usage)
+    return None if found is None else float(found.total_price)
 
 
 def list_prices(config: ModelConfig) -> dict[str, float]:
@@ -54,11 +52,6 @@ def _own(prices: Mapping[str, float], usage: Usage) -> float | None:
     tokens = {"input": fresh, "cached": usage.cached_tokens, "written": usage.written_tokens}
     spent = sum(count * prices.get(name, prices["input"]) for name, count in tokens.items())
     return (spent + usage.output_tokens * prices["output"]) / 1e6
-
-
-def _listed(config: ModelConfig, model: str, usage: Usage) -> float | None:
-    found = _calculated(config, model, usage)
-    return None if found is None else float(found.total_price)
 
 
 def _calculated(config: ModelConfig, model: str, usage: Usage) -> Any:

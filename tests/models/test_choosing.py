@@ -13,10 +13,11 @@ from tea.managers.model import ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.models.connect import connect, offer_presets
 from tea.models.presets import PRESETS, configured, local
+from tea.models.prices import list_prices, price, worst_case
 from tea.runtime.home import read_keys
 from tea.runtime.platform import Platform
 from tea.testing import ScriptedModel
-from tea.types import Message, ModelRequest, TextPart
+from tea.types import Message, ModelRequest, TextPart, Usage
 
 CHAT = DIALECTS["openai_chat"]
 HELLO = ModelRequest(messages=(Message(role="user", content=(TextPart(text="Hello."),)),))
@@ -167,3 +168,22 @@ def test_settings_of_another_shape_are_refused(tmp_path: Path, text: str) -> Non
     settings(tmp_path, text)
     with pytest.raises(BadInput, match=r"in tea\.toml is no"):
         Platform(tmp_path, state=tmp_path / "state")
+
+
+def test_list_prices_are_known_for_known_models_at_their_own_place_only() -> None:
+    listed = configured("openai", {"model": "gpt-5", "provider": "openai_chat"})
+    prices = list_prices(listed)
+    assert {"input", "cached", "output"} <= set(prices)
+    used = Usage(input_tokens=1_000_000, cached_tokens=400_000, output_tokens=10_000)
+    exact = price(listed, "gpt-5", used)
+    assert exact is not None
+    most = worst_case(prices, used.input_tokens, used.output_tokens)
+    assert most is not None
+    assert 0 < exact <= most
+    elsewhere = local("mine", "http://127.0.0.1:1/v1", "gpt-5")
+    assert (list_prices(elsewhere), price(elsewhere, "gpt-5", used)) == ({}, None)
+    own = configured("openai", {"prices": {"input": 1, "output": 2}})
+    assert price(own, "whatever", used) == pytest.approx((1_000_000 + 2 * 10_000) / 1e6)
+    assert price(configured("ollama", {}), "llama", used) == 0
+    half = configured("openai", {"prices": {"input": 1}})
+    assert price(half, "gpt-5", used) is None

@@ -100,7 +100,7 @@ def _look_ups(roles: Roles, schema: Schema) -> Built:
     bound = {"where": roles.where, **({"list": True} if roles.of("LIST") or not roles.of("WHAT") else {})}
     if not roles.where:
         if len(columns) == 1 and roles.only("WHAT", "LIST", "THERE", "ROW", "COL", "DISTINCT"):
-            said = roles.of("THERE", "LIST", "DISTINCT")
+            said = roles.of("THERE", "LIST", "DISTINCT") or (roles.of("WHAT") and columns[0].plural)
             for noun, rest in nouns_of(roles, schema):
                 if noun.column and not rest and said:
                     yield from list_things({**bound, "np": noun, "list": True}, schema)

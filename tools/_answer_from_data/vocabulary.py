@@ -140,7 +140,7 @@ CALC : compute | calculate | work out
 BE : is | are | was | were | be | been | being | equals | equal | equal to | equals to | == | =
 DO : do | does | did
 HAVE : has | have | had | having | contain | contains | containing | show | shows | include | includes | possess
-HAVE : carry | recorded | record | carries | boasts | boast | feature | features
+HAVE : counts | carry | recorded | record | carries | boasts | boast | feature | features
 THERE : there | exist | exists
 IN : in | of | from | for | at | on | within | among | by | inside | amongst | across | out of | belonging to
 IN : for which | located in | based in | living in | situated in | found in | coming from | which is in | to | into
