@@ -1,23 +1,29 @@
 """The application: every command under its name, and the way in."""
 
 import sys
+from collections.abc import Mapping
 from typing import Annotated, NoReturn
 
 import typer
 
 from tea.cli.alias import alias
 from tea.cli.call import call
-from tea.cli.command import command
+from tea.cli.command import Work, command
 from tea.cli.contract import contract
 from tea.cli.copy import copy
 from tea.cli.diff import diff
 from tea.cli.doctor import doctor
+from tea.cli.export import export
 from tea.cli.failure import report
+from tea.cli.family import SELF, Family
+from tea.cli.fork import fork
+from tea.cli.gc import gc
 from tea.cli.history import history
 from tea.cli.import_skill import import_component
 from tea.cli.init import init
 from tea.cli.list import list_components
 from tea.cli.load import load
+from tea.cli.lock import lock
 from tea.cli.mark import activate, archive, deprecate
 from tea.cli.models import models
 from tea.cli.purge import purge
@@ -34,6 +40,7 @@ from tea.cli.show import show_component
 from tea.cli.state import state
 from tea.cli.terminal import prepare, say
 from tea.cli.trace import trace
+from tea.cli.trace_diff import trace_diff
 from tea.cli.transform import transform
 from tea.cli.trust import trust
 from tea.cli.unregister import unregister
@@ -44,6 +51,8 @@ _COMMANDS = {
     "run": run,
     "resume": resume,
     "replay": replay,
+    "fork": fork,
+    "lock": lock,
     "runs": runs,
     "trace": trace,
     "list": list_components,
@@ -75,6 +84,7 @@ _COMMANDS = {
     "init": init,
     "doctor": doctor,
 }
+_FURTHER = {"trace": {"diff": trace_diff, "export": export}, "runs": {"gc": gc}}
 
 
 def main() -> NoReturn:
@@ -99,8 +109,18 @@ def application() -> typer.Typer:
     )
     app.callback()(_common)
     for name, work in _COMMANDS.items():
-        app.command(name)(command(work))
+        if name in _FURTHER:
+            app.add_typer(_family(work, _FURTHER[name]), name=name, help=work.__doc__)
+        else:
+            app.command(name)(command(work))
     return app
+
+
+def _family(work: Work, further: Mapping[str, Work]) -> typer.Typer:
+    family = typer.Typer(cls=Family, rich_markup_mode=None)
+    for name, one in {SELF: work, **further}.items():
+        family.command(name)(command(one))
+    return family
 
 
 def _show_version(wanted: bool) -> None:

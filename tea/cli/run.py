@@ -10,10 +10,12 @@ from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
 from tea.cli.progress import Progress
 from tea.cli.task_input import Additions, read_input, read_uses
+from tea.errors import BadInput
 
 if TYPE_CHECKING:
     from tea.managers.model_config import ModelConfig
     from tea.runtime.platform import Platform
+    from tea.runtime.task_file import TaskFile
 
 LOCAL = "local"
 
@@ -35,6 +37,9 @@ async def run(
     ] = None,
     session: Annotated[str | None, typer.Option("--session", help="The session it belongs to.")] = None,
     use: UseOption = None,
+    locked: Annotated[
+        bool, typer.Option("--locked", help="Use exactly the versions of tea.lock, and nothing else.")
+    ] = False,
     max_steps: Annotated[int | None, typer.Option("--max-steps", help="Most model calls.")] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Most tokens of all model calls.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", help="Most US dollars.")] = None,
@@ -60,9 +65,11 @@ async def run(
     async with command.platform() as tea:
         if base_url:
             tea.connect(_local(base_url, model))
+        if locked:
+            read = await _locked(tea, read)
         progress = Progress(command, opening=_offline(tea, read.model))
         async with interruptible(progress):
-            outcome = await tea.execute(read, files, progress)
+            outcome = await tea.execute(read, files, progress, locked=locked)
     return conclude(command, outcome)
 
 
@@ -71,6 +78,25 @@ def _local(base_url: str, model: str | None) -> "ModelConfig":
     from tea.models.presets import local
 
     return local(LOCAL, base_url, "" if model in (None, LOCAL) else model or "")
+
+
+async def _locked(tea: "Platform", task: "TaskFile") -> "TaskFile":
+    """Return the task with the versions of the lock file.
+
+    Raises:
+        BadInput: The task wants another version.
+        UnknownComponent: A version of the lock file is missing.
+    """
+    from tea.protocols.lock import LOCK_FILE, Lock, verify
+
+    lock = await asyncio.to_thread(Lock.read, tea.home / LOCK_FILE)
+    for name, selector in task.use.items():
+        one = lock.components.get(name)
+        if one is None or selector not in (one.version, one.digest):
+            problem = f"The task uses {name}@{selector[:80]}, and the lock file {one.version if one else 'none'}."
+            raise BadInput(problem, fix="leave it out, or lock anew with `tea lock`.")
+    await verify(lock, tea.libraries)
+    return task.model_copy(update={"use": lock.use})
 
 
 def _offline(tea: "Platform", model: str | None) -> str:

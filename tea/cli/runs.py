@@ -20,7 +20,10 @@ async def runs(
     command: Command,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show.")] = 20,
 ) -> None:
-    """List the runs, newest first."""
+    """List the runs, newest first.
+
+    `tea runs gc` removes old ones.
+    """
     async with command.platform() as tea:
         ids = await asyncio.to_thread(tea.tracer.runs)
         found = [await asyncio.to_thread(_summary, tea.tracer, run) for run in ids[:limit]]

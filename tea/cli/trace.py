@@ -26,12 +26,17 @@ async def trace(
     task: Annotated[str | None, typer.Option("--task", help="Steps of the task with that id.")] = None,
     index: Annotated[int | None, typer.Option("--index", min=0, help="Steps at that place of their run.")] = None,
     id: Annotated[str | None, typer.Option("--id", help="The step with that record id.")] = None,
+    positions: Annotated[
+        bool, typer.Option("--positions", help="Show each record's number and key: where `tea fork` can begin.")
+    ] = False,
 ) -> None:
     """Show a run as the tree of its agents, calls and steps.
 
     `-v` adds resolutions, memory and evidence.
 
     With --session, --task, --index or --id: the steps that fit, of one run or of all.
+
+    `tea trace diff A B` compares two runs; `tea trace export RUN` writes one in other forms.
     """
     wanted = {"session": session, "task": task, "index": index, "id": id}
     query = any(value is not None for value in wanted.values())
@@ -42,7 +47,7 @@ async def trace(
             return
         name = await asyncio.to_thread(tea.tracer.find, run or "last")
         records = await asyncio.to_thread(lambda: list(tea.tracer.records(name)))
-    shown = tree(records, whole=command.verbose > 0)
+    shown = tree(records, whole=command.verbose > 0, positions=positions)
     command.show(shown, {"run": name, "records": [asdict(one) for one in records]})
 
 

@@ -15,12 +15,13 @@ _WORDS = 110
 _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random")
 
 
-def tree(records: "Sequence[TraceRecord]", *, whole: bool = False) -> str:
+def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bool = False) -> str:
     """Return the lines of a run.
 
     Args:
         records: All of its records, in order.
         whole: Also show what is there for a replay: resolutions, permissions, memory, notes and evidence.
+        positions: Put number and key of each record before it.
     """
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
     scopes = [one.key.rpartition(".")[0] for one in records if _is_note(one, "enter")]
@@ -31,7 +32,8 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False) -> str:
         if line is None:
             hidden += record.kind == "start"
         else:
-            lines.append("  " * _depth(record, scopes) + one_line(line, 300))
+            place = f"{record.seq:>5} {record.key:<12} " if positions else ""
+            lines.append(place + "  " * _depth(record, scopes) + one_line(line, 300))
     if hidden:
         lines.append(f"({hidden} more effects: resolutions, memory and the like; -v shows them)")
     return "\n".join(lines)
@@ -51,6 +53,8 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool) -> str 
     if record.kind == "end":
         ended = _said(data.get("answer") if data.get("answer") not in (None, "") else data.get("reason"))
         return f"{data.get('status', 'ended')}: {ended}"
+    if record.kind == "forked":
+        return _forked(fields(data.get("data")))
     if record.kind == "start":
         return _effect(record, data, end) if whole or data.get("kind") not in _ASIDE else None
     if record.kind == "note":
@@ -58,6 +62,13 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool) -> str 
     if record.kind in ("done", "failed", "fired", "message"):
         return None
     return f"{record.kind} {_said(record.data)}" if whole else None
+
+
+def _forked(origin: Mapping[str, Any]) -> str:
+    changes = [one["ref"] for one in fields(origin.get("use")).values()]
+    changes += [f"model {origin['model']}"] if origin.get("model") else []
+    otherwise = f", with {', '.join(changes)}" if changes else ""
+    return f"forked from run {origin.get('run')} at record {origin.get('position')}{otherwise}"
 
 
 def _note(data: Mapping[str, Any], whole: bool) -> str | None:

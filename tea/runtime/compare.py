@@ -107,7 +107,7 @@ def compare(a: Sequence[TraceRecord], b: Sequence[TraceRecord]) -> Comparison:
     effects = _effects(a), _effects(b)
     pairs = zip_longest(*effects)
     first = next(((x, y) for x, y in pairs if x is None or y is None or _essence(x) != _essence(y)), None)
-    pins = _pins(effects[0]), _pins(effects[1])
+    pins = _pins(a, effects[0]), _pins(b, effects[1])
     names = dict.fromkeys((*pins[0], *pins[1]))
     steps = list(zip_longest(_steps(a), _steps(b)))
     return Comparison(
@@ -165,14 +165,18 @@ def _essence(effect: Effect) -> tuple[JsonValue, ...]:
     return effect.key, effect.kind, effect.target, effect.asked, effect.gave
 
 
-def _pins(effects: Sequence[Effect]) -> dict[str, str]:
-    """Return the versions of what a run looked up, by name; several where it was forked from one to another."""
+def _pins(records: Sequence[TraceRecord], effects: Sequence[Effect]) -> dict[str, str]:
+    """Return the versions of what a run touched, by name; several where it was forked from one to another."""
     found: dict[str, list[str]] = {}
     for one in effects:
         gave = as_mapping(one.gave)
         if one.kind == "resolve" and gave:
-            version = f"{gave.get('provider')} {gave.get('model')}" if "provider" in gave else gave.get("ref", "")
-            found.setdefault(one.target, []).append(version)
+            version = f"{gave['provider']} {gave.get('model') or ''}" if "provider" in gave else gave["ref"]
+            found.setdefault(one.target, []).append(version.strip())
+    for data in (as_mapping(one.data) for one in records if one.kind == "evidence"):
+        if "target" in data:
+            ref = data["target"].partition("#")[0]
+            found.setdefault(ref.partition("@")[0], []).append(ref)
     return {name: ", ".join(dict.fromkeys(versions)) for name, versions in found.items()}
 
 

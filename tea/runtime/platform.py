@@ -144,10 +144,12 @@ class Platform:
         read, found = await asyncio.to_thread(_task, task, files, options, Path.cwd())
         return await self.execute(read, found, watch)
 
-    async def execute(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
-        """Run a task that was read, with its files found."""
+    async def execute(
+        self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
+    ) -> Outcome:
+        """Run a task that was read, with its files found; `locked` allows only the digests that its `use` names."""
         named = task.model_copy(update={"files": tuple(files)})
-        return await self._executions.begin(named, files, watch)
+        return await self._executions.begin(named, files, watch, locked=locked)
 
     async def stream(
         self, task: TaskLike, *, files: Sequence[str | Path] = (), **options: Any

@@ -58,6 +58,14 @@ class JournalStore(Protocol):
         """Return all runs, the one begun last first; one whose journal was lost too, which reading it tells."""
         ...
 
+    def size(self, run: str) -> int:
+        """Return how many bytes a run takes, with all that lies beside its journal.
+
+        Raises:
+            BadInput: There is no such run.
+        """
+        ...
+
     def remove(self, run: str) -> int:
         """Remove a run for good, with all that lies beside its journal, and return how many bytes that freed.
 
@@ -190,13 +198,18 @@ class FileJournals:
             found = [name for name in names if _is_run(self._root / name)]
         return sorted(found, key=lambda name: (started(self._root / name / LEASE), name), reverse=True)
 
+    def size(self, run: str) -> int:
+        """See `JournalStore.size`."""
+        folder = self._existing(run)
+        with reading(folder):
+            return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+
     def remove(self, run: str) -> int:
         """See `JournalStore.remove`; the run is out of sight with one rename, whole or not at all."""
-        folder = self._existing(run)
+        folder, freed = self._existing(run), self.size(run)
         with writing(folder):
             lease = Lease(folder / LEASE)
             try:
-                freed = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
                 with self._scratch.folder() as temporary:
                     os.rename(folder, temporary / run)
                 sync_folder(self._root)

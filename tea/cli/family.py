@@ -1,0 +1,15 @@
+"""Family: a command with others below it, such as `tea trace` and `tea trace diff`."""
+
+from typing import Any
+
+from typer.core import TyperGroup
+
+SELF = "show"
+
+
+class Family(TyperGroup):
+    """What is none of the names below goes to the command itself, its options too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command itself first where no other is named."""
+        return super().parse_args(ctx, args if args and args[0] in self.commands else [SELF, *args])

@@ -1,0 +1,40 @@
+"""`tea runs gc`: old runs are removed."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.terminal import one_line
+from tea.errors import BadInput
+
+
+async def gc(
+    command: Command,
+    keep: Annotated[int | None, typer.Option("--keep", min=0, help="Keep so many of the newest.")] = None,
+    older: Annotated[
+        float | None, typer.Option("--older", metavar="DAYS", min=0, help="Keep what is not older than that.")
+    ] = None,
+    unfinished: Annotated[
+        bool, typer.Option("--unfinished", help="Also what waits for an answer, or could be resumed.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+) -> None:
+    """Remove old runs for good: journal, blobs and workspace.
+
+    With both --keep and --older, only what neither keeps. A run that is under way or damaged always stays.
+    """
+    from tea.runtime.retention import Keeping, collect
+
+    if keep is None and older is None:
+        raise BadInput("Nothing says what to keep.", fix="give --keep N, --older DAYS, or both.")
+    async with command.platform() as tea:
+        keeping = Keeping(newest=keep, days=older, unfinished=not unfinished)
+        found = await asyncio.to_thread(collect, tea.tracer, keeping, remove=not dry_run)
+    word = "would remove" if dry_run else "removed"
+    lines = [f"{word} {one.run}  {one.time}  {one.status}  {one.bytes:,} bytes" for one in found.removed]
+    lines.append(f"{word} {len(found.removed)} runs, {found.bytes:,} bytes; {found.kept} stay.")
+    command.show("\n".join(lines), {**found.to_json(), "dry_run": dry_run})
+    for reason, count in found.spared.items():
+        command.tell(one_line(f"{count} old runs stay: {reason}"))

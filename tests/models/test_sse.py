@@ -1,0 +1,40 @@
+"""Server-sent events mean the same however their bytes are cut."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.models.fault import Fault
+from tea.models.sse import MOST_BYTES, Events, Sent
+
+WORDS = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
+
+
+@given(
+    events=st.lists(st.tuples(WORDS.map(str.strip), st.lists(WORDS, min_size=1, max_size=3)), max_size=5),
+    cuts=st.lists(st.integers(0, 400), max_size=20),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_events_are_the_same_however_their_bytes_are_cut(
+    events: list[tuple[str, list[str]]], cuts: list[int], end: str
+) -> None:
+    lines: list[str] = [": a comment"]
+    for name, data in events:
+        lines += [*([f"event: {name}"] if name else []), *(f"data: {text}" for text in data), "id: 7", ""]
+    raw = "".join(line + end for line in lines).encode()
+    places = sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})
+    reader = Events()
+    found = [sent for at, to in zip(places, places[1:], strict=False) for sent in reader.feed(raw[at:to])]
+    assert found == [Sent(event=name, data="\n".join(data).encode()) for name, data in events]
+
+
+def test_an_event_that_was_not_ended_is_none() -> None:
+    assert list(Events().feed(b'data: {"half": tr')) == []
+    assert list(Events().feed(b"data: whole\n")) == []
+
+
+def test_a_stream_without_an_end_is_cut_off() -> None:
+    reader = Events()
+    with pytest.raises(Fault, match="larger than 32 MiB"):
+        for _ in range(MOST_BYTES // 2**20 + 1):
+            list(reader.feed(b"x" * 2**20))
