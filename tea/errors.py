@@ -32,7 +32,8 @@ TeaError                    exit code 3 unless a subclass says otherwise
 └── InternalError           3  a defect of tea
 """
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import ClassVar, cast
 
 from typing_extensions import TypedDict
 
@@ -220,6 +221,21 @@ def error_from(record: ErrorRecord) -> TeaError:
     """Return the error that `record` describes, as the type it names."""
     kind = _BY_CODE.get(record["code"], InternalError)
     return kind(record["problem"], fix=record["fix"])
+
+
+def sole_error(error: BaseException) -> TeaError | None:
+    """Return the first error of a group that holds nothing but errors of one class of tea, at any depth."""
+    leaves = list(_leaves(error))
+    first = leaves[0]
+    return first if isinstance(first, TeaError) and all(type(one) is type(first) for one in leaves) else None
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _leaves(one)
+    else:
+        yield error
 
 
 def _tree(kind: type[TeaError]) -> dict[str, type[TeaError]]:

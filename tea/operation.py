@@ -17,7 +17,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import PydanticJsonSchemaWarning
 
 from tea.context import Context
-from tea.errors import BadArguments, BadComponent, CallFailed, TeaError
+from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, sole_error
 from tea.hints import read_hints
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 
@@ -206,6 +206,8 @@ class InProcess:
         except (TeaError, TimeoutError):
             raise
         except (Exception, SystemExit) as error:
+            if own := sole_error(error):
+                raise own from error
             problem = f"{name!r} raised {_first_line(error)}."
             raise CallFailed(problem, fix="check the arguments, or its source.") from error
         try:

@@ -113,6 +113,11 @@ class Ref:
         return f"{self.kind}:{self.name}{selector}{operation}"
 
 
+def plural(kind: str) -> str:
+    """Return what all components of a kind are called, in the names of folders too."""
+    return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+
+
 def check_name(name: str, what: str = "a component") -> str:
     """Return `name` if it follows the grammar of names.
 

@@ -8,7 +8,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.reference import KEPT, find
 from tea.cli.terminal import clean
-from tea.refs import Kind
+from tea.refs import Kind, plural
 
 if TYPE_CHECKING:
     from tea.manifest import Manifest
@@ -34,7 +34,7 @@ async def contract(
 
 async def _chosen(tea: "Platform", what: str | None) -> dict[Kind, list[str] | None]:
     """Return the names to show by kind; None stands for all."""
-    kinds: list[Kind] = [kind for kind in KEPT if what in (None, kind, f"{kind}s")]
+    kinds: list[Kind] = [kind for kind in KEPT if what in (None, kind, plural(kind))]
     if kinds or what is None:
         return dict.fromkeys(kinds)
     library, ref = await find(tea, what)

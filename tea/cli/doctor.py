@@ -16,6 +16,7 @@ from tea.cli.reference import KEPT
 from tea.cli.terminal import one_line, painted, table
 from tea.errors import StorageError, TeaError
 from tea.extras import EXTRAS
+from tea.refs import plural
 
 if TYPE_CHECKING:
     from tea.runtime.platform import Platform
@@ -123,7 +124,7 @@ def _text(data: dict[str, Any]) -> str:
     rows = [
         ("versions", ", ".join(f"{name} {version}" for name, version in data["versions"].items())),
         ("home", data["home"] + ("" if data["home_exists"] else " (not there yet)")),
-        ("registry", ", ".join(f"{count} {kind}s" for kind, count in data["registry"].items())),
+        ("registry", ", ".join(f"{count} {plural(kind)}" for kind, count in data["registry"].items())),
         ("runs", str(data["runs"])),
         *(
             ("model", f"{one['name']}{' (default)' if one['default'] else ''}: {one['reached']}")

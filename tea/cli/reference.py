@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tea.errors import BadRef, UnknownComponent
-from tea.refs import Kind, Ref
+from tea.refs import Kind, Ref, plural
 
 if TYPE_CHECKING:
     from tea.runtime.platform import AnyManager, Platform
@@ -20,7 +20,7 @@ RefArgument = Annotated[str, typer.Argument(metavar="REF", help="kind:name, the 
 
 def kind_named(text: str) -> Kind | None:
     """Return the kind that a word stands for, in the singular or the plural; None where it is none."""
-    return next((kind for kind in KEPT if text in (kind, f"{kind}s", f"{kind[:-1]}ies")), None)
+    return next((kind for kind in KEPT if text in (kind, plural(kind))), None)
 
 
 async def find(tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT) -> tuple["AnyManager", Ref]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tea.cli.command import Command
-from tea.cli.reference import KEPT
+from tea.cli.reference import KEPT, kind_named
 from tea.cli.terminal import one_line, table
 from tea.errors import BadInput, BadRef
 from tea.refs import Kind
@@ -44,10 +44,10 @@ async def retrieve(
 
 
 def _kind(text: str) -> Kind:
-    found: list[Kind] = [kind for kind in KEPT if text in (kind, f"{kind}s")]
-    if not found:
+    found = kind_named(text)
+    if found is None:
         raise BadRef(f"{text[:80]!r} is no kind of component.", fix=f"kinds are {', '.join(KEPT)}.")
-    return found[0]
+    return found
 
 
 def _text(found: "list[Match]") -> str:

@@ -32,7 +32,10 @@ async def trace_diff(
 
 
 def _text(found: "Comparison") -> str:
-    rows = [("", "A", "B"), *zip(("run", "task", "status", "answer", "cost"), _side(found.a), _side(found.b), strict=True)]
+    rows = [
+        ("", "A", "B"),
+        *zip(("run", "task", "status", "answer", "cost"), _side(found.a), _side(found.b), strict=True),
+    ]
     rows += [(f"uses {one.what}", _version(one.a), _version(one.b)) for one in found.pins]
     parts = [table(rows)]
     if found.first is None:

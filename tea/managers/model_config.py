@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -79,13 +80,18 @@ class ModelConfig:
         check_name(name, "a model")
         given = {"provider": "openai_chat", "max_output": 8192, **document, "name": name}
         try:
-            config = TypeAdapter(cls).validate_json(dumps(given))
+            config = _reader().validate_json(dumps(given))
         except (ValidationError, Refused) as error:
             problem = f"The model {name[:80]!r} is not usable: {reasons(error, 2)[:180]}."
             raise BadInput(problem, fix="see design/005-models.md for what it may say.") from error
         if fault := _fault(config):
             raise BadInput(f"The model {name[:80]!r} is not usable: {fault[0]}.", fix=fault[1])
         return config
+
+
+@cache
+def _reader() -> TypeAdapter[ModelConfig]:
+    return TypeAdapter(ModelConfig)
 
 
 def _fault(config: ModelConfig) -> tuple[str, str] | None:

@@ -65,8 +65,8 @@ def outlined(source: str, kind: Kind) -> SourceText:
     Raises:
         BadComponent: It is not one component of that kind.
     """
-    main = ParsedFile.read(source)
-    found = _only_component(main, Names.of(main), kind)
+    main = ParsedFile.outline(source)
+    found = _only_component(main, Names.outline(main), kind)
     return SourceText(
         kind=found.kind,
         name=found.name,

@@ -40,14 +40,18 @@ class Names:
     numbers: frozenset[str] = frozenset()
 
     @classmethod
+    def outline(cls, file: ParsedFile) -> Names:
+        """Read the imports and definitions of a file's top level: enough to tell what it defines."""
+        definitions = {node.name: node for node in file.tree.body if isinstance(node, Definition)}
+        return cls(imports=dict(imported(file.tree.body)), definitions=definitions, bound=frozenset())
+
+    @classmethod
     def of(cls, file: ParsedFile) -> Names:
         """Read a file's top level."""
-        definitions = {node.name: node for node in file.tree.body if isinstance(node, Definition)}
         held = [one for node in ast.walk(file.tree) if isinstance(node, ast.ClassDef) for one in node.body]
         functions = [one for one in held if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-        return cls(
-            imports=dict(imported(file.tree.body)),
-            definitions=definitions,
+        return replace(
+            cls.outline(file),
             bound=frozenset(_bound(file.table)),
             methods=frozenset(name for one in held for name in bindings(one)),
             properties=frozenset(one.name for one in functions if one.decorator_list),

@@ -74,19 +74,22 @@ class ParsedFile:
             BadComponent: It is too large, is not UTF-8 text, or is not Python.
         """
         text = read_text(source, path)
-        try:
-            tree = parsed(text)
-            table = symtable.symtable(text, "<source>", "exec")
-        except SyntaxError as error:
-            line = f"line {error.lineno}:" if error.lineno else ""
-            raise refusal(_spaced(path, line, f"this is not Python: {error.msg}."), "correct the syntax.") from None
-        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-            problem = _spaced(path, f"cannot be parsed ({type(error).__name__}).")
-            raise refusal(problem, "write simpler expressions and shorter literals.") from None
+        tree, table = _understood(path, lambda: (parsed(text), _table(text)))
         found = cls(path=path, source=text, tree=tree, table=table)
         if _scope_work(table) > _MOST_SCOPE_WORK:
             raise found.refuse("defines too many names in one place.", "write a smaller component.")
         return found
+
+    @classmethod
+    def outline(cls, source: str) -> ParsedFile:
+        """Parse the main file of a source that was checked before, without its table of names.
+
+        Raises:
+            BadComponent: It is not Python text.
+        """
+        text = read_text(source)
+        tree = _understood("", lambda: _one_at_a_time(lambda: ast.parse(text)))
+        return cls(path="", source=text, tree=tree, table=_table(""))
 
     def refuse(self, problem: str, fix: str, node: ast.AST | None = None) -> BadComponent:
         """Return the error that says what is wrong, and on which line."""
@@ -116,6 +119,22 @@ def parsed_expression(text: str) -> ast.expr:
         SyntaxError: It is none.
     """
     return _one_at_a_time(lambda: ast.parse(text.strip(), mode="eval").body)
+
+
+def _understood(path: str, parse: Callable[[], T]) -> T:
+    """Return what `parse` gives; raises BadComponent where the text is not Python."""
+    try:
+        return parse()
+    except SyntaxError as error:
+        line = f"line {error.lineno}:" if error.lineno else ""
+        raise refusal(_spaced(path, line, f"this is not Python: {error.msg}."), "correct the syntax.") from None
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        problem = _spaced(path, f"cannot be parsed ({type(error).__name__}).")
+        raise refusal(problem, "write simpler expressions and shorter literals.") from None
+
+
+def _table(text: str) -> symtable.SymbolTable:
+    return symtable.symtable(text, "<source>", "exec")
 
 
 def _one_at_a_time(parse: Callable[[], T]) -> T:

@@ -78,25 +78,40 @@ def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "check": _check(components), "components": components}
 
 
-def load(
-    versions: VersionManager, document: JsonObject, kinds: Iterable[Kind], received: Callable[[Manifest], Manifest]
-) -> Loaded:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """What loading has to know of those who load.
+
+    Args:
+        kinds: The kinds that a document may hold.
+        received: Makes a manifest fit to be listed; raises BadComponent where it has another form.
+        shipped: Gives what ships under a name and is not stored yet.
+        trusted: Tells whether the operator trusts a digest.
+    """
+
+    kinds: frozenset[Kind]
+    received: Callable[[Manifest], Manifest]
+    shipped: Callable[[Kind, str], Manifest | None]
+    trusted: Callable[[str], bool]
+
+
+def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded:
     """Add what a document holds; where anything is wrong with it, nothing is changed.
 
     A component that is there gets the versions it lacks. Its pointers move only where its history is the beginning of
-    the document's, or where it was unregistered; the operator's own changes stay in force.
+    the document's, or where it was unregistered; the operator's own changes stay in force. No name moves from what is
+    trusted to what is not: what ships, or was vouched for, is current until a person says otherwise.
 
     Args:
         versions: Where to.
         document: What `saved` returned.
-        kinds: The kinds that it may hold.
-        received: Makes a manifest fit to be listed; raises BadComponent where it has another form.
+        house: Who loads it.
 
     Raises:
         BadInput: It is not what was saved, or holds another kind.
         AlreadyRegistered: A version is there with other bytes.
     """
-    plans = [_planned(versions, one) for one in _read(document, frozenset(kinds), received)]
+    plans = [_planned(versions, one, house) for one in _read(document, house)]
     versions.store.create_all(_whole(plan.saved) for plan in plans if plan.known < 0)
     for plan in plans:
         if plan.known >= 0:
@@ -110,7 +125,7 @@ def load(
     )
 
 
-def _read(document: JsonObject, kinds: frozenset[Kind], received: Callable[[Manifest], Manifest]) -> list[_Saved]:
+def _read(document: JsonObject, house: House) -> list[_Saved]:
     if document.get("format") != FORMAT or document.get("version") != VERSION:
         raise BadInput("The file holds no components of tea.", fix="give a file that `tea save` wrote.")
     components = document.get("components")
@@ -121,7 +136,7 @@ def _read(document: JsonObject, kinds: frozenset[Kind], received: Callable[[Mani
     found: dict[tuple[str, str], _Saved] = {}
     for number, data in enumerate(cast("list[JsonValue]", components), start=1):
         try:
-            one = _component(data, kinds, received)
+            one = _component(data, house)
         except TeaError as error:
             raise BadInput(f"Component {number} of the file cannot be used: {error.problem}"[:240], fix=_FIX) from error
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -132,15 +147,15 @@ def _read(document: JsonObject, kinds: frozenset[Kind], received: Callable[[Mani
     return list(found.values())
 
 
-def _component(data: Any, kinds: frozenset[Kind], received: Callable[[Manifest], Manifest]) -> _Saved:
+def _component(data: Any, house: House) -> _Saved:
     kind, name = data["kind"], check_name(data["name"])
-    if kind not in KINDS or kind not in kinds:
-        raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(kinds))}.", fix=_FIX)
+    if kind not in KINDS or kind not in house.kinds:
+        raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(house.kinds))}.", fix=_FIX)
     versions: dict[str, Manifest | Tombstone] = {}
     for one in data["versions"]:
         found = Tombstone.of(one) or Manifest.from_json(one)
         if isinstance(found, Manifest) and found.kind == kind:
-            found = received(found)
+            found = house.received(found)
         if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
             raise BadInput(f"{kind}:{name} holds {found.ref} twice, or not as its own.", fix=_FIX)
         versions[found.version] = found
@@ -162,7 +177,7 @@ def _check_head(head: Head, versions: Mapping[str, object]) -> None:
         raise BadInput(f"its change {head.number} is about versions that are not there.", fix=_FIX)
 
 
-def _planned(versions: VersionManager, one: _Saved) -> _Plan:
+def _planned(versions: VersionManager, one: _Saved, house: House) -> _Plan:
     there = set(versions.store.versions(one.kind, one.name))
     for version in there & one.versions.keys():
         if versions.document(one.kind, one.name, version).digest != one.versions[version].digest:
@@ -170,10 +185,45 @@ def _planned(versions: VersionManager, one: _Saved) -> _Plan:
             raise AlreadyRegistered(problem, fix="load into another home, or save only what is wanted.")
     missing = tuple(version for version in one.versions if version not in there)
     if not there:
-        return _Plan(saved=one, known=-1, versions=missing, heads=one.heads)
+        whole = _led(one, house)
+        return _Plan(saved=whole, known=-1, versions=missing, heads=whole.heads)
     mine = versions.heads(one.kind, one.name)
     buried = there - {*versions.living(one.kind, one.name)}
-    return _Plan(saved=one, known=len(mine), versions=missing, heads=_following(mine, one, buried))
+    moves = _following(mine, one, buried)
+    current = mine[-1].current if mine else None
+    if moves and current is not None and not _trusted(one, house):
+        moves = () if house.trusted(versions.document(one.kind, one.name, current).digest) else moves
+    return _Plan(saved=one, known=len(mine), versions=missing, heads=moves)
+
+
+def _led(one: _Saved, house: House) -> _Saved:
+    """Return a component that is new here; what ships under its name leads, unless the operator trusts another."""
+    newest = one.heads[-1]
+    if _trusted(one, house) and newest.current not in newest.states:
+        return one
+    shipped = house.shipped(one.kind, one.name)
+    if shipped is None:
+        return one
+    known = {found.digest: version for version, found in one.versions.items() if isinstance(found, Manifest)}
+    version = known.get(shipped.digest) or str(max(map(Version.parse, one.versions)).bump("patch"))
+    head = replace(
+        newest,
+        number=newest.number + 1,
+        current=version,
+        states={other: state for other, state in newest.states.items() if other != version},
+        removed=tuple(other for other in newest.removed if other != version),
+        undo=None,
+        **_told("what ships leads"),
+    )
+    return replace(
+        one, versions={version: replace(shipped, version=version), **one.versions}, heads=(*one.heads, head)
+    )
+
+
+def _trusted(one: _Saved, house: House) -> bool:
+    """Tell whether the operator trusts what is current in a document."""
+    current = one.heads[-1].current
+    return current is not None and house.trusted(one.versions[current].digest)
 
 
 def _following(mine: list[Head], one: _Saved, buried: set[str]) -> tuple[Head, ...]:
@@ -187,8 +237,11 @@ def _following(mine: list[Head], one: _Saved, buried: set[str]) -> tuple[Head, .
     hidden = {version for head in mine[-1:] for version in head.removed if version not in one.versions}
     hidden |= buried | {*newest.removed}
     removed = tuple(sorted(hidden, key=Version.parse))
-    told = {"author": operator(), "reason": "loaded", "time": timestamp()}
-    return (replace(newest, removed=removed, undo=None, **told),)
+    return (replace(newest, removed=removed, undo=None, **_told("loaded")),)
+
+
+def _told(reason: str) -> dict[str, str]:
+    return {"author": operator(), "reason": reason, "time": timestamp()}
 
 
 def _apply(versions: VersionManager, plan: _Plan) -> None:

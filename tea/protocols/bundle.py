@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tea.managers.transfer import LIMIT, Loaded, load, saved
-from tea.manifest import Manifest
+from tea.managers.transfer import LIMIT, House, Loaded, load, saved
 from tea.protocols.reading import Reading
 from tea.refs import Kind, Ref
 from tea.store.bulk import write_whole
@@ -37,7 +36,7 @@ async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] 
 
 
 async def load_components(libraries: Libraries, path: Path) -> Loaded:
-    """Add what a file holds; see `tea.managers.transfer.load`. Nothing of it is executed or trusted.
+    """Add what a file holds; see `tea.managers.transfer.load`. Nothing of it is trusted, or executed without trust.
 
     Raises:
         BadInput: The file is not what was saved; nothing is changed.
@@ -58,8 +57,11 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> list[
 
 
 def _load(libraries: Libraries, path: Path) -> Loaded:
-    def received(found: Manifest) -> Manifest:
-        return libraries[found.kind].received(found)
-
-    versions = next(iter(libraries.values())).services.versions
-    return load(versions, read_json_strict(path, LIMIT), libraries, received)
+    services = next(iter(libraries.values())).services
+    house = House(
+        kinds=frozenset(libraries),
+        received=lambda found: libraries[found.kind].received(found),
+        shipped=lambda kind, name: libraries[kind].unstored(name),
+        trusted=services.trust,
+    )
+    return load(services.versions, read_json_strict(path, LIMIT), house)

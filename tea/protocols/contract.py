@@ -11,7 +11,7 @@ from tea.manifest import Manifest
 from tea.operation import Signature, Traits
 from tea.protocols.markdown import block, code, inline, one_line, plain, prose
 from tea.protocols.schema_words import as_object, as_words, limit_words, type_words
-from tea.refs import Kind
+from tea.refs import Kind, plural
 from tea.types import State
 
 _HEADS: dict[str, tuple[str, str]] = {
@@ -50,7 +50,7 @@ class Entry:
 
 def contract(kind: Kind, entries: Iterable[Entry]) -> str:
     """Return the document of one kind, its components in the order given."""
-    title, words = _HEADS.get(kind, (f"{kind.title()}s", ""))
+    title, words = _HEADS.get(kind, (plural(kind).title(), ""))
     parts, rules = [f"# {title}", words], list[str]()
     for one in entries:
         if isinstance(one.found, str):

@@ -141,9 +141,7 @@ async def verify(lock: Lock, libraries: Libraries) -> None:
 
 async def _current(libraries: Libraries) -> dict[str, Locked]:
     listed = [one for kind in LOCKED_KINDS for one in await libraries[kind].list()]
-    return {
-        f"{one.kind}:{one.name}": Locked(version=one.version, digest=one.digest) for one in listed if one.digest
-    }
+    return {f"{one.kind}:{one.name}": Locked(version=one.version, digest=one.digest) for one in listed if one.digest}
 
 
 def _add(found: dict[str, Locked], target: str, digest: str) -> None:

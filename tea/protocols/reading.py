@@ -225,15 +225,16 @@ class Reading(Generic[ConfigT]):
     def received(self, found: Manifest) -> Manifest:
         """Return a manifest that others wrote, fit to be listed; nothing is executed.
 
-        What is only read is described anew from its source; what code says of itself is compared with its source when
-        it is first executed.
+        What is only read, or trusted already, is described anew from its source; what other code says of itself is
+        compared with its source when it is first executed.
 
         Raises:
             BadComponent: It has a form that this house does not write.
         """
-        if not self.executed:
-            text = self.draft(found.source, found.files)
-            return self.build(text, found.version, found.lineage, found.created, found.reason)
+        if not self.executed or self._to_describe(found):
+            text = self.draft(found.source, found.files, found.requires)
+            made = self.build(text, found.version, Lineage(), found.created, found.reason)
+            return replace(made, lineage=found.lineage)
         for one in found.operations.values():
             properties: Any = one.parameters.get("properties", {})
             if not isinstance(properties, dict) or not all(
@@ -241,6 +242,10 @@ class Reading(Generic[ConfigT]):
             ):
                 raise BadComponent(f"{found.ref} has an operation without a schema.", fix="save it again.")
         return found
+
+    def unstored(self, name: str) -> Manifest | None:
+        """Return what ships under a name, unless it is a stored version."""
+        return self._shelf.unstored(name)
 
     def variables(self, found: Manifest) -> list[Variable]:
         """Return a version's text in pieces that can be rewritten: its source, and each of its files."""
@@ -257,6 +262,11 @@ class Reading(Generic[ConfigT]):
     def requirements(self, source: str) -> tuple[str, ...]:
         """Return the distributions that source names as its requirements."""
         return requirements(source, ()) if self.executed else ()
+
+    def _to_describe(self, found: Manifest) -> bool:
+        """Tell whether code that others sent is trusted already, and not stored in its true words."""
+        known = self.services.versions.holds(self.kind, found.name, found.digest)
+        return not known and not is_recipe(found.source) and self.services.trust(found.digest)
 
     def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Listing]) -> str:
         if refs is not None:

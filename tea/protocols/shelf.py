@@ -59,7 +59,7 @@ class Shelf:
             AlreadyRegistered: `version` exists.
         """
         first = self._build(text, str(Version.parse(version or str(FIRST))), lineage, timestamp(), reason)
-        shipped = self._unstored(text.name)
+        shipped = self.unstored(text.name)
         if version is not None and shipped is not None:
             self._check_free(Ref(kind=self.kind, name=text.name, selector=version), shipped)
         self._store(text.name)
@@ -74,7 +74,7 @@ class Shelf:
             UnknownComponent: Nothing; the error names the nearest.
         """
         head = self._versions.head(self.kind, ref.name)
-        shipped = self._unstored(ref.name)
+        shipped = self.unstored(ref.name)
         if shipped is not None and self._means(ref, head, shipped):
             return shipped
         found = self._versions.resolve(ref)
@@ -84,14 +84,14 @@ class Shelf:
 
     def pin(self, ref: Ref) -> Manifest:
         """Return what `ref` means, stored, so that its digest can always be found again."""
-        found, shipped = self.resolve(ref), self._unstored(ref.name)
+        found, shipped = self.resolve(ref), self.unstored(ref.name)
         stored = self._store(ref.name) if shipped is not None and shipped.digest == found.digest else None
         return stored or found
 
     def history(self, name: str) -> list[Manifest]:
         """Return every version in sight, oldest first."""
         self.resolve(Ref(kind=self.kind, name=name))
-        shipped = self._unstored(name)
+        shipped = self.unstored(name)
         stored = [one for one in self._versions.history(self.kind, name) if shipped is None or one.ref != shipped.ref]
         return stored + ([shipped] if shipped else [])
 
@@ -231,7 +231,7 @@ class Shelf:
 
     def _store(self, name: str) -> Manifest | None:
         """Store the shipped source as a version, current only where the current one was shipped too."""
-        shipped = self._unstored(name)
+        shipped = self.unstored(name)
         if shipped is None:
             return None
         head = self._versions.head(self.kind, name)
@@ -242,7 +242,7 @@ class Shelf:
         except AlreadyRegistered:  # another process was faster, with these bytes or others
             return self._store(name) or self._versions.resolve(shipped.ref.at(shipped.digest))
 
-    def _unstored(self, name: str) -> Manifest | None:
+    def unstored(self, name: str) -> Manifest | None:
         """Return the shipped version of `name` unless the registry has its bytes and a head."""
         text = self._shipped.get(name)
         if text is None:

@@ -95,7 +95,9 @@ class Comparison:
     @property
     def same(self) -> bool:
         """Whether both did, and gave, the same."""
-        return self.first is None and not self.steps and (self.a.status, self.a.answer) == (self.b.status, self.b.answer)
+        return (
+            self.first is None and not self.steps and (self.a.status, self.a.answer) == (self.b.status, self.b.answer)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -127,7 +129,7 @@ def compare(a: Sequence[TraceRecord], b: Sequence[TraceRecord]) -> Comparison:
 
 
 def _side(records: Sequence[TraceRecord], effects: int) -> Side:
-    header = as_mapping(records[0].data) if records else {}
+    header = as_mapping(next((one.data for one in records if one.kind == "run"), None))
     end = as_mapping(next((one.data for one in records if one.kind == "end"), None))
     return Side(
         run=as_mapping(header.get("setting")).get("run", ""),

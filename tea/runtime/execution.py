@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ from tea.protocols.instances import Instances
 from tea.runtime.budget import Purse, check_price
 from tea.runtime.fork import Change, Fork, unread
 from tea.runtime.gate import Gate
-from tea.runtime.history import History, entry_of, pins_of, setting_data
+from tea.runtime.history import History, entry_of, head_of, pins_of
 from tea.runtime.outcome import Outcome
 from tea.runtime.port import AgentPort
 from tea.runtime.recorder import Recorder, Watcher
@@ -39,9 +38,7 @@ class Executions:
         instances: The live environments; those of a session of one run end with it.
     """
 
-    def __init__(
-        self, equipment: Equipment, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances
-    ) -> None:
+    def __init__(self, equipment: Equipment, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances) -> None:
         self._equipment, self._tracer, self._workspaces, self._instances = equipment, tracer, workspaces, instances
 
     async def begin(
@@ -74,15 +71,13 @@ class Executions:
             )
             inputs = await self._or_nothing(trace, asyncio.to_thread(self._workspaces.prepare, trace.run, files))
             recorder = Recorder(trace, trace.run, watch)
-            recorder.write("run", "", _header(task, setting, inputs))
+            recorder.write("run", "", head_of(task, setting, inputs))
             gate = Gate(write=recorder.entry)
             return await self._finish(self._run(setting, gate, recorder, task), task, trace)
         finally:
             await self._close(trace, task)
 
-    async def fork(
-        self, run: str, at: str | None, change: Change, watch: Watcher | None, tell: Tell
-    ) -> Outcome:
+    async def fork(self, run: str, at: str | None, change: Change, watch: Watcher | None, tell: Tell | None) -> Outcome:
         """Begin a run with the events of another up to a position, and go on live, otherwise.
 
         Args:
@@ -99,23 +94,22 @@ class Executions:
         history = await self._history(run)
         fork = Fork.of(history, at, change)
         task = history.task.model_copy(update={"session": None, "id": None})
-        await self._check(task.model_copy(update={"model": change.model or task.model}))
+        await self._check_model(change.model or task.model, task)
         trace = await asyncio.to_thread(self._tracer.create)
         try:
             setting = fork.setting(trace.run, str(self._workspaces.path(trace.run)))
             recorder = Recorder(trace, trace.run, watch)
             preparing = self._prepare(fork, setting, recorder, task)
             one, begun, remarks = await self._or_nothing(trace, preparing)
-            for remark in remarks:
-                tell(remark)
+            _told(tell, remarks)
             try:
                 outcome = await self._finish(one, task, trace)
             except Diverged:
                 if trace.position == begun:
                     await self._discard(trace)
                 raise
-            for warning in unread(await asyncio.to_thread(lambda: list(self._tracer.records(trace.run))), change):
-                tell(warning)
+            records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
+            _told(tell, unread(records, change))
             return outcome
         finally:
             await self._close(trace, task)
@@ -190,7 +184,7 @@ class Executions:
         """Bring everything to where a fork begins, and write what its journal begins with, in one piece."""
         origin = fork.history.setting.run
         inputs = await asyncio.to_thread(self._workspaces.inherit, setting.run, origin, fork.history.inputs)
-        header = {**_header(task, setting, inputs), "fork": fork.origin}
+        header = {**head_of(task, setting, inputs), "fork": fork.origin}
         records = fork.records(setting, header, timestamp())
         gate = Gate(write=recorder.entry, past=_entries(records), mode="resume")
         one = self._run(setting, gate, recorder, task, recorded_answers(fork.kept))
@@ -235,7 +229,7 @@ class Executions:
         return Run(setting, self._equipment, gate, recorder, Purse(task.budget, passed), answers, intents)
 
     async def _check(self, task: TaskFile) -> None:
-        await asyncio.to_thread(check_price, self._equipment.models.config(task.model), task.budget)
+        await self._check_model(task.model, task)
         await self._equipment.libraries["agent"].info(task.agent)
         for ref, selector in task.use.items():
             kind = cast(Any, ref.partition(":")[0])
@@ -244,6 +238,9 @@ class Executions:
             await self._equipment.libraries[kind].info(f"{ref}@{selector}")
         for name in task.tools or ():
             await self._equipment.libraries["tool"].info(name)
+
+    async def _check_model(self, model: str | None, task: TaskFile) -> None:
+        await asyncio.to_thread(check_price, self._equipment.models.config(model), task.budget)
 
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
         try:
@@ -273,21 +270,14 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
             return await agents.invoke(task.agent, work)
     except TimeoutError:
         problem = f"The budget of {task.budget.seconds:g} seconds is used up."
-        error = BudgetExceeded(problem, fix="raise budget.seconds.")
-        return cast(AgentResponse, failure(AgentResponse, f"agent:{task.agent}", error))
+        ended = (run.best or Result()).model_copy(update={"ok": False, "reason": problem, "exhausted": True})
+        return AgentResponse(ref=f"agent:{task.agent}", ok=True, value=ended.model_dump(mode="json"))
 
 
-def _header(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:
-    given = {"task": task.model_dump(mode="json"), "setting": setting_data(setting)}
-    return {**given, "files": inputs, "tea": tea_version()}
-
-
-def tea_version() -> str:
-    """Return the version of tea that runs."""
-    try:
-        return version("tea-protocol")
-    except PackageNotFoundError:
-        return "unknown"
+def _told(tell: Tell | None, lines: Sequence[str]) -> None:
+    for line in lines:
+        if tell is not None:
+            tell(line)
 
 
 def _ending(outcome: Outcome) -> dict[str, Any]:

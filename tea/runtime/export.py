@@ -66,7 +66,9 @@ def conversations(records: Sequence[TraceRecord]) -> list[Conversation]:
             start, chain = asked[record.key]
             answer = as_mapping(data["data"])
             if answer["error"] is None:
-                found.append((chain, _conversation(start, said[chain], ModelResponse.model_validate(answer["response"]))))
+                found.append(
+                    (chain, _conversation(start, said[chain], ModelResponse.model_validate(answer["response"])))
+                )
     last = {chain: one for chain, one in found if chain not in went_on}
     return list(last.values())
 

@@ -106,11 +106,11 @@ class Fork:
 
     def remarks(self) -> list[str]:
         """Return what a person should know of it before it goes on."""
-        used = Counter(name for name, _ in _touches(self.kept))
+        used = Counter(name for name, _ in _touches([one for one in self.kept if not _looks_up(one)]))
         before = {name: digest for name, digest in pins_of(self.kept) if name in self.change.use}
         told = [
-            f"{name} was used {used[name]} times before record {self.position}; what came of that is kept, "
-            f"{one.version} serves from there on."
+            f"{name} was used {used[name]} time{'' if used[name] == 1 else 's'} before record {self.position}: what "
+            f"came of that is kept, and {one.version} serves from there on."
             for name, one in self.change.use.items()
             if name in before and before[name] != one.digest and used[name]
         ]
@@ -151,7 +151,7 @@ def unread(records: Sequence[TraceRecord], change: Change) -> list[str]:
             answers.setdefault(asked[record.key], set()).add(str(response.get("answered_by", "")))
     refs = [str(one.ref) for name, one in change.use.items() if name.startswith("prompt:")]
     return [
-        f"{ref} was answered by {', '.join(sorted(answers[ref]))} and no model: its text had no effect."
+        f"{ref} was answered by {'; '.join(sorted(answers[ref]))}: its text had no effect."
         for ref in refs
         if ref in answers and all(by.startswith("tool:") for by in answers[ref])
     ]
@@ -197,6 +197,10 @@ def _touches(records: Sequence[TraceRecord]) -> Iterator[tuple[str, str]]:
             yield _named(data["target"]), record.key.partition("!")[0]
 
 
+def _looks_up(record: TraceRecord) -> bool:
+    return record.kind == "start" and as_mapping(record.data)["kind"] == "resolve"
+
+
 def _named(target: str) -> str:
     """Return `kind:name` of a ref; all model configurations are one."""
     return "model" if target.startswith("model:") else str(Ref.parse(target.partition("#")[0]).at(None))
@@ -208,7 +212,7 @@ def _open_scopes(records: Sequence[TraceRecord]) -> dict[str, int]:
     found: dict[str, list[int]] = {}
     for record in records:
         data = as_mapping(record.data)
-        if record.kind == "start" and data["kind"] == "resolve":
+        if _looks_up(record):
             looked_up.setdefault(_named(data["target"]), record.seq)
         elif record.kind == "note" and data["kind"] in ("enter", "exit"):
             name = _named(as_mapping(data["data"])["ref"])

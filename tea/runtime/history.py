@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tea.errors import BadInput
@@ -69,10 +70,11 @@ class History:
         )
 
 
-def setting_data(setting: Setting) -> JsonObject:
-    """Return what a journal keeps of a setting: all but where the workspace happens to lie."""
+def head_of(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:
+    """Return what a journal begins with: the task, and all that the run was given but where its workspace lies."""
     kept = {one.name: getattr(setting, one.name) for one in fields(setting) if one.name != "workspace"}
-    return {**kept, "principal": setting.principal.model_dump(mode="json"), "use": dict(setting.use)}
+    given = {**kept, "principal": setting.principal.model_dump(mode="json"), "use": dict(setting.use)}
+    return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, "tea": _tea_version()}
 
 
 def entry_of(record: TraceRecord) -> Entry:
@@ -94,6 +96,13 @@ def pins_of(records: Iterable[TraceRecord]) -> Pins:
             inner = as_mapping(data["data"])
             pins[inner.get("pin", data["target"].partition("@")[0]), inner["digest"]] = None
     return tuple(pins)
+
+
+def _tea_version() -> str:
+    try:
+        return version("tea-protocol")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _setting(data: JsonObject, workspace: str) -> Setting:

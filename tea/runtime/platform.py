@@ -105,9 +105,7 @@ class Platform:
         recipes = Recipes(self.versions, self.trust, work)
         self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))
         equipment = self._equipment(policy or AllowTrusted(), person)
-        self._executions = Executions(
-            equipment, self.tracer, FileWorkspaces(self.home / "traces"), self._instances
-        )
+        self._executions = Executions(equipment, self.tracer, FileWorkspaces(self.home / "traces"), self._instances)
         self._direct = Direct(equipment.servers, self.versions.store, self.trust, equipment.policy, CALL_SECONDS)
 
     async def __aenter__(self) -> Self:
@@ -221,8 +219,7 @@ class Platform:
         found = await asyncio.to_thread(self.tracer.find, run)
         chosen = {name: await self._chosen(name, selector) for name, selector in (use or {}).items()}
         place = None if at is None else str(at)
-        change, remark = Change(use=chosen, model=model), tell or (lambda words: None)
-        return await self._executions.fork(found, place, change, watch, remark)
+        return await self._executions.fork(found, place, Change(use=chosen, model=model), watch, tell)
 
     async def _chosen(self, name: str, selector: str) -> Manifest:
         """Return the version that a person means, stored."""

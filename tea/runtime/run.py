@@ -28,7 +28,7 @@ from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.port import AgentPort, LeafPort
 from tea.runtime.recorder import Recorder
 from tea.runtime.services import RunServices
-from tea.types import JsonObject, JsonValue, Principal, Response, as_object, failure
+from tea.types import AgentResponse, JsonObject, JsonValue, Principal, Response, Result, as_object, failure
 
 Library = ContextManager[Manifest]
 CALL_SECONDS = 300.0
@@ -87,6 +87,8 @@ class Run:
         purse: Its budget.
         answers: A person's answers to calls that wait, by key.
         intents: Keys of calls that an earlier process may have carried out.
+
+    `best` is the last good answer that an agent of the run gave: what is left where time ends the run.
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class Run:
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[str] = set()
+        self.best: Result | None = None
         self._started = time.monotonic()
         gate.on_fork(self._change)
 
@@ -306,6 +309,8 @@ class Run:
             definition = self._definitions[call.config.digest]
             operation = call.aim.operation
             response = await call.server.carry_out(call.config, definition, operation, call.arguments, context, None)
+            if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
+                self.best = response.result
             self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             return response
 

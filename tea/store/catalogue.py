@@ -1,6 +1,6 @@
 """The catalogue: what a list shows of every component, kept beside the registry so that none has to be read again.
 
-It is derived. On disk, `<root>/.catalogue/<kind>s.json`, which git ignores; it can be lost, torn or out of date at any
+It is derived. On disk, `<root>/.catalogue/<kinds>.json`, which git ignores; it can be lost, torn or out of date at any
 time, and several processes may write it at once. So a row counts only while the stamps of the files it was made from
 are those that the disk shows now: the folder of heads, the newest head, and the version that it names.
 """
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
+from tea.refs import plural
 from tea.store.files import read_regular, write_all
 from tea.store.scratch import Scratch
 from tea.store.strict import Refused
@@ -87,7 +88,7 @@ class Catalogue:
         known = self._rows.get(kind)
         if known is None:
             known = self._load(kind, form)
-        folder = self._root / f"{kind}s"
+        folder = self._root / plural(kind)
         rows: dict[str, _Row] = {}
         found: dict[str, JsonObject | None] = {}
         with _Stamps(folder) as stamps:
@@ -110,7 +111,7 @@ class Catalogue:
     def mark(self, kind: str, name: str) -> tuple[int, int] | None:
         """Return what stays the same exactly as long as a name's heads do; None where they changed a moment ago."""
         try:
-            facts = os.stat(f"{self._root}/{kind}s/{name}/heads")
+            facts = os.stat(f"{self._root}/{plural(kind)}/{name}/heads")
         except OSError:
             return None
         return (facts.st_ino, facts.st_ctime_ns) if facts.st_ctime_ns < self._clock() - _SETTLED else None
@@ -139,7 +140,7 @@ class Catalogue:
                 os.replace(temporary, path)
 
     def _path(self, kind: str) -> Path:
-        return self._root / FOLDER / f"{kind}s.json"
+        return self._root / FOLDER / f"{plural(kind)}.json"
 
 
 class _Stamps:

@@ -1,6 +1,6 @@
 """The registry: immutable versions, and numbered heads that say what is current.
 
-On disk, `<root>/<kind>s/<name>/versions/X.Y.Z.json` and `<root>/<kind>s/<name>/heads/NNNNNN.json`. Every file is
+On disk, `<root>/<kinds>/<name>/versions/X.Y.Z.json` and `<root>/<kinds>/<name>/heads/NNNNNN.json`. Every file is
 created exclusively and never changed, so there is no lock to hold, nothing to repair after a crash, and a reader
 never waits for a writer. The first version of a name appears together with its folder in one rename: a name that
 is listed has a version. Each file carries a check of its document, so that damage is found and named.
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from pydantic_core import to_json
 
 from tea.errors import AlreadyRegistered, BadInput, BadRef, Conflict, UnknownComponent
-from tea.refs import KINDS, NAME, Version, check_name, is_version
+from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
 from tea.store.bulk import Whole, place
 from tea.store.catalogue import Catalogue, Describe
 from tea.store.files import FILE_LIMIT, publish, read_regular, reading, write_all, write_new, write_over, writing
@@ -228,7 +228,7 @@ class FileRegistry:
     def _kind(self, kind: str) -> Path:
         if kind not in KINDS:
             raise BadRef(f"{kind[:80]!r} is not a kind of component.", fix=f"kinds are {', '.join(KINDS)}.")
-        return self._root / f"{kind}s"
+        return self._root / plural(kind)
 
     def _component(self, kind: str, name: str) -> Path:
         return self._kind(kind) / check_name(name)
@@ -337,4 +337,4 @@ def _check(document: Mapping[str, Any]) -> str:
 def _unknown(kind: str, name: str, version: str = "", known: list[str] | None = None) -> UnknownComponent:
     if known:
         return UnknownComponent(f"{kind}:{name} has no version {version}.", fix=f"use one of {', '.join(known[-5:])}.")
-    return UnknownComponent(f"There is no {kind} {name!r}.", fix=f"list what there is with `tea list {kind}s`.")
+    return UnknownComponent(f"There is no {kind} {name!r}.", fix=f"list what there is with `tea list {plural(kind)}`.")

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tea.errors import StorageError
-from tea.refs import KINDS, is_digest
+from tea.refs import KINDS, is_digest, plural
 from tea.store.events import STREAM_LIMIT
 from tea.store.files import damaged, open_regular, read_regular, reading, shown, write_new
 from tea.store.journal import FileJournals
@@ -70,7 +70,7 @@ def _heads(root: Path) -> Generator[Finding]:
     registry = FileRegistry(root)
     for kind in KINDS:
         for name in registry.names(kind):
-            folder = root / f"{kind}s" / name
+            folder = root / plural(kind) / name
             versions = set(registry.versions(kind, name))
             if not versions:
                 yield Finding(problem=f"{shown(folder)} is damaged: it holds no version.")

@@ -13,7 +13,7 @@ def test_a_contract_of_a_kind_of_one_component_and_of_all(stocked: Tea) -> None:
     assert "- `times` (`integer`, default `1`): How often." in one
     assert "calculator" not in one
     everything = stocked("contract", "--json").data["contracts"]
-    assert list(everything) == ["tool", "environment", "agent", "prompt"]
+    assert list(everything) == ["tool", "environment", "agent", "prompt", "model", "memory", "solution"]
     assert everything["tool"] == tools.out
     stocked("contract", "shuot").refused(2, "shout")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tea.errors import BadInput, TeaError
-from tea.managers.transfer import Loaded, load, saved
+from tea.managers.transfer import House, Loaded, load, saved
 from tea.managers.version import VersionManager
 from tea.manifest import Manifest
 from tea.refs import Ref
@@ -64,7 +64,13 @@ def refs(versions: VersionManager) -> list[Ref]:
 
 
 def received(versions: VersionManager, document: Any) -> Loaded:
-    return load(versions, document, ["prompt"], lambda found: found)
+    house = House(
+        kinds=frozenset({"prompt"}),
+        received=lambda found: found,
+        shipped=lambda kind, name: None,
+        trusted=lambda digest: False,
+    )
+    return load(versions, document, house)
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -1,5 +1,7 @@
 """Server-sent events mean the same however their bytes are cut."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ def test_events_are_the_same_however_their_bytes_are_cut(
     raw = "".join(line + end for line in lines).encode()
     places = sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})
     reader = Events()
-    found = [sent for at, to in zip(places, places[1:], strict=False) for sent in reader.feed(raw[at:to])]
+    found = [sent for at, to in pairwise(places) for sent in reader.feed(raw[at:to])]
     assert found == [Sent(event=name, data="\n".join(data).encode()) for name, data in events]
 
 
@@ -35,6 +37,6 @@ def test_an_event_that_was_not_ended_is_none() -> None:
 
 def test_a_stream_without_an_end_is_cut_off() -> None:
     reader = Events()
+    assert list(reader.feed(b"x" * MOST_BYTES)) == []
     with pytest.raises(Fault, match="larger than 32 MiB"):
-        for _ in range(MOST_BYTES // 2**20 + 1):
-            list(reader.feed(b"x" * 2**20))
+        list(reader.feed(b"x"))

@@ -8,6 +8,7 @@ from typing import Any
 from elsewhere import Question, answer
 
 from tea.manifest import Manifest
+from tea.refs import plural
 from tea.runtime.platform import Platform
 
 TOOL = '''
@@ -214,7 +215,7 @@ class House:
 
     def versions(self, name: str = "greeter") -> Path:
         """The folder of a component's version files."""
-        return self.folder / "home" / "registry" / f"{self.case.kind}s" / name / "versions"
+        return self.folder / "home" / "registry" / plural(self.case.kind) / name / "versions"
 
     def distrust(self) -> None:
         """Empty the operator's list of what is trusted."""

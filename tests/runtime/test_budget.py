@@ -180,7 +180,8 @@ async def test_a_resumed_run_does_not_get_its_seconds_again() -> None:
             await running
         run = rewrite(tea.home, tea.tracer.find("last"), lambda kept: [*kept[:-1], {**kept[-1], "time": LATER}])
         (tea.home / "traces" / run / "workspace").mkdir()
-        outcome = await tea.resume(run)
+        async with asyncio.timeout(30):
+            outcome = await tea.resume(run)
         assert (outcome.exit_code, outcome.reason) == (5, "The budget of 600 seconds is used up.")
         assert [record.kind for record in tea.tracer.records(run)].count("resumed") == 1
         assert (await tea.replay(run)).to_json() == outcome.to_json()

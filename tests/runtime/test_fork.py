@@ -257,7 +257,8 @@ async def test_a_prompt_in_another_version_is_read_from_the_fork_on(tmp_path: Pa
 
 async def test_agents_that_do_otherwise_before_the_position_diverge_and_leave_nothing(tea: Platform) -> None:
     nosy = CHAIN.replace("class Chain", "class Nosy").replace(
-        'number, values = int(task.text), []', 'number, values = int(task.text), []\n        ctx.note("seen", {"run": ctx.run})'
+        "number, values = int(task.text), []",
+        'number, values = int(task.text), []\n        ctx.note("seen", {"run": ctx.run})',
     )
     await tea.acp.register(nosy)
     origin = await tea.run("1", agent="nosy")

@@ -1,0 +1,144 @@
+"""What the line does with runs that are over: fork, compare, export, lock, and remove them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Tea
+
+QUESTION = ("run", "What is 12*7?", "-q")
+
+
+@pytest.fixture
+def asked(tea: Tea) -> str:
+    """A run of the bundled planner; its id."""
+    done = tea("run", "What is 12*7?", "--json", "-q")
+    assert done.code == 0, done.err
+    return done.data["run"]
+
+
+def prompt_changed(tea: Tea) -> None:
+    source = tea("show", "prompt:planner", "--source").out
+    changed = tea.write("planner.md", source + "\nAnswer briefly.\n")
+    assert tea("update", "prompt:planner", changed, "--version", "1.1.0").code == 0
+
+
+def test_a_fork_tells_where_it_comes_from_and_that_a_solver_read_no_prompt(tea: Tea, asked: str) -> None:
+    prompt_changed(tea)
+    journal = (tea.folder / "traces" / asked / "journal.jsonl").read_bytes()
+    fork = tea("fork", asked, "--use", "prompt:planner@1.1.0", "--json")
+    assert (fork.code, fork.data["answer"], fork.data["origin"]) == (0, 84, asked), fork.err
+    assert [one for one in fork.data["remarks"] if "prompt:planner@1.1.0" in one and "no effect" in one]
+    assert (tea.folder / "traces" / asked / "journal.jsonl").read_bytes() == journal
+    assert f"forked from run {asked}" in tea("trace", fork.data["run"]).out
+    assert tea("replay", "last").code == 0
+    compared = tea("trace", "diff", asked, fork.data["run"])
+    assert "uses prompt:planner  1.0.0" in compared.out
+    assert "first difference:" in compared.out
+    data = tea("trace", "diff", asked, "last", "--json").data
+    assert (data["pins"][0]["what"], data["a"]["answer"], data["same"]) == ("prompt:planner", 84, False)
+    assert tea("trace", "diff", asked, asked, "--json").data["same"]
+
+
+def test_positions_are_shown_and_taken(tea: Tea, asked: str) -> None:
+    lines = tea("trace", asked, "--positions").out.splitlines()
+    number, key = next(line.split()[:2] for line in lines if " model model:offline" in line)
+    for at in (number, key):
+        fork = tea("fork", asked, "--at", at, "--model", "offline", "--json")
+        assert (fork.code, fork.data["answer"]) == (0, 84), fork.err
+    tea("fork", asked, "--at", "99999").refused(2, "99999", "--positions")
+    tea("fork", asked, "--at", "0.99").refused(2, "0.99")
+    tea("fork", asked).refused(2, "--at")
+    tea("fork", asked, "--use", "tool:nothing@1.0.0").refused(2, "nothing")
+    tea("fork", asked, "--use", "model:offline@1.0.0").refused(2, "model:offline")
+    tea("fork", asked, "--at", number, "--model", "gpt").refused(4, "gpt")
+    tea("fork", asked, "--at", key, "--use", "agent:planner@1.0.0").refused(2, "at work", "--at 1")
+    assert tea("runs", "--json").data["total"] == 3
+
+
+def test_a_run_is_exported_in_the_forms_of_others(tea: Tea, asked: str) -> None:
+    chats = [json.loads(line) for line in tea("trace", "export", asked).out.splitlines()]
+    assert chats[-1]["messages"][0]["role"] == "system"
+    assert "12*7" in chats[-1]["messages"][1]["content"]
+    assert chats[-1]["messages"][-1]["role"] == "assistant"
+    turns = json.loads(tea("trace", "export", "--format", "sharegpt").out.splitlines()[-1])["conversations"]
+    assert (turns[0]["from"], turns[1]["from"], turns[-1]["from"]) == ("system", "human", "gpt")
+    effects = tea("trace", "export", asked, "--format", "jsonl", "--json").data["lines"]
+    assert [one for one in effects if one["kind"] == "tool" and "calculator" in one["target"] and one["gave"]["ok"]]
+    tea("trace", "export", asked, "--format", "csv").refused(2, "csv", "sharegpt")
+
+
+def test_a_locked_run_uses_exactly_what_is_locked(tea: Tea, asked: str) -> None:
+    before = tea.files()
+    tea(*QUESTION, "--locked").refused(2, "tea.lock", "tea lock")
+    assert tea.files() == before
+    assert "locked" in tea("lock", "--run", asked).out
+    lock = json.loads((tea.folder / "tea.lock").read_text())
+    assert lock["components"]["agent:planner"]["version"] == "1.0.0"
+    prompt_changed(tea)
+    locked = tea(*QUESTION, "--locked")
+    assert (locked.code, locked.out) == (0, "84\n"), locked.err
+    pins = tea("trace", "diff", asked, "last", "--json").data["pins"]
+    assert pins == []
+    tea(*QUESTION, "--locked", "--use", "prompt:planner=1.1.0").refused(2, "1.1.0", "1.0.0")
+    assert tea("lock").code == 0
+    assert tea(*QUESTION, "--locked").code == 0
+    assert tea("trace", "diff", asked, "last", "--json").data["pins"][0]["b"] == "prompt:planner@1.1.0"
+
+
+def test_a_lock_that_does_not_fit_is_refused_and_nothing_is_written(tea: Tea) -> None:
+    assert tea("lock", "agent:planner").code == 0
+    path = tea.folder / "tea.lock"
+    good = json.loads(path.read_text())
+    assert {"agent:planner", "prompt:planner", "agent:analyzer", "tool:table_query", "tool:done"} <= set(
+        good["components"]
+    )
+    assert tea(*QUESTION, "--locked").code == 0
+    before = tea.files()
+    other = json.loads(json.dumps(good))
+    other["components"]["tool:todo"]["digest"] = f"sha256:{'0' * 64}"
+    for text, words in (
+        (json.dumps(other), ["tool:todo@1.0.0", "missing"]),
+        ('{"lock": 2, "components": {}}', ["tea.lock"]),
+        ("[]", ["tea.lock"]),
+        ("nonsense", ["tea.lock"]),
+    ):
+        path.write_text(text)
+        tea(*QUESTION, "--locked").refused(2, *words)
+    path.write_text(json.dumps(good, indent=1))
+    assert {*tea.files()} == {*before}
+
+
+def test_what_a_lock_does_not_name_is_not_used(tea: Tea, asked: str) -> None:
+    tea("lock", "--run", asked)
+    other = tea("run", "How many rows does cities.csv have?", "-q", "--locked", "--file", cities(tea))
+    assert (other.code, other.out) == (1, "")
+    assert "not in the lock file" in other.err
+
+
+def cities(tea: Tea) -> Path:
+    return tea.write("cities.csv", "city,people\nOslo,700000\nRome,2800000\n")
+
+
+def test_old_runs_are_removed_and_what_could_go_on_stays(tea: Tea, asked: str) -> None:
+    later = [tea("run", "What is 1+1?", "--json", "-q").data["run"] for _ in range(2)]
+    journal = tea.folder / "traces" / asked / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    tea("runs", "gc").refused(2, "--keep")
+    would = tea("runs", "gc", "--keep", "1", "--dry-run", "--json").data
+    assert ([one["run"] for one in would["removed"]], would["kept"]) == ([later[0], asked], 1)
+    assert tea("runs", "--json").data["total"] == 3
+    assert tea("runs", "gc", "--keep", "0", "--older", "1", "--json").data["removed"] == []
+    journal.write_bytes(b"".join(lines[:-1]))
+    (tea.folder / "traces" / asked / "lease").unlink()
+    kept = tea("runs", "gc", "--keep", "1", "--json")
+    assert [one["run"] for one in kept.data["removed"]] == [later[0]]
+    assert list(kept.data["spared"].values()) == [1]
+    assert "tea resume" in kept.err
+    gone = tea("runs", "gc", "--keep", "1", "--unfinished", "--json").data
+    assert ([one["run"] for one in gone["removed"]], gone["kept"]) == ([asked], 1)
+    assert gone["bytes"] > 0
+    assert not (tea.folder / "traces" / asked).exists()
+    assert tea("replay", later[1]).code == 0
+    assert tea("doctor").code == 0

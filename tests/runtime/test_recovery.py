@@ -1,0 +1,161 @@
+"""What a resumed run finds of its environments: each comes back as it declares."""
+
+import shutil
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from journals import DOUBLE, rewrite
+
+from tea.errors import ApprovalNeeded, BadInput
+from tea.runtime.platform import Platform
+from tea.testing import platform
+
+COUNT = '''
+from tea import Environment, action
+
+
+class Count(Environment):
+    """Count in memory."""
+
+    recovery = "RECOVERY"
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    @action(effects="writes", network=False)
+    async def add(self, by: int) -> int:
+        """Add to the number."""
+        self.number += by
+        return self.number
+
+    async def state(self) -> int:
+        """Return the number."""
+        return self.number
+'''
+
+COUNTER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Counter(Agent):
+    """Count to six, and tell what was lost on the way."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        problems = []
+        for by in (1, 2, 3):
+            response = await ctx.ecp.invoke("count#add", {"by": by})
+            if not response.ok:
+                problems.append(response.error["problem"])
+            await ctx.tcp.invoke("double", {"number": by})
+        return Result(answer=(await ctx.ecp.state("count")).value, reason="; ".join(problems))
+'''
+
+SURVEY = '''
+from tea import Context, Environment, action
+
+
+class Survey(Environment):
+    """Ask a person, and count the answers."""
+
+    recovery = "rerun"
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    @action(effects="external", idempotent=True, network=False)
+    async def ask(self, ctx: Context, question: str) -> str:
+        """Ask."""
+        answer = await ctx.person(question)
+        self.answers += 1
+        return answer
+
+    async def state(self) -> int:
+        """Return how many answers there are."""
+        return self.answers
+'''
+
+ASKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    """Ask twice."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask."""
+        first = await ctx.ecp.invoke("survey#ask", {"question": "Your name?"})
+        second = await ctx.ecp.invoke("survey#ask", {"question": "Your age?"})
+        state = (await ctx.ecp.state("survey")).value
+        return Result(answer=f"{first.value} {second.value} {state}")
+'''
+
+
+@pytest.fixture
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as made:
+        await made.tcp.register(DOUBLE)
+        await made.ecp.register(SURVEY)
+        for source in (COUNTER, ASKER):
+            await made.acp.register(source)
+        yield made
+
+
+def interrupted(tea: Platform, run: str, after: str) -> str:
+    """The run as if its process had died when the call with this number of the tool `double` was over."""
+
+    def cut(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        keys = [one["key"] for one in kept if one["kind"] == "start" and "double@" in one["data"]["target"]]
+        over = next(i for i, one in enumerate(kept) if one["kind"] == "done" and one["key"] == keys[int(after)])
+        return kept[: over + 1]
+
+    other = rewrite(tea.home, run, cut)
+    shutil.copytree(tea.home / "traces" / run / "workspace", tea.home / "traces" / other / "workspace")
+    return other
+
+
+@pytest.mark.parametrize("after", ["0", "1", "2"])
+async def test_an_environment_that_reruns_has_its_state_again(tea: Platform, after: str) -> None:
+    await tea.ecp.register(COUNT.replace("RECOVERY", "rerun"))
+    outcome = await tea.run("count", agent="counter")
+    other = interrupted(tea, outcome.run, after)
+    resumed = await tea.resume(other)
+    assert (resumed.answer, resumed.reason) == (outcome.answer, "")
+    assert (await tea.replay(other)).answer == outcome.answer
+
+
+async def test_an_environment_whose_state_is_lost_says_so_once(tea: Platform) -> None:
+    await tea.ecp.register(COUNT.replace("RECOVERY", "lost"))
+    outcome = await tea.run("count", agent="counter")
+    resumed = await tea.resume(interrupted(tea, outcome.run, "0"))
+    assert resumed.reason.count("was lost") == 1
+    assert str(resumed.answer) == "3"
+
+
+async def test_an_environment_that_does_not_rerun_alike_stops_the_resume(tea: Platform) -> None:
+    source = COUNT.replace("RECOVERY", "rerun").replace("self.number = 0", "self.number = secrets.randbelow(10**9)")
+    await tea.ecp.register("import secrets\n" + source)
+    outcome = await tea.run("count", agent="counter")
+    other = interrupted(tea, outcome.run, "0")
+    before = (tea.home / "traces" / other / "journal.jsonl").read_bytes()
+    with pytest.raises(BadInput, match="something else"):
+        await tea.resume(other)
+    assert (tea.home / "traces" / other / "journal.jsonl").read_bytes() == before
+
+
+async def test_a_person_who_answered_is_not_asked_again_by_a_resume_or_a_fork(tea: Platform) -> None:
+    with pytest.raises(ApprovalNeeded) as first:
+        await tea.run("ask", agent="asker")
+    run = tea.tracer.find("last")
+    with pytest.raises(ApprovalNeeded) as second:
+        await tea.resume(run, answers={key_of(first.value): "Ada"})
+    assert "age" in second.value.problem
+    outcome = await tea.resume(run, answers={key_of(second.value): "36"})
+    assert outcome.answer == "Ada 36 2"
+    state = next(one.key for one in tea.tracer.records(run) if one.kind == "start" and "#state" in str(one.data))
+    assert (await tea.fork(run, at=state)).answer == outcome.answer
+
+
+def key_of(error: ApprovalNeeded) -> str:
+    return error.fix.split("--answer ")[1].split("=")[0]
