@@ -25,7 +25,8 @@ import numpy as np
 
 from tea.managers.embedding.blend import Blend
 from tea.managers.embedding.builtin import StaticEmbedder
-from tea.managers.embedding.embedder import BUILTIN_SHARE, Embedder
+from tea.managers.embedding.choice import BUILTIN_SHARE
+from tea.managers.embedding.embedder import Embedder
 from tea.managers.embedding.local import LocalEmbedder
 from tea.protocols.retrieval.index import Document, Index, Scores
 

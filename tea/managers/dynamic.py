@@ -18,7 +18,7 @@ from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.private_module import PrivateModule
 from tea.managers.source_check import Checked, check_source, outlined
 from tea.managers.source_text import SourceText, one_line, refusal
-from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, canonical, source_digest
 from tea.operation import Signature
 from tea.refs import Kind
 from tea.types import JsonSchema
@@ -199,20 +199,26 @@ def _check_same(text: SourceText, manifest: Manifest, files: Mapping[str, str]) 
 def check_told(manifest: Manifest, found: Definition) -> None:
     """Refuse a manifest whose words or traits are not its source's: trust is in the source, not in what is told of it.
 
-    Schemas are compared by their parameters only, as their wording changes with the library that writes them.
+    Schemas are compared by their parameters and what is said of these, as the rest changes with the library that
+    writes them.
     """
-    told = (manifest.description, manifest.rules, manifest.evolvable, manifest.recovery, _told(manifest.operations))
     signatures = {name: operation.signature for name, operation in found.operations.items()}
-    if told != (found.description, found.rules, found.evolvable, found.recovery, _told(signatures)):
+    if _told(manifest, manifest.operations) != _told(found, signatures):
         problem = f"What the registry says of {manifest.ref} is not what its source declares, so it is not used."
         raise Damaged(problem, fix="restore the file, or register the component again.")
 
 
-def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
-    return {
-        name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
+def _told(told: Manifest | Definition, signatures: Mapping[str, Signature]) -> tuple[object, ...]:
+    operations = {
+        name: (
+            one.description,
+            one.traits,
+            one.examples,
+            {key: schema.get("description") for key, schema in one.parameters.get("properties", {}).items()},
+        )
         for name, one in signatures.items()
     }
+    return told.description, told.rules, told.evolvable, told.recovery, canonical(dict(told.metadata)), operations
 
 
 def _definition(checked: Checked, digest: str) -> Definition:

@@ -16,6 +16,7 @@ from tea.models.openai_responses import OpenAIResponses
 from tea.models.presets import PRESETS, configured
 from tea.models.retrying import Retrying
 from tea.models.wire import WireModel
+from tea.types import JsonObject, as_object
 
 Keys = Callable[[str], str | None]
 ATTEMPT_SECONDS = 600.0
@@ -52,6 +53,20 @@ def offer(models: ModelManager, config: ModelConfig, keys: Keys) -> None:
         keys: Gives a key by the name of its variable.
     """
     models.offer(config, partial(connect, config, keys))
+
+
+def offer_again(models: ModelManager, header: JsonObject) -> None:
+    """Make the model known that a run was begun with, if it was named on the spot and needs no key.
+
+    Args:
+        models: Where it becomes known; what is configured there under its name counts.
+        header: What the run's journal begins with.
+    """
+    recorded = as_object(header.get("model") or {})
+    name = str(recorded.get("name", ""))
+    if recorded.get("provider") in FORMATS and not recorded.get("key_env") and not models.knows(name.partition("/")[0]):
+        config = ModelConfig.of(name, recorded)
+        models.offer(config, partial(connect, config, lambda _: None), listed=False)
 
 
 def withhold(models: ModelManager, config: ModelConfig) -> None:

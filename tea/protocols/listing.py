@@ -42,7 +42,7 @@ class Listing:
 
 
 def stored_facts(found: Manifest, state: State) -> dict[str, Any]:
-    """Return the fields of the line of a stored version, as JSON; a change of them is a new `FORM`."""
+    """Return the fields of the line of a stored version, as JSON; where they or their making change, `FORM` does."""
     return {
         "version": found.version,
         "description": found.description.partition("\n")[0],
@@ -55,22 +55,13 @@ def stored_facts(found: Manifest, state: State) -> dict[str, Any]:
     }
 
 
-def shipped_listing(text: SourceText, digest: str) -> Listing:
-    """Return the line of what is shipped and not stored yet; its source is not executed, so its operations are unknown.
-
-    Args:
-        text: Its source, checked.
-        digest: What it will have in the registry.
-    """
-    return Listing(
-        kind=text.kind,
-        name=text.name,
-        version=str(FIRST),
-        description=text.description.partition("\n")[0],
-        origin="bundled",
-        trusted=True,
-        category=str(text.metadata.get("category", "")),
-        toolkit=str(text.metadata.get("toolkit", "")),
-        digest=digest,
-        text=f"{text.name.replace('_', ' ')}\n{text.description}",
-    )
+def shipped_facts(text: SourceText) -> dict[str, Any]:
+    """Return the same of what is shipped and not stored yet; it is not executed, so its operations are unknown."""
+    return {
+        "version": str(FIRST),
+        "description": text.description.partition("\n")[0],
+        "origin": "bundled",
+        "category": str(text.metadata.get("category", "")),
+        "toolkit": str(text.metadata.get("toolkit", "")),
+        "text": f"{text.name.replace('_', ' ')}\n{text.description}",
+    }

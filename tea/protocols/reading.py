@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -231,10 +232,11 @@ class Reading(Generic[ConfigT]):
         Raises:
             BadComponent: It has a form that this house does not write.
         """
-        if not self.executed or self._to_describe(found):
-            text = self.draft(found.source, found.files, found.requires)
-            made = self.build(text, found.version, Lineage(), found.created, found.reason)
-            return replace(made, lineage=found.lineage)
+        if not self.executed:
+            return self._described(found)
+        if self._to_describe(found):
+            with suppress(BadComponent):  # what it needs is not installed here
+                return self._described(found)
         for one in found.operations.values():
             properties: Any = one.parameters.get("properties", {})
             if not isinstance(properties, dict) or not all(
@@ -267,6 +269,11 @@ class Reading(Generic[ConfigT]):
         """Tell whether code that others sent is trusted already, and not stored in its true words."""
         known = self.services.versions.holds(self.kind, found.name, found.digest)
         return not known and not is_recipe(found.source) and self.services.trust(found.digest)
+
+    def _described(self, found: Manifest) -> Manifest:
+        text = self.draft(found.source, found.files)
+        made = self.build(text, found.version, Lineage(), found.created, found.reason)
+        return replace(made, lineage=found.lineage)
 
     def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Listing]) -> str:
         if refs is not None:

@@ -12,7 +12,7 @@ from tea.managers.source_text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
-from tea.protocols.listing import FORM, Listing, shipped_listing, stored_facts
+from tea.protocols.listing import FORM, Listing, shipped_facts, stored_facts
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.store.catalogue import Described
 from tea.types import JsonObject, State
@@ -41,11 +41,13 @@ class Shelf:
         self._shipped: dict[str, SourceText] = {}
         self._digests: dict[str, str] = {}
         self._described: dict[str, Manifest] = {}
+        self._said: dict[str, JsonObject] | None = None
 
     def ship(self, texts: Iterable[SourceText]) -> None:
         """Take sources that came with tea or an installed package."""
         self._shipped = {text.name: text for text in texts}
         self._digests = {name: text_digest(text) for name, text in self._shipped.items()}
+        self._said = None
         self._trust.ship(self._digests.values())
 
     def register(
@@ -207,12 +209,12 @@ class Shelf:
             return Listing(kind=self.kind, name=name, description=error.problem.partition("\n")[0])
         if head.number or name not in self._shipped:
             return None
-        shipped = self._shipped[name]
-        if not shipped.description:
-            said = self._outline(shipped.source)
-            shipped = replace(shipped, description=said.description, metadata=said.metadata)
-            self._shipped[name] = shipped
-        return shipped_listing(shipped, self._digests[name])
+        if self._said is None:
+            texts = {self._digests[name]: text for name, text in self._shipped.items()}
+            outline: Callable[[str], JsonObject] = lambda one: shipped_facts(self._outline(texts[one].source))  # noqa: E731
+            self._said = self._versions.store.outlines(self.kind, texts, FORM, outline)
+        digest = self._digests[name]
+        return Listing(kind=self.kind, name=name, trusted=True, digest=digest, **self._said[digest])
 
     def _add(
         self, made: Manifest, version: str | None, author: str | None, *, current: bool, vouched: bool = True

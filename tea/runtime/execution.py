@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from tea.context import Agents
-from tea.errors import ApprovalNeeded, BadInput, BudgetExceeded, Damaged, Diverged, TeaError
+from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, TeaError
 from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord
 from tea.managers.version import timestamp
+from tea.models.connect import offer_again
 from tea.protocols.instances import Instances
 from tea.runtime.budget import Purse, check_price
 from tea.runtime.fork import Change, Fork, unread
@@ -23,7 +24,7 @@ from tea.runtime.recovery import rebuild, recorded_answers, recover
 from tea.runtime.run import Equipment, Run, Setting
 from tea.runtime.task_file import TaskFile
 from tea.store.workspaces import WorkspaceStore
-from tea.types import AgentResponse, JsonObject, Response, Task, failure
+from tea.types import AgentResponse, JsonObject, Response, Result, Task
 
 Tell = Callable[[str], None]
 
@@ -71,7 +72,7 @@ class Executions:
             )
             inputs = await self._or_nothing(trace, asyncio.to_thread(self._workspaces.prepare, trace.run, files))
             recorder = Recorder(trace, trace.run, watch)
-            recorder.write("run", "", head_of(task, setting, inputs))
+            recorder.write("run", "", self._head(task, setting, inputs))
             gate = Gate(write=recorder.entry)
             return await self._finish(self._run(setting, gate, recorder, task), task, trace)
         finally:
@@ -93,6 +94,7 @@ class Executions:
         """
         history = await self._history(run)
         fork = Fork.of(history, at, change)
+        offer_again(self._equipment.models, history.records[0].data)
         task = history.task.model_copy(update={"session": None, "id": None})
         await self._check_model(change.model or task.model, task)
         trace = await asyncio.to_thread(self._tracer.create)
@@ -122,6 +124,7 @@ class Executions:
             Conflict: Another process is at it.
         """
         past = await self._history(run)
+        offer_again(self._equipment.models, past.records[0].data)
         if past.end:
             raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
         self._workspaces.check(run)
@@ -184,7 +187,7 @@ class Executions:
         """Bring everything to where a fork begins, and write what its journal begins with, in one piece."""
         origin = fork.history.setting.run
         inputs = await asyncio.to_thread(self._workspaces.inherit, setting.run, origin, fork.history.inputs)
-        header = {**head_of(task, setting, inputs), "fork": fork.origin}
+        header = {**self._head(task, setting, inputs), "fork": fork.origin}
         records = fork.records(setting, header, timestamp())
         gate = Gate(write=recorder.entry, past=_entries(records), mode="resume")
         one = self._run(setting, gate, recorder, task, recorded_answers(fork.kept))
@@ -227,6 +230,10 @@ class Executions:
         passed: float = 0.0,
     ) -> Run:
         return Run(setting, self._equipment, gate, recorder, Purse(task.budget, passed), answers, intents)
+
+    def _head(self, task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:
+        """Return what a journal begins with, and how its model was reached, which may be configured nowhere else."""
+        return {**head_of(task, setting, inputs), "model": self._equipment.models.config(setting.model).to_json()}
 
     async def _check(self, task: TaskFile) -> None:
         await self._check_model(task.model, task)

@@ -28,7 +28,7 @@ class Settings:
         durability: `flush` survives the death of the process, `synced` also a loss of power.
         roles: Names of model configurations by who asks, for example `planner` or `cheap`.
         models: Model configurations by name, as written.
-        embedder: What turns texts into vectors for retrieval; see `tea.managers.embedding.embedder`.
+        embedder: What turns texts into vectors for retrieval; see `tea.managers.embedding.choice`.
     """
 
     model: str | None = None

@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 from tea.errors import BadInput, BadTask, TeaError
 from tea.managers.bundled import bundled_root, entry_point_roots
 from tea.managers.dynamic import DynamicManager
-from tea.managers.embedding.embedder import embedder_of
+from tea.managers.embedding.choice import embedder_of
 from tea.managers.memory import MemoryManager
 from tea.managers.model import Adapter, ModelConfig, ModelManager
 from tea.managers.prompt import PromptManager

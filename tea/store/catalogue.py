@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -87,7 +87,7 @@ class Catalogue:
         """
         known = self._rows.get(kind)
         if known is None:
-            known = self._load(kind, form)
+            known = self._known(kind, form)
         folder = self._root / plural(kind)
         rows: dict[str, _Row] = {}
         found: dict[str, JsonObject | None] = {}
@@ -105,7 +105,25 @@ class Catalogue:
         self._rows[kind] = rows
         if self._unsaved[kind] * _WORTH >= len(rows) >= self._least:
             self._unsaved[kind] = 0
-            self._save(kind, form, rows)
+            self._save(self._path(kind), form, rows)
+        return found
+
+    def outlines(
+        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
+    ) -> dict[str, JsonObject]:
+        """Return what a list shows of sources beside the registry; it is kept where there is a catalogue.
+
+        Args:
+            kind: Their kind.
+            digests: Their digests, which say all that they are.
+            form: Number of the form of the facts.
+            outline: Reads one source.
+        """
+        path = self._path(f"shipped_{kind}")
+        known = self._load(path, form)
+        found: dict[str, JsonObject] = {one: known[one] if one in known else outline(one) for one in digests}
+        if found != known and path.parent.is_dir():
+            self._save(path, form, found)
         return found
 
     def mark(self, kind: str, name: str) -> tuple[int, int] | None:
@@ -116,21 +134,26 @@ class Catalogue:
             return None
         return (facts.st_ino, facts.st_ctime_ns) if facts.st_ctime_ns < self._clock() - _SETTLED else None
 
-    def _load(self, kind: str, form: int) -> dict[str, _Row]:
+    def _known(self, kind: str, form: int) -> dict[str, _Row]:
+        try:
+            return {name: _Row(*row) for name, row in self._load(self._path(kind), form).items()}
+        except TypeError:
+            return {}
+
+    def _load(self, path: Path, form: int) -> dict[str, Any]:
         """Return the rows on disk; none where they are missing, torn, or of another form."""
         try:
-            data = read_regular(self._path(kind), _LIMIT)
+            data = read_regular(path, _LIMIT)
             kept = cast("dict[str, Any]", from_json(data[_CHECK + 1 :]))
             if data[:_CHECK] == _check(data[_CHECK + 1 :]) and kept["form"] == form:
-                return {name: _Row(*row) for name, row in kept["rows"].items()}
+                return dict(kept["rows"])
         except (OSError, Refused, ValueError, TypeError, KeyError):
             pass
         return {}
 
-    def _save(self, kind: str, form: int, rows: dict[str, _Row]) -> None:
+    def _save(self, path: Path, form: int, rows: Mapping[str, Any]) -> None:
         """Put the rows on disk, where that is possible; the last of several writers wins, and none can be wrong."""
         data = to_json({"form": form, "rows": rows})
-        path = self._path(kind)
         with suppress(OSError):
             if not path.parent.is_dir():
                 path.parent.mkdir(exist_ok=True)

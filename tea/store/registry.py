@@ -9,7 +9,7 @@ is listed has a version. Each file carries a check of its document, so that dama
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -115,6 +115,20 @@ class RegistryStore(Protocol):
         ...
 
 
+    def outlines(
+        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
+    ) -> dict[str, JsonObject]:
+        """Return what a list shows of sources that are not in the registry, reading only those it does not know.
+
+        Args:
+            kind: The kind.
+            digests: Digests of the sources.
+            form: Number of the form of what `outline` returns.
+            outline: Reads the source of a digest.
+        """
+        ...
+
+
 class FileRegistry:
     """A registry in a folder, shared by any number of processes.
 
@@ -201,6 +215,12 @@ class FileRegistry:
     def survey(self, kind: str, form: int, describe: Describe) -> dict[str, JsonObject | None]:
         """See `RegistryStore.survey`."""
         return self.catalogue.survey(kind, self.names(kind), form, describe)
+
+    def outlines(
+        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
+    ) -> dict[str, JsonObject]:
+        """See `RegistryStore.outlines`."""
+        return self.catalogue.outlines(kind, digests, form, outline)
 
     def _create_name(self, path: Path, data: bytes) -> bool:
         """Create the folder of a new name with its first version in it, or return False if the name is there."""

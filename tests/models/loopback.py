@@ -83,6 +83,11 @@ class Loopback:
             if not self._writers:
                 self._idle.set()
 
+    async def left(self) -> None:
+        """Wait until nobody is connected any more."""
+        async with asyncio.timeout(20):
+            await self._idle.wait()
+
     def _made(self, asked: Asked) -> Reply:
         if self.answer is None:
             return document({"error": {"message": "the script is at its end", "type": "script"}}, 400)

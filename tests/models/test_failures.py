@@ -135,6 +135,7 @@ async def test_a_call_that_is_called_off_leaves_nothing_behind(dialect: Dialect)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
+        await server.left()
         assert (await one.ask(HELLO)).text == "hello"
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
@@ -108,12 +109,34 @@ async def test_one_address_is_all_that_a_server_of_ones_own_needs(tmp_path: Path
         assert json.loads(allowed[1])["cost"]["usd"] is None
 
 
-async def tea(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    """The real command, beside a server on this loop."""
+async def test_a_run_on_an_address_of_the_line_is_interrupted_cleanly_and_goes_on(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(streamed(chat, ADDS), Reply(then="hang"), streamed(chat, ENDS)).open() as server:
+        options = "--model", "m", "--base-url", f"{server.url}/v1"
+        process = await started(tmp_path, "run", "What is 6 * 7?", *options)
+        while len(server.asked) < 2:
+            server.came.clear()
+            await server.came.wait()
+        process.send_signal(signal.SIGINT)
+        _, err = await process.communicate()
+        assert (process.returncode, "tea resume" in err.decode()) == (130, True)
+        await server.left()
+        code, out, err = await tea(tmp_path, "resume", "last")
+        assert (code, out) == (0, "42\n"), err
+        assert [asked.body["model"] for asked in server.asked] == ["m"] * 3
+        assert (await tea(tmp_path, "replay", "last"))[0] == 0
+
+
+async def started(folder: Path, *arguments: str, **environment: str) -> asyncio.subprocess.Process:
     known = {**os.environ, "TEA_HOME": str(folder), "TEA_STATE": str(folder / "state"), **environment}
-    process = await asyncio.create_subprocess_exec(
+    return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tea.cli", *arguments, cwd=folder, env=known, stdout=PIPE, stderr=PIPE, stdin=DEVNULL
     )
+
+
+async def tea(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """The real command, beside a server on this loop."""
+    process = await started(folder, *arguments, **environment)
     out, err = await process.communicate()
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()

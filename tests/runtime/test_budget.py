@@ -13,7 +13,7 @@ from tea.managers.model_config import ModelConfig
 from tea.runtime.budget import Estimate, Purse, Reservation, check_price
 from tea.runtime.recorder import Event
 from tea.testing import FunctionModel, platform
-from tea.types import Budget, ModelRequest, ModelResponse, Usage
+from tea.types import Budget, Evidence, ModelRequest, ModelResponse, Usage
 
 LATER = "2999-01-01T00:00:00.000Z"
 PRICES = {"input": 10.0, "output": 30.0}
@@ -185,3 +185,61 @@ async def test_a_resumed_run_does_not_get_its_seconds_again() -> None:
         assert (outcome.exit_code, outcome.reason) == (5, "The budget of 600 seconds is used up.")
         assert [record.kind for record in tea.tracer.records(run)].count("resumed") == 1
         assert (await tea.replay(run)).to_json() == outcome.to_json()
+
+
+class Splits(Agent):
+    """Ask side by side, in a group within a group, without looking at errors."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask three times."""
+
+        async def ask() -> None:
+            await ctx.ask("answers", {})
+
+        async def both() -> None:
+            async with ctx.group() as group:
+                group.spawn(ask())
+                group.spawn(ask())
+
+        async with ctx.group() as group:
+            group.spawn(both())
+            group.spawn(ask())
+        return Result(answer="never")
+
+
+async def test_a_budget_that_ends_inside_of_a_group_ends_the_run_as_a_budget_does() -> None:
+    async with platform(model=FunctionModel(lambda request: "x")) as tea:
+        await tea.acp.register(Splits)
+        await tea.libraries["prompt"].register(PROMPT)
+        outcome = await tea.run("go", agent="splits", budget={"steps": 2})
+        assert (outcome.exit_code, outcome.status) == (5, "exhausted")
+        assert "The budget of 2 steps is used up." in outcome.reason
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+
+
+class Lingers(Agent):
+    """Have another answer, and then take too long."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask the other one, then sleep."""
+        await ctx.acp.invoke("answers_at_once", task)
+        await ctx.sleep(3600)
+        return Result(answer="never")
+
+
+class AnswersAtOnce(Agent):
+    """Answer."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer."""
+        return Result(answer="so far", evidence=(Evidence(source="a.txt"),))
+
+
+async def test_when_time_ends_the_best_answer_so_far_is_given() -> None:
+    async with platform() as tea:
+        await tea.acp.register(Lingers)
+        await tea.acp.register(AnswersAtOnce)
+        outcome = await tea.run("go", agent="lingers", budget={"seconds": 0.5})
+        assert (outcome.exit_code, outcome.answer) == (5, "so far")
+        assert (outcome.reason, outcome.evidence[0].source) == ("The budget of 0.5 seconds is used up.", "a.txt")
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()

@@ -1,6 +1,7 @@
 """Rows of a result to the words of an answer, or the reason why there is none."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -141,24 +142,39 @@ def number_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def answer_text(found: Outcome, schema: Mapping[str, Any] | None, places: int | None) -> str | None:
+def answer_value(found: Outcome, schema: Mapping[str, Any] | None, places: int | None) -> Any:
     """Return an outcome as an answer of the wanted type, or None when it is not of that type."""
     values = [_rounded(value, places) for value in found.values]
-    kind = (schema or {}).get("type", "string")
+    return _formed(values, [(name, _rounded(value, places)) for name, value in found.pairs], schema or {})
+
+
+def _formed(values: Sequence[Any], pairs: Sequence[tuple[str, Any]], schema: Mapping[str, Any]) -> Any:
+    kind = schema.get("type", "string")
     kinds = cast("list[Any]", kind) if isinstance(kind, list) else [kind]
     if "array" in kinds:
-        return json.dumps(values, ensure_ascii=False)
-    if "object" in kinds and found.pairs:
-        return json.dumps({name: _rounded(value, places) for name, value in found.pairs}, ensure_ascii=False)
-    single = values[0] if len(values) == 1 else None
+        items = cast("Mapping[str, Any]", schema.get("items") or {})
+        formed = [_formed([value], (), items) if "type" in items else value for value in values]
+        return None if None in formed else formed
+    if "object" in kinds:
+        properties = cast("Mapping[str, Any]", schema.get("properties") or {})
+        if not properties:
+            return dict(pairs) or None
+        (name, *more), inner = properties, _formed(values, pairs, next(iter(properties.values())))
+        return None if more or inner is None else {name: inner}
     if "string" in kinds:
         return ", ".join(map(number_text, values))
-    if "boolean" in kinds and isinstance(single, bool):
-        return "true" if single else "false"
-    numeric = isinstance(single, int | float) and not isinstance(single, bool)
-    if numeric and ("number" in kinds or ("integer" in kinds and float(cast(float, single)).is_integer())):
-        return number_text(single)
-    return None
+    return _scalar_of(values[0], kinds) if len(values) == 1 else None
+
+
+def _scalar_of(value: Any, kinds: Sequence[Any]) -> Any:
+    if isinstance(value, bool):
+        return value if "boolean" in kinds else None
+    if isinstance(value, str) and re.fullmatch(r"-?\d+(\.\d+)?", value):
+        value = float(value)
+    if not isinstance(value, int | float) or not {"number", "integer"} & set(kinds):
+        return None
+    number: int | float = json.loads(number_text(value))
+    return number if isinstance(number, int) or "number" in kinds else None
 
 
 def _rounded(value: Any, places: int | None) -> Any:

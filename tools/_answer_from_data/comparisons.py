@@ -127,7 +127,7 @@ class Comparisons(Reader):
         """Yield older than 30, heavier than 2 tons: the comparative names the column."""
         sense = self.spans[position].sense
         for attributes, turned in ((sense.attributes, False), (sense.inverse, True)):
-            sign = OPPOSITE[sense.value] if turned else sense.value
+            sign = OPPOSITE.get(sense.value, sense.value) if turned else sense.value
             for column in self.implied(attributes):
                 if column.numeric:
                     yield from ((one, end, cost + 0.1) for one, end, cost in self._with_sign(position, column, sign))

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from . import tables_policy, text_policy
-from .answers import Outcome, answer_text
+from .answers import Outcome, answer_value
 from .arithmetic import expression
 from .cleaning import Asked, cleaned
 from .steps import History, Step, call, given_up, result_of, step
@@ -43,8 +43,8 @@ def _calculate(asked: Asked, sum_: str, history: History, answer: Mapping[str, A
         return step("The task is arithmetic.", "Nothing was done yet.", "", "Compute the value.", wanted)
     if not result.get("ok"):
         return given_up("the expression has no value")
-    text = answer_text(Outcome(values=(result["value"],)), answer, asked.places)
-    if text is None:
+    value = answer_value(Outcome(values=(result["value"],)), answer, asked.places)
+    if value is None:
         return given_up("the answer is not of the wanted type")
-    done = call("done", answer=text, success=True, evidence=[], reason="")
-    return step(f"The value is {text}.", "The calculator gave a value.", "", "Report the value.", done)
+    done = call("done", answer=value, success=True, evidence=[], reason="")
+    return step(f"The value is {value}.", "The calculator gave a value.", "", "Report the value.", done)

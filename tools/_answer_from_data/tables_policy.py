@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .answers import Outcome, answer_text, number_text, outcome
+from .answers import Outcome, answer_value, number_text, outcome
 from .cleaning import Asked
 from .phrases import candidates
 from .query import Query, Reading, columns_of
@@ -114,13 +114,13 @@ def _query_step(
         return given_up(first.reason, _summary(schema))
     if any(other.values and not _same(first, other) for other in outcomes[1:]):
         return given_up("the question can be read in ways that give different answers", _summary(schema))
-    text = answer_text(first, answer, asked.places)
-    if not text:
+    value = answer_value(first, answer, asked.places)
+    if value in (None, ""):
         return given_up("the answer is not of the wanted type", _summary(schema))
     evidence = _evidence(schema, chosen[0][1], asking[0], results[0])
-    done = call("done", answer=text, success=True, evidence=evidence, reason="")
+    done = call("done", answer=value, success=True, evidence=evidence, reason="")
     return step(
-        f"The answer is {text[:200]}.", "The query gave an answer.", _summary(schema), "Report the answer.", done
+        f"The answer is {str(value)[:200]}.", "The query gave an answer.", _summary(schema), "Report the answer.", done
     )
 
 

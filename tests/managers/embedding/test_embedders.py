@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from tea.errors import BadInput, MissingExtra, ProviderError
 from tea.managers.embedding.blend import Blend
 from tea.managers.embedding.builtin import StaticEmbedder, packed, unpacked
-from tea.managers.embedding.embedder import embedder_of
+from tea.managers.embedding.choice import embedder_of
 from tea.managers.embedding.endpoint import EndpointEmbedder
 from tea.managers.embedding.local import LocalEmbedder
 from tea.managers.embedding.wordpiece import WordPieces, words
