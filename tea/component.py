@@ -136,6 +136,14 @@ class Environment(Component):
     async def teardown(self) -> None:
         """Release it; called at the end of the session, bounded and shielded."""
 
+    async def snapshot(self) -> Any:
+        """Return all of the state as JSON data; with `recovery = "snapshot"`, recorded after each change."""
+        raise NotImplementedError(f"{type(self).__name__} gives no snapshot")
+
+    async def restore(self, state: Any) -> None:
+        """Take up a state that `snapshot` gave; called after setup."""
+        raise NotImplementedError(f"{type(self).__name__} takes no snapshot")
+
     async def state(self) -> Any:
         """Return what an agent may observe now."""
         raise NotImplementedError(f"{type(self).__name__} defines no state")
@@ -204,6 +212,11 @@ def _define_tool(found: Tool[..., Any]) -> Definition:
 def _define_environment(found: type[Environment]) -> Definition:
     if found.state is Environment.state:
         raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
+    if found.recovery == "snapshot" and (
+        found.snapshot is Environment.snapshot or found.restore is Environment.restore
+    ):
+        problem = f"{found.__name__} recovers by snapshot and does not write `snapshot` and `restore`."
+        raise BadComponent(problem, fix="write both, or declare another recovery.")
     actions = {name: getattr(found, name) for name in dir(found) if hasattr(getattr(found, name, None), _TRAITS)}
     operations = {
         _checked(name, "an action"): Operation.of(method, method.__dict__[_TRAITS], method=True)

@@ -9,7 +9,7 @@ import inspect
 import json
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -76,7 +76,10 @@ class Signature:
 
     def to_json(self) -> dict[str, Any]:
         """Return the signature as a JSON object."""
-        return asdict(self)
+        data = {name: getattr(self, name) for name in Signature.__slots__}
+        data["examples"] = [{name: getattr(one, name) for name in Example.__slots__} for one in self.examples]
+        data["traits"] = {name: getattr(self.traits, name) for name in Traits.__slots__}
+        return data
 
 
 class Executor(Protocol):

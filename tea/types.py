@@ -204,7 +204,7 @@ class ModelRequest(Record):
         variables: What the prompt was rendered with.
         messages: The conversation so far, system message first.
         output: JSON Schema that the answer must fit, or None for text.
-        tools: Function-calling schemas on offer, by name.
+        tools: Function-calling schemas on offer, by name; where `output` has a member `calls`, what these may name.
         tool_choice: Whether a call is left to the model, wanted, or ruled out.
         parallel: Whether it may call several tools at once.
         max_output: Most tokens of the answer, None for the configuration's own limit.

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,24 @@ def test_the_public_names_come_without_anything_heavy() -> None:
 def test_the_command_line_shows_its_help_without_anything_heavy() -> None:
     code = "import sys, tea.cli\nsys.argv = ['tea', '--help']\ntry: tea.cli.main()\nexcept SystemExit: pass"
     assert loaded_by(code) & HEAVY == set()
+
+
+def test_a_list_does_not_load_what_runs_need(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, sys
+from tea.runtime.platform import Platform
+async def main():
+    async with Platform({str(tmp_path)!r}, state={str(tmp_path / "state")!r}) as tea:
+        for one in tea.libraries.values():
+            await one.list()
+asyncio.run(main())
+print(*sys.modules)
+"""
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(finished.stdout.split())
+    late = {f"tea.runtime.{name}" for name in ("engine", "execution", "run", "loop", "task_file")}
+    assert loaded & (late | HEAVY | {"typer", "sqlite3", "jinja2"}) == set()
+    assert "tea.runtime.platform" in loaded
 
 
 @pytest.mark.parametrize("module", ["openpyxl", "typer"])

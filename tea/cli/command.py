@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from gc import freeze
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,7 @@ class Command:
         """Return the platform of the home; its imports are what a help text need not pay for."""
         from tea.runtime.platform import Platform
 
+        freeze()  # what was imported stays, so no look for garbage need pass over it
         return Platform(home=self.home, person=person())
 
     def show(self, text: str, data: Mapping[str, Any]) -> None:

@@ -48,9 +48,15 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     from tea.interop.skill_folder import write_skills
 
     found: list[Manifest] = []
+    left: list[str] = []
     for kind, names in chosen.items():
         library = tea.libraries[kind]
-        found += [await library.info(name) for name in names or [one.name for one in await library.list()]]
+        listed = [] if names else await library.list()
+        left += [f"{kind}:{one.name}" for one in listed if not one.trusted]
+        found += [await library.info(name) for name in names or [one.name for one in listed if one.trusted]]
     written = await asyncio.to_thread(write_skills, folder, [skill_of(one) for one in found])
     count = f"{len(written)} skill{'' if len(written) == 1 else 's'}"
-    command.show(f"{count} in {clean(str(folder))}", {"skills": [str(path) for path in written]})
+    command.show(f"{count} in {clean(str(folder))}", {"skills": [str(path) for path in written], "left_out": left})
+    if left and not command.as_json:
+        more = " and more" if len(left) > 3 else ""
+        command.tell(f"left out, as nobody trusts them yet: {', '.join(left[:3])}{more}")

@@ -22,5 +22,11 @@ async def load(command: Command, file: LoadedFile) -> None:
         found = await load_components(tea.libraries, file)
     known = f"; {len(found.skipped)} were here already" if found.skipped else ""
     command.show(f"loaded {len(found.added)} versions{known}", asdict(found))
-    if found.added and not command.as_json:
+    if command.as_json:
+        return
+    if found.added:
         command.tell("what nobody trusts yet is quarantined: `tea list` shows it, `tea trust REF` vouches for it")
+    moved = {one.partition("@")[0] for one in found.current}
+    for name in dict.fromkeys(one.partition("@")[0] for one in found.added):
+        if name not in moved:
+            command.tell(f"{name} stays as it is here: `tea history {name}` shows what lies beside")

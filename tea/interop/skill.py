@@ -28,7 +28,7 @@ from tea.refs import NAME
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 OWN = "tea-"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_COMPATIBILITY = 64, 1024, 500
+LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_COMPATIBILITY = 64, 1024, 500
 _LONGEST_KEY, _LONGEST_FACT = 100, 10_000
 _PART = "instructions"
 _SECTION = re.compile(r"^#(?=[ \t]*(?:module[ \t]*:|(?:system|message)[ \t:]*$))", re.MULTILINE | re.IGNORECASE)
@@ -100,10 +100,10 @@ def skill_name(kind: str, name: str) -> str:
         'tool-word-count'
     """
     plain = f"{kind}-{name}".replace("_", "-")
-    if len(plain) <= _LONGEST_NAME and _NAME.fullmatch(plain):
+    if len(plain) <= LONGEST_NAME and _NAME.fullmatch(plain):
         return plain
     digest = hashlib.sha256(name.encode()).hexdigest()[:12]
-    return f"{re.sub('-+', '-', plain)[: _LONGEST_NAME - 13].strip('-')}-{digest}"
+    return f"{re.sub('-+', '-', plain)[: LONGEST_NAME - 13].strip('-')}-{digest}"
 
 
 def read_skill(text: str, files: Mapping[str, str]) -> Skill:
@@ -121,7 +121,7 @@ def read_skill(text: str, files: Mapping[str, str]) -> Skill:
     tools = front.get("allowed-tools", "")
     allowed = {"allowed-tools": " ".join(as_words(cast("object", tools))) if isinstance(tools, list) else tools}
     return Skill(
-        name=_field(front, "name", _LONGEST_NAME),
+        name=_field(front, "name", LONGEST_NAME),
         description=_field(front, "description", _LONGEST_DESCRIPTION),
         license=_field(front, "license", _LONGEST_DESCRIPTION, needed=False),
         compatibility=_field(front, "compatibility", _LONGEST_COMPATIBILITY, needed=False),
@@ -138,7 +138,7 @@ def check_name(name: str) -> str:
     Raises:
         BadComponent: It does not follow the format.
     """
-    if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
         raise _bad(f"has no usable name ({name[:80]!r})", "use lower-case letters, digits and single hyphens.")
     return name
 

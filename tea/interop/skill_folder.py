@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from tea.errors import BadComponent, BadInput
-from tea.interop.skill import OWN, Skill, read_skill
+from tea.interop.skill import LONGEST_NAME, OWN, Skill, read_skill
 from tea.manifest import canonical
 from tea.store.files import publish, read_regular, storage_error, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
@@ -44,7 +46,8 @@ def read_folder(folder: Path) -> Skill:
 def write_skills(folder: Path, skills: Iterable[Skill]) -> list[Path]:
     """Write skills as folders inside of `folder`, each as a whole, and return their paths.
 
-    A skill that is there already is replaced only where it still is what an earlier export wrote.
+    A skill that is there already is replaced only where it still is what an earlier export wrote. Where components
+    become skills of one name, for example one that was imported twice, the later ones get a number.
 
     Raises:
         BadInput: One would replace what others wrote or changed; nothing is written.
@@ -52,9 +55,8 @@ def write_skills(folder: Path, skills: Iterable[Skill]) -> list[Path]:
     """
     wanted: dict[str, dict[str, str]] = {}
     for skill in skills:
-        if skill.name in wanted:
-            raise BadInput(f"Two components become the skill {skill.name!r}.", fix="write one of them at a time.")
-        wanted[skill.name] = _sealed(skill)
+        name = _free(skill.name, wanted)
+        wanted[name] = _sealed(replace(skill, name=name))
     changed = [name for name, files in wanted.items() if _differs(folder / name, files)]
     with writing(folder):
         make_folders(folder)
@@ -63,6 +65,12 @@ def write_skills(folder: Path, skills: Iterable[Skill]) -> list[Path]:
         with suppress(OSError):
             os.rmdir(folder / ".tmp")
     return [folder / name for name in wanted]
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return a skill's name, with a number where it is taken."""
+    numbered = (f"{name[: LONGEST_NAME - len(end)].rstrip('-')}{end}" for end in (f"-{n}" for n in count(2)))
+    return next(one for one in chain([name], numbered) if one not in taken)
 
 
 def _sealed(skill: Skill) -> dict[str, str]:

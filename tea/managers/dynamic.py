@@ -28,6 +28,7 @@ _CONFIGS: Mapping[Kind, type[Manifest]] = {
     "environment": EnvironmentConfig,
     "agent": AgentConfig,
 }
+_MOST_CHECKED = 16
 
 
 class DynamicManager:
@@ -43,6 +44,7 @@ class DynamicManager:
         self._trusted = trusted
         self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+        self._checked: dict[str, Checked] = {}  # by digest, waiting to be described, so that none is checked twice
         self._guard = threading.Lock()
 
     def check(
@@ -68,7 +70,12 @@ class DynamicManager:
         Raises:
             BadComponent: With the line, and what to do.
         """
-        return check_source(source, files or {}, kind, requires).text
+        checked = check_source(source, files or {}, kind, requires)
+        with self._guard:
+            self._checked[_digest(checked.text)] = checked
+            if len(self._checked) > _MOST_CHECKED:
+                del self._checked[next(iter(self._checked))]
+        return checked.text
 
     def outline(self, source: str, kind: Kind) -> SourceText:
         """Return what a source says it is, without its other files and unchecked; enough to list what is shipped.
@@ -123,22 +130,17 @@ class DynamicManager:
         Raises:
             BadComponent: It raises while it is imported, or declares itself badly.
         """
-        checked = check_source(text.source, text.files, text.kind, text.requires)
-        digest = source_digest(text.kind, text.name, text.source, text.files, text.requires)
+        digest = _digest(text)
+        with self._guard:
+            known = self._checked.pop(digest, None)
+        checked = known or check_source(text.source, text.files, text.kind, text.requires)
         found = _definition(checked, digest)
         return _CONFIGS[text.kind](
-            kind=found.kind,
-            name=found.name,
+            **_declared(found),
             version=version,
-            description=found.description,
             source=checked.text.source,
             files=checked.text.files,
             requires=checked.text.requires,
-            operations={name: operation.signature for name, operation in found.operations.items()},
-            metadata=dict(found.metadata),
-            evolvable=found.evolvable,
-            rules=found.rules,
-            recovery=found.recovery,
             lineage=lineage or Lineage(),
             created=created,
             reason=reason,
@@ -174,6 +176,24 @@ class DynamicManager:
             if found is None:
                 found = self._locks[digest] = _Lock()
             return found
+
+
+def _declared(found: Definition) -> dict[str, Any]:
+    """Return what a manifest tells of what its source declares."""
+    return {
+        "kind": found.kind,
+        "name": found.name,
+        "description": found.description,
+        "operations": {name: operation.signature for name, operation in found.operations.items()},
+        "metadata": dict(found.metadata),
+        "evolvable": found.evolvable,
+        "rules": found.rules,
+        "recovery": found.recovery,
+    }
+
+
+def _digest(text: SourceText) -> str:
+    return source_digest(text.kind, text.name, text.source, text.files, text.requires)
 
 
 class _Lock:

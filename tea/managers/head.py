@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -42,9 +42,7 @@ class Head:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that is stored; its number is the file's name."""
-        data = asdict(self)
-        del data["number"]
-        return data
+        return {name: getattr(self, name) for name in Head.__slots__ if name != "number"}
 
     @classmethod
     def from_json(cls, number: int, data: JsonObject) -> Head:

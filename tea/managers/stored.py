@@ -7,7 +7,7 @@ from tea.managers.head import Head
 from tea.managers.tombstone import Tombstone
 from tea.manifest import Manifest
 from tea.refs import Kind, Ref, is_digest, is_version
-from tea.store.registry import RegistryStore
+from tea.store.registry_store import RegistryStore
 
 
 class Stored:

@@ -186,7 +186,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House) -> _Plan:
     missing = tuple(version for version in one.versions if version not in there)
     if not there:
         whole = _led(one, house)
-        return _Plan(saved=whole, known=-1, versions=missing, heads=whole.heads)
+        return _Plan(saved=whole, known=-1, versions=missing, heads=one.heads if whole is one else ())
     mine = versions.heads(one.kind, one.name)
     buried = there - {*versions.living(one.kind, one.name)}
     moves = _following(mine, one, buried)
@@ -215,15 +215,14 @@ def _led(one: _Saved, house: House) -> _Saved:
         undo=None,
         **_told("what ships leads"),
     )
-    return replace(
-        one, versions={version: replace(shipped, version=version), **one.versions}, heads=(*one.heads, head)
-    )
+    return replace(one, versions={version: replace(shipped, version=version), **one.versions}, heads=(*one.heads, head))
 
 
 def _trusted(one: _Saved, house: House) -> bool:
-    """Tell whether the operator trusts what is current in a document."""
-    current = one.heads[-1].current
-    return current is not None and house.trusted(one.versions[current].digest)
+    """Tell whether the operator trusts what is current in a document, and what its tags stand for."""
+    newest = one.heads[-1]
+    named = {newest.current or "", *newest.aliases.values()}
+    return newest.current is not None and all(house.trusted(one.versions[version].digest) for version in named)
 
 
 def _following(mine: list[Head], one: _Saved, buried: set[str]) -> tuple[Head, ...]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tea.errors import StorageError
 
+Stamp = tuple[int, int, int]
+
 
 class Trust:
     """The operator's list of trusted digests, shared by every process of this account.
@@ -44,9 +46,11 @@ class Trust:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                gap = b"" if self._granted.data.endswith(b"\n") else b"\n"
-                os.write(handle, gap + f"{digest} {what}\n".encode())
+                known, before = self._granted, _stamp(os.fstat(handle))
+                line = (b"" if known.data.endswith(b"\n") else b"\n") + f"{digest} {what}\n".encode()
+                os.write(handle, line)
                 os.fsync(handle)
+                self._granted = known.grown(line, digest, before, _stamp(os.fstat(handle)))
             finally:
                 os.close(handle)
         except OSError as error:
@@ -56,8 +60,7 @@ class Trust:
     def _read(self) -> set[str]:
         known = self._granted
         try:
-            facts = self.path.stat()
-            stamp = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            stamp = _stamp(self.path.stat())
             if stamp != known.stamp:
                 known = self._granted = known.followed(self.path.read_bytes(), stamp)
         except FileNotFoundError:
@@ -72,17 +75,30 @@ class Trust:
 class _Granted:
     """What the list says, as of one look at the file; where it only grew, only the new lines are read."""
 
-    stamp: tuple[int, int, int] = (0, 0, 0)
-    data: bytes = b"\n"
+    stamp: Stamp = (0, 0, 0)
+    data: bytearray = field(default_factory=lambda: bytearray(b"\n"))
     digests: set[str] = field(default_factory=set[str])
 
-    def followed(self, data: bytes, stamp: tuple[int, int, int]) -> _Granted:
+    def grown(self, line: bytes, digest: str, before: Stamp, after: Stamp) -> _Granted:
+        """Return what the list says after a line of our own, where nobody else wrote meanwhile; else it is read."""
+        (inode, size, _), (inode_after, size_after, _) = before, after
+        if before != self.stamp or (inode_after, size_after) != (inode, size + len(line)):
+            return self
+        self.data.extend(line)
+        self.digests.add(digest)
+        return _Granted(after, self.data, self.digests)
+
+    def followed(self, data: bytes, stamp: Stamp) -> _Granted:
         """Return what the list says now."""
         grew = self.data.endswith(b"\n") and data.startswith(self.data)
         lines = data[len(self.data) if grew else 0 :].decode("utf-8", "replace").splitlines()
         digests = self.digests if grew else set[str]()
         digests.update(line.partition(" ")[0] for line in lines)
-        return _Granted(stamp, data, digests)
+        return _Granted(stamp, bytearray(data), digests)
+
+
+def _stamp(facts: os.stat_result) -> Stamp:
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def state_folder() -> Path:

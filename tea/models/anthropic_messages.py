@@ -6,7 +6,7 @@ extended-thinking beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from tea.errors import ProviderError
@@ -25,7 +25,6 @@ from tea.models.format import (
     member,
     members,
     plain,
-    sorted_tools,
     stable,
     strict,
     words,
@@ -65,12 +64,13 @@ class AnthropicMessages:
     path = "/v1/messages"
     base_url = "https://api.anthropic.com"
 
-    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
+    def body(
+        self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
+    ) -> bytes:
         """Return the question as bytes; the ends of tools, system text and the last two turns are cache breakpoints."""
         limit = request.max_output or config.max_output or _MAX_TOKENS
         members = {"model": encoded(config.model), "max_tokens": encoded(limit)}
-        if request.tools:
-            tools = [_tool(one) for one in sorted_tools(request.tools)]
+        if tools:
             members["tools"] = joined([*tools[:-1], _breakpoint(tools[-1])])
             choice = {"type": _CHOICE[request.tool_choice]}
             single = {} if request.parallel or request.tool_choice == "none" else {"disable_parallel_tool_use": True}
@@ -86,6 +86,12 @@ class AnthropicMessages:
         if stream:
             members["stream"] = b"true"
         return assembled(members)
+
+    def tool(self, function: JsonObject) -> bytes:
+        """Return one function on offer."""
+        schema = function.get("parameters") or {"type": "object"}
+        described = {"description": function["description"]} if function.get("description") else {}
+        return stable({"name": function["name"], **described, "input_schema": schema})
 
     def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
         """Return one message, as far as its content; `body` joins neighbours of one role and closes them."""
@@ -234,12 +240,6 @@ def _block(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping
         return {"type": "document", "source": source}
     problem = f"A {part.type} of type {part.media_type!r} cannot be sent to this model."
     raise ProviderError(problem, fix="give it as text, an image or a PDF, or choose another model.")
-
-
-def _tool(function: dict[str, Any]) -> bytes:
-    schema = function.get("parameters") or {"type": "object"}
-    described = {"description": function["description"]} if function.get("description") else {}
-    return stable({"name": function["name"], **described, "input_schema": schema})
 
 
 def _usage(usage: JsonObject) -> Usage:

@@ -13,7 +13,7 @@ from tea.models.format import Format
 from tea.models.line import Line
 from tea.models.openai_chat import OpenAIChat
 from tea.models.openai_responses import OpenAIResponses
-from tea.models.presets import PRESETS, configured
+from tea.models.presets import PRESETS, preset
 from tea.models.retrying import Retrying
 from tea.models.wire import WireModel
 from tea.types import JsonObject, as_object
@@ -73,9 +73,11 @@ def withhold(models: ModelManager, config: ModelConfig) -> None:
     """Let a configuration that nobody vouched for be known by name only: it would send keys where it likes.
 
     Args:
-        models: Where it becomes known.
+        models: Where it becomes known; a preset of that name stays what it is.
         config: What its document says.
     """
+    if config.name in PRESETS:
+        return
 
     def refuse() -> WireModel:
         problem = f"The model {config.name!r} comes from elsewhere, and nobody vouched for it."
@@ -93,5 +95,5 @@ def offer_presets(models: ModelManager, keys: Keys) -> None:
     """
     for name in PRESETS:
         if not models.knows(name):
-            config = configured(name, {})
+            config = preset(name)
             models.offer(config, partial(connect, config, keys), listed=any(map(keys, config.keys)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, cast
 
@@ -54,8 +54,14 @@ class Format(Protocol):
     path: str
     base_url: str
 
-    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
-        """Return the question as bytes; the same question always gives the same."""
+    def body(
+        self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
+    ) -> bytes:
+        """Return the question as bytes; the same question, with the same functions, always gives the same."""
+        ...
+
+    def tool(self, function: JsonObject) -> bytes:
+        """Return one function on offer in the format's own form, for `body` to put together."""
         ...
 
     def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
@@ -94,7 +100,7 @@ def assembled(members: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(encoded(name) + b":" + value for name, value in members.items()) + b"}"
 
 
-def joined(items: list[bytes]) -> bytes:
+def joined(items: Sequence[bytes]) -> bytes:
     """Return an array whose items are JSON already."""
     return b"[" + b",".join(items) + b"]"
 

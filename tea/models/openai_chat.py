@@ -6,7 +6,7 @@ Source: https://platform.openai.com/docs/api-reference/chat, with the streaming 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from tea.errors import ProviderError
@@ -25,7 +25,6 @@ from tea.models.format import (
     member,
     members,
     plain,
-    sorted_tools,
     stable,
     strict,
     words,
@@ -61,14 +60,16 @@ class OpenAIChat:
     path = "/chat/completions"
     base_url = "https://api.openai.com/v1"
 
-    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
+    def body(
+        self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
+    ) -> bytes:
         """Return the question as bytes."""
         members = {"model": encoded(config.model)}
         limit = request.max_output or config.max_output
         if limit is not None:
             members["max_completion_tokens" if config.base_url is None else "max_tokens"] = encoded(limit)
-        if request.tools:
-            members["tools"] = joined([_tool(one) for one in sorted_tools(request.tools)])
+        if tools:
+            members["tools"] = joined(tools)
             members["tool_choice"] = encoded(request.tool_choice)
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
         if request.output is not None and "schema" in config.capabilities:
@@ -79,6 +80,10 @@ class OpenAIChat:
         if stream:
             members |= {"stream": b"true", "stream_options": b'{"include_usage":true}'}
         return assembled(members)
+
+    def tool(self, function: JsonObject) -> bytes:
+        """Return one function on offer."""
+        return stable({"type": "function", "function": function})
 
     def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
         """Return one message."""
@@ -199,10 +204,6 @@ def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[
         return {"type": "input_audio", "input_audio": {"data": data, "format": _SOUNDS[part.media_type]}}
     name = f"file.{part.media_type.rpartition('/')[2]}"
     return {"type": "file", "file": {"filename": name, "file_data": f"data:{part.media_type};base64,{data}"}}
-
-
-def _tool(function: dict[str, Any]) -> bytes:
-    return stable({"type": "function", "function": function})
 
 
 def _error_of(document: JsonObject) -> str:

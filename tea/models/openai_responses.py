@@ -6,7 +6,7 @@ encrypted, as https://platform.openai.com/docs/guides/reasoning describes for st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from tea.errors import ProviderError
@@ -25,7 +25,6 @@ from tea.models.format import (
     member,
     members,
     plain,
-    sorted_tools,
     stable,
     strict,
     words,
@@ -61,14 +60,16 @@ class OpenAIResponses:
     path = "/responses"
     base_url = "https://api.openai.com/v1"
 
-    def body(self, request: ModelRequest, config: ModelConfig, encode: Encode, *, stream: bool) -> bytes:
+    def body(
+        self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
+    ) -> bytes:
         """Return the question as bytes."""
         members = {"model": encoded(config.model), "store": b"false", "include": b'["reasoning.encrypted_content"]'}
         limit = request.max_output or config.max_output
         if limit is not None:
             members["max_output_tokens"] = encoded(limit)
-        if request.tools:
-            members["tools"] = joined([_tool(one) for one in sorted_tools(request.tools)])
+        if tools:
+            members["tools"] = joined(tools)
             members["tool_choice"] = encoded(request.tool_choice)
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
         if request.output is not None and "schema" in config.capabilities:
@@ -79,6 +80,13 @@ class OpenAIResponses:
         if stream:
             members["stream"] = b"true"
         return assembled(members)
+
+    def tool(self, function: JsonObject) -> bytes:
+        """Return one function on offer."""
+        parameters = member(function, "parameters") or {"type": "object", "properties": {}}
+        return stable(
+            {**function, "type": "function", "parameters": parameters, "strict": bool(function.get("strict"))}
+        )
 
     def message(self, message: Message, media: Mapping[str, bytes]) -> bytes:
         """Return one message as items, divided by commas."""
@@ -175,11 +183,6 @@ def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[
     if part.type == "image":
         return {"type": "input_image", "detail": "auto", "image_url": address}
     return {"type": "input_file", "filename": f"file.{part.media_type.rpartition('/')[2]}", "file_data": address}
-
-
-def _tool(function: dict[str, Any]) -> bytes:
-    parameters = member(function, "parameters") or {"type": "object", "properties": {}}
-    return stable({**function, "type": "function", "parameters": parameters, "strict": bool(function.get("strict"))})
 
 
 def _kept(item: dict[str, Any]) -> dict[str, Any]:

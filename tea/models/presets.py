@@ -55,6 +55,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 _CUSTOM: Mapping[str, Any] = {"capabilities": ("tools", "schema", "streaming"), "max_output": 8192}
 
 
+def preset(name: str) -> ModelConfig:
+    """Return the configuration of a preset as it stands, which needs no check."""
+    return ModelConfig(name=name, **PRESETS[name])
+
+
 def configured(name: str, document: JsonObject) -> ModelConfig:
     """Return a configuration, with what it leaves out taken from its preset, or from what most servers can do.
 

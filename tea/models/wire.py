@@ -7,7 +7,7 @@ them untouched, and their own retries are off, since a try that failed belongs i
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -15,15 +15,19 @@ from typing import Any
 from tea.managers.model import CallTool, Delta, Listen
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
-from tea.models.format import Format, decoded, encoded
+from tea.models.format import Format, decoded, encoded, sorted_tools
+from tea.models.kept import Kept
 from tea.models.line import Line
 from tea.models.prices import price
 from tea.models.retrying import Retrying
 from tea.models.sse import Events, Sent
+from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
 from tea.models.text_calls import as_text, from_text
 from tea.types import Message, ModelRequest, ModelResponse, ReasoningPart
 
-MOST_PIECES = 4096
+MOST_OFFERS = 256
+Tools = tuple[dict[str, Any], ...]
+Read = Callable[[ModelResponse], ModelResponse]
 
 
 class WireModel:
@@ -37,7 +41,9 @@ class WireModel:
 
     def __init__(self, format: Format, line: Line, retrying: Retrying) -> None:
         self._format, self._line, self._retrying = format, line, retrying
-        self._pieces: OrderedDict[tuple[int, str], tuple[Message, bytes]] = OrderedDict()
+        self._pieces: dict[str, Kept[bytes]] = {}
+        self._steps = StepCalls()
+        self._offers: OrderedDict[int, tuple[Tools, list[bytes]]] = OrderedDict()
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
         """Return one complete answer.
@@ -71,10 +77,10 @@ class WireModel:
         await self._line.close()
 
     async def _answer(self, request: ModelRequest, config: ModelConfig, listen: Listen | None) -> ModelResponse:
-        by_text = bool(request.tools) and "tools" not in config.capabilities
-        asked = as_text(request) if by_text else request
-        encode = partial(self._encode, config.origin)
-        body = self._format.body(asked, await self._line.named(config), encode, stream=listen is not None)
+        asked, read = self._translated(request, "tools" in config.capabilities)
+        encode = partial(self._encode, self._pieces.setdefault(config.origin, Kept()), config.origin)
+        tools = self._tools(asked.tools)
+        body = self._format.body(asked, await self._line.named(config), encode, tools, stream=listen is not None)
 
         async def attempt() -> ModelResponse:
             try:
@@ -87,10 +93,30 @@ class WireModel:
                 listen(Delta(type="again"))
 
         response, attempts = await self._retrying.run(attempt, config.name, again)
-        response = from_text(response, request) if by_text else response
+        response = read(response)
         usage = response.usage.model_copy(update={"usd": price(config, response.model, response.usage)})
         update = {"usage": usage, "attempts": attempts, "answered_by": config.name}
         return response.model_copy(update=update)
+
+    def _translated(self, request: ModelRequest, functions: bool) -> tuple[ModelRequest, Read]:
+        """Return a question as the model can understand it, and what reads its answer."""
+        if by_record(request):
+            if functions and callable_by_name(request):
+                return self._steps.asked(request), lambda response: answered(response, request)
+            return request.model_copy(update={"tools": ()}), lambda response: response
+        if request.tools and not functions:
+            return as_text(request), lambda response: from_text(response, request)
+        return request, lambda response: response
+
+    def _tools(self, tools: Tools) -> list[bytes]:
+        """Return the functions on offer by name, encoded; those of the last few questions are kept."""
+        if not tools:
+            return []
+        found = self._offers.pop(id(tools), None) or (tools, [self._format.tool(one) for one in sorted_tools(tools)])
+        self._offers[id(tools)] = found
+        if len(self._offers) > MOST_OFFERS:
+            self._offers.popitem(last=False)
+        return found[1]
 
     async def _send(self, body: bytes, listen: Listen | None) -> Mapping[str, Any]:
         async with aclosing(self._line.post(self._format.path, body)) as chunks:
@@ -103,15 +129,11 @@ class WireModel:
                         listen(delta)
         return decoded(self._line.cleaned(encoded(assembly.document())))
 
-    def _encode(self, origin: str, message: Message, media: Mapping[str, bytes]) -> bytes:
+    def _encode(self, pieces: Kept[bytes], origin: str, message: Message, media: Mapping[str, bytes]) -> bytes:
         """Return a message's piece of a body, without the reasoning of others; what was sent before is kept."""
-        key = id(message), origin
-        found = self._pieces.get(key)
-        if found is None or found[0] is not message:
+        found = pieces.get(message)
+        if found is None:
             kept = [part for part in message.content if not isinstance(part, ReasoningPart) or part.origin == origin]
             own = message.model_copy(update={"content": tuple(kept)}) if len(kept) < len(message.content) else message
-            found = (message, self._format.message(own, media))
-            self._pieces[key] = found
-            if len(self._pieces) > MOST_PIECES:
-                self._pieces.popitem(last=False)
-        return found[1]
+            found = pieces.put(message, self._format.message(own, media))
+        return found

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from tea.component import Definition, Environment
 from tea.context import Context
 from tea.errors import BadComponent, CallFailed, TeaError
 from tea.manifest import Manifest
 
+SNAPSHOT = "snapshot"
 _TEARDOWN_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 Key = tuple[str, str]
@@ -43,13 +45,38 @@ class Instances:
             CallFailed: It cannot be instantiated or set up; the next call tries anew.
         """
         instance = self._live.setdefault((context.session, config.digest), _Instance())
-        if config.operation(operation).traits.concurrent and instance.environment is not None:
+        kept = definition.recovery == "snapshot"
+        if config.operation(operation).traits.concurrent and instance.environment is not None and not kept:
             yield instance.environment
             return
         async with instance.lock:
             if instance.environment is None:
                 instance.environment = await _set_up(definition, context)
-            yield instance.environment
+            try:
+                yield instance.environment
+            finally:
+                if kept and config.operation(operation).traits.effects != "reads":
+                    context.note(SNAPSHOT, await _snapshot(config, instance.environment))
+
+    async def restore(self, config: Manifest, definition: Definition, context: Context, state: Any) -> None:
+        """Set up the session's instance with a state that a snapshot recorded.
+
+        Raises:
+            CallFailed: It cannot be set up, or does not take the state.
+        """
+        environment = await _set_up(definition, context)
+        try:
+            await environment.restore(state)
+        except TeaError:
+            raise
+        except Exception as error:
+            raise _failed(f"The restoring of {config.ref}", error) from error
+        self._live[context.session, config.digest] = _Instance(environment=environment)
+
+    def alive(self, session: str, digest: str) -> bool:
+        """Tell whether a session's instance of a version is set up."""
+        instance = self._live.get((session, digest))
+        return instance is not None and instance.environment is not None
 
     async def close(self, session: str | None = None) -> None:
         """Tear down the environments of a session, or all; bounded, and shielded from cancellation."""
@@ -86,6 +113,14 @@ async def _set_up(definition: Definition, context: Context) -> Environment:
     except Exception as error:
         raise _failed(f"The setup of environment:{definition.name}", error) from error
     return environment
+
+
+async def _snapshot(config: Manifest, environment: Environment) -> dict[str, Any]:
+    try:
+        state = json.loads(json.dumps(await environment.snapshot(), allow_nan=False))
+    except Exception as error:
+        raise _failed(f"The snapshot of {config.ref}", error) from error
+    return {"digest": config.digest, "state": state}
 
 
 def _failed(what: str, error: Exception) -> CallFailed:

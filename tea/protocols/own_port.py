@@ -48,7 +48,8 @@ class OwnPort:
             error = Denied(f"{self.owner} reaches no {kind} {wanted.name!r}.", fix=f"use {', '.join(self.own)}.")
             return failure(_RESPONSES[kind], ref, error)
         action = wanted.operation or wanted.name
-        if action != "state" and (reason := await self.refusal(action, arguments)):
+        observes = kind == "environment" and action == "state"
+        if not observes and (reason := await self.refusal(action, arguments)):
             return failure(_RESPONSES[kind], ref, Denied(reason, fix="do something else."))
         return await self.port.invoke(kind, exact_ref(found, wanted.operation), arguments)
 

@@ -102,9 +102,12 @@ class Reading(Generic[ConfigT]):
         return await asyncio.to_thread(self.services.dynamic.model_from_schema, schema, title)
 
     async def definition(self, config: Manifest) -> Definition:
-        """Return what a version's source defines, executing it on first use."""
-        load = self.services.recipes.definition if is_recipe(config.source) else self.services.dynamic.load
-        return await asyncio.to_thread(load, config)
+        """Return what a version's source defines, executing it on first use.
+
+        Raises:
+            Quarantined: Its source is not trusted.
+        """
+        return await asyncio.to_thread(self._defined, config)
 
     async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
         """Return what is registered, by name.
@@ -236,7 +239,8 @@ class Reading(Generic[ConfigT]):
             return self._described(found)
         if self._to_describe(found):
             with suppress(BadComponent):  # what it needs is not installed here
-                return self._described(found)
+                made = self._described(found)
+                return made if made.digest == found.digest else found
         for one in found.operations.values():
             properties: Any = one.parameters.get("properties", {})
             if not isinstance(properties, dict) or not all(
@@ -265,13 +269,24 @@ class Reading(Generic[ConfigT]):
         """Return the distributions that source names as its requirements."""
         return requirements(source, ()) if self.executed else ()
 
+    def _defined(self, config: Manifest) -> Definition:
+        load = self.services.recipes.definition if is_recipe(config.source) else self.services.dynamic.load
+        try:
+            return load(config)
+        except Quarantined as error:
+            if config.version not in self.services.versions.head(self.kind, config.name).removed:
+                raise
+            fix = f"read its source, then grant it with `tea trust {config.ref.at(config.digest)}`."
+            raise Quarantined(error.problem, fix=fix) from error  # out of sight, but what a recipe is made of
+
     def _to_describe(self, found: Manifest) -> bool:
         """Tell whether code that others sent is trusted already, and not stored in its true words."""
-        known = self.services.versions.holds(self.kind, found.name, found.digest)
-        return not known and not is_recipe(found.source) and self.services.trust(found.digest)
+        if is_recipe(found.source) or not self.services.trust(found.digest):
+            return False
+        return not self.services.versions.holds(self.kind, found.name, found.digest)
 
     def _described(self, found: Manifest) -> Manifest:
-        text = self.draft(found.source, found.files)
+        text = self.draft(found.source, found.files, found.requires)
         made = self.build(text, found.version, Lineage(), found.created, found.reason)
         return replace(made, lineage=found.lineage)
 

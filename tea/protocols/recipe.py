@@ -196,7 +196,9 @@ def read_recipe(source: str) -> AnyRecipe:
     except ValidationError as error:
         fix = "see `tea transform --help` for what a recipe says."
         raise BadComponent(f"This is no recipe: {reasons(error)}."[:300], fix=fix) from error
-    except (BadRef, UnicodeEncodeError) as error:
+    except BadRef as error:
+        raise BadComponent(f"This is no recipe: {error.problem}"[:300], fix=error.fix) from error
+    except UnicodeEncodeError as error:
         raise BadComponent(f"This is no recipe: {error}"[:300], fix="correct the name.") from error
     except TeaError as error:
         raise BadComponent(error.problem, fix=error.fix) from error

@@ -205,15 +205,20 @@ class Recipes:
             raise BadComponent(problem, fix="load or register that version first, or transform what is there.")
         return found
 
-    def _check_circle(self, made: Ref, operands: Sequence[Manifest], way: tuple[str, ...] = ()) -> None:
-        """Refuse what is made of something of its own name, however far down."""
-        for one in operands:
-            here = (*way, f"{one.kind}:{one.name}")
+    def _check_circle(self, made: Ref, operands: Sequence[Manifest]) -> None:
+        """Refuse what is made of something of its own name, however far down; each operand is looked at once."""
+        seen: set[str] = set()
+        ahead = [(one, f"{one.kind}:{one.name}") for one in operands]
+        while ahead:
+            one, way = ahead.pop()
             if one.ref.at(None) == made:
-                problem = f"{made} would be made of itself, by way of {' of '.join(here)}."
-                raise BadComponent(problem[:300], fix="give it another name.")
-            if is_recipe(one.source):
-                self._check_circle(made, self._operands(read_recipe(one.source)), here)
+                raise BadComponent(
+                    f"{made} would be made of itself, by way of {way}."[:300], fix="give it another name."
+                )
+            if is_recipe(one.source) and one.digest not in seen:
+                seen.add(one.digest)
+                parts = self._operands(read_recipe(one.source))
+                ahead += [(part, f"{way} of {part.kind}:{part.name}") for part in parts]
 
     async def _found(self, transform: Transform, ref: Ref, direction: Direction) -> Manifest:
         if ref.kind != direction.source:

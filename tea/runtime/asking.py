@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import marshal
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from tea.errors import BadOutput, TeaError, error_from
 from tea.managers.model import CallTool, Listen, ModelManager
@@ -24,6 +26,18 @@ Resolve = Callable[[Ref], Awaitable[Manifest]]
 Within = Callable[[str], CallTool]
 
 BYTES_PER_TOKEN = 3
+_FUNCTION = ("name", "description", "parameters")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """What a prompt says with some variables, what its answer may call, and the bytes that both schemas have."""
+
+    prompt: Prompt
+    image: bytes
+    messages: tuple[Message, ...]
+    tools: tuple[dict[str, Any], ...]
+    size: int
 
 
 class Asking:
@@ -56,7 +70,7 @@ class Asking:
         self._chains = Chains()
         self._whole: dict[str, tuple[Manifest, Prompt]] = {}
         self._configs: dict[str, ModelConfig] = {}
-        self._openings: dict[str, tuple[Prompt, str, tuple[Message, ...]]] = {}
+        self._openings: dict[str, _Opening] = {}
 
     async def ask(
         self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None, agent: str
@@ -70,14 +84,15 @@ class Asking:
         config, prompt = await self._prompt(name)
         opening = self._opening(prompt, variables)
         chosen = await self._model(model or self._default, agent)
-        messages = opening + history
-        held = self._purse.reserve(self._estimate(chosen, messages, prompt))
-        request = ModelRequest(
+        messages = opening.messages + history
+        held = self._purse.reserve(self._estimate(chosen, messages, opening))
+        request = ModelRequest.model_construct(  # of checked parts, which stay the very same from step to step
             model=chosen.name,
             prompt=str(config.ref),
             variables=dict(variables),
             messages=messages,
             output=prompt.output,
+            tools=opening.tools,
             max_output=held.max_output,
             solver=prompt.solver,
         )
@@ -118,18 +133,19 @@ class Asking:
         checked = response.model_copy(update={"output": output})
         return {"response": checked.model_dump(mode="json"), "error": None}
 
-    def _opening(self, prompt: Prompt, variables: JsonObject) -> tuple[Message, ...]:
+    def _opening(self, prompt: Prompt, variables: JsonObject) -> _Opening:
         """Return what a prompt says; the next step of a loop says the same, and then it is the very same messages.
 
         Raises:
             BadArguments: A variable is missing, unknown or of the wrong type, or the template needs more of it.
         """
-        text = canonical(dict(variables))
-        found = self._openings.get(prompt.name)
-        if found is None or found[0] is not prompt or found[1] != text:
-            found = prompt, text, self._prompts.render(prompt, variables)
+        found, given = self._openings.get(prompt.name), _image(variables)
+        if found is None or found.prompt is not prompt or found.image != given:
+            messages, tools = self._prompts.render(prompt, variables), offered(prompt, variables)
+            size = len(json.dumps([prompt.output, tools], ensure_ascii=False).encode("utf-8", "replace"))
+            found = _Opening(prompt=prompt, image=given, messages=messages, tools=tools, size=size)
             self._openings[prompt.name] = found
-        return found[2]
+        return found
 
     async def _prompt(self, name: str) -> tuple[Manifest, Prompt]:
         if name not in self._whole:
@@ -156,12 +172,32 @@ class Asking:
             self._configs.setdefault(wanted, ModelConfig(**config))
         return self._configs[wanted]
 
-    def _estimate(self, config: ModelConfig, messages: tuple[Message, ...], prompt: Prompt) -> Estimate:
+    def _estimate(self, config: ModelConfig, messages: tuple[Message, ...], opening: _Opening) -> Estimate:
         """Return what a question may use: its bytes are counted generously, since tokens only the provider can."""
         if config.max_output is None:
             return Estimate()
-        size = self._chains.size(messages) + len(json.dumps(prompt.output))
+        size = self._chains.size(messages) + opening.size
         return Estimate(input_tokens=size // BYTES_PER_TOKEN + 1, max_output=config.max_output, prices=config.prices)
+
+
+def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]:
+    """Return the functions that the calls of a prompt's answer may name, where its answer has calls."""
+    if "calls" not in (prompt.output or {}).get("properties", {}):
+        return ()
+    shown = [one for name in ("tools", "agents") for one in variables.get(name) or ()]
+    return tuple({name: one[name] for name in _FUNCTION} for one in shown if all(name in one for name in _FUNCTION))
+
+
+def _image(variables: JsonObject) -> bytes:
+    """Return bytes that differ where variables differ in any value or type; those of plain data cost little.
+
+    Raises:
+        BadArguments: They are not JSON.
+    """
+    try:
+        return marshal.dumps(dict(variables), 0)
+    except ValueError:
+        return canonical(dict(variables)).encode()
 
 
 def _check_usable(response: ModelResponse) -> None:

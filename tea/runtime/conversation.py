@@ -3,41 +3,59 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, field
 
 from tea.manifest import canonical
 from tea.types import JsonValue, Message
 
 
+@dataclass(slots=True)
+class _Conversation:
+    """A conversation as far as it was seen: its messages, the chain up to each, and the bytes up to each."""
+
+    messages: tuple[Message, ...] = ()
+    links: list[str] = field(default_factory=lambda: [""])
+    sizes: list[int] = field(default_factory=lambda: [0])
+    encoded: list[JsonValue] = field(default_factory=list[JsonValue])
+
+
 class Chains:
-    """Knows which conversations of a run are in its journal already."""
+    """Knows which conversations of a run are in its journal already; what a step costs does not grow with them."""
 
     def __init__(self) -> None:
         self._known: set[str] = {""}
-        self._digests: dict[int, tuple[Message, str, JsonValue]] = {}
-        self._sizes: dict[str, int] = {}
+        self._seen: dict[int, _Conversation] = {}
 
     def link(self, messages: tuple[Message, ...]) -> dict[str, JsonValue]:
         """Return what to record of a conversation: the part that is known, by digest, and the rest whole."""
-        links = [""]
-        encoded: list[JsonValue] = []
-        for message in messages:
-            digest, data = self._encode(message)
-            links.append(hashlib.sha256(f"{links[-1]}/{digest}".encode()).hexdigest())
-            encoded.append(data)
-        known = max(index for index, link in enumerate(links) if link in self._known)
-        self._known.update(links)
-        return {"parent": links[known], "messages": encoded[known:], "chain": links[-1]}
+        one = self._conversation(messages)
+        known = next(index for index in range(len(messages), -1, -1) if one.links[index] in self._known)
+        self._known.update(one.links[known + 1 :])
+        return {"parent": one.links[known], "messages": one.encoded[known:], "chain": one.links[-1]}
 
     def size(self, messages: tuple[Message, ...]) -> int:
         """Return how many bytes of canonical JSON a conversation has."""
-        return sum(self._sizes[self._encode(message)[0]] for message in messages)
+        return self._conversation(messages).sizes[-1]
 
-    def _encode(self, message: Message) -> tuple[str, JsonValue]:
-        found = self._digests.get(id(message))
-        if found is None or found[0] is not message:
+    def _conversation(self, messages: tuple[Message, ...]) -> _Conversation:
+        """Return the conversation; what it shares with the last that began with the very same message is kept."""
+        if not messages:
+            return _Conversation()
+        one = self._seen.setdefault(id(messages[0]), _Conversation())
+        if one.messages is messages:
+            return one
+        same = 0
+        for before, now in zip(one.messages, messages, strict=False):
+            if before is not now:
+                break
+            same += 1
+        del one.links[same + 1 :], one.sizes[same + 1 :], one.encoded[same:]
+        for message in messages[same:]:
             data = message.model_dump(mode="json")
             text = canonical(data)
-            found = (message, hashlib.sha256(text).hexdigest(), data)
-            self._sizes[found[1]] = len(text)
-            self._digests[id(message)] = found
-        return found[1], found[2]
+            link = f"{one.links[-1]}/{hashlib.sha256(text).hexdigest()}"
+            one.links.append(hashlib.sha256(link.encode()).hexdigest())
+            one.sizes.append(one.sizes[-1] + len(text))
+            one.encoded.append(data)
+        one.messages = messages
+        return one

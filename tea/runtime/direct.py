@@ -21,7 +21,7 @@ from tea.runtime.desk import AnyServer
 from tea.runtime.permission import Permission, operation_ref
 from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.recorder import Recorder
-from tea.store.registry import RegistryStore
+from tea.store.registry_store import RegistryStore
 from tea.types import JsonObject, Principal, Response
 
 _MOST_KNOWN = 1024

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tea.context import Agents
-from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, TeaError
+from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, TeaError, error_from
 from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord
 from tea.managers.version import timestamp
 from tea.models.connect import offer_again
@@ -59,6 +59,7 @@ class Executions:
             ApprovalNeeded: A call waits for a person; the run can be resumed.
         """
         await self._check(task)
+        task = TaskFile.model_validate(self._equipment.mask.data(task.model_dump(mode="json")))
         trace = await asyncio.to_thread(self._tracer.create, task.session or "", task.id or "")
         try:
             setting = Setting(
@@ -71,9 +72,9 @@ class Executions:
                 locked=locked,
             )
             inputs = await self._or_nothing(trace, asyncio.to_thread(self._workspaces.prepare, trace.run, files))
-            recorder = Recorder(trace, trace.run, watch)
+            recorder = Recorder(trace, trace.run, watch, self._equipment.mask)
             recorder.write("run", "", self._head(task, setting, inputs))
-            gate = Gate(write=recorder.entry)
+            gate = Gate(write=recorder.entry, mask=recorder.mask.text)
             return await self._finish(self._run(setting, gate, recorder, task), task, trace)
         finally:
             await self._close(trace, task)
@@ -100,7 +101,7 @@ class Executions:
         trace = await asyncio.to_thread(self._tracer.create)
         try:
             setting = fork.setting(trace.run, str(self._workspaces.path(trace.run)))
-            recorder = Recorder(trace, trace.run, watch)
+            recorder = Recorder(trace, trace.run, watch, self._equipment.mask)
             preparing = self._prepare(fork, setting, recorder, task)
             one, begun, remarks = await self._or_nothing(trace, preparing)
             _told(tell, remarks)
@@ -130,12 +131,12 @@ class Executions:
         self._workspaces.check(run)
         trace = await asyncio.to_thread(self._tracer.reopen, run)
         try:
-            recorder = Recorder(trace, run, watch)
-            gate = Gate(write=recorder.entry, past=past.entries, mode="resume")
+            recorder = Recorder(trace, run, watch, self._equipment.mask)
+            gate = Gate(write=recorder.entry, past=past.entries, mode="resume", mask=recorder.mask.text)
             known = {**recorded_answers(past.records), **answers}
             one = self._run(past.setting, gate, recorder, past.task, known, past.intents, past.seconds)
             await one.stock(past.pins)
-            await recover(one, past.records)
+            await recover(one, past.records, self._instances)
             recorder.write("resumed", "", {"seconds": past.seconds})
             return await self._finish(one, past.task, trace)
         finally:
@@ -176,7 +177,7 @@ class Executions:
 
     async def once(self, call: Callable[[Run], Awaitable[Response]], setting: Setting) -> Response:
         """Carry out one call from outside of any run, under the same gate, without a journal."""
-        recorder = Recorder(None, setting.run)
+        recorder = Recorder(None, setting.run, mask=self._equipment.mask)
         gate = Gate(write=recorder.entry)
         one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
@@ -189,10 +190,10 @@ class Executions:
         inputs = await asyncio.to_thread(self._workspaces.inherit, setting.run, origin, fork.history.inputs)
         header = {**self._head(task, setting, inputs), "fork": fork.origin}
         records = fork.records(setting, header, timestamp())
-        gate = Gate(write=recorder.entry, past=_entries(records), mode="resume")
+        gate = Gate(write=recorder.entry, past=_entries(records), mode="resume", mask=recorder.mask.text)
         one = self._run(setting, gate, recorder, task, recorded_answers(fork.kept))
         await one.stock(pins_of(fork.kept))
-        remarks = fork.remarks() + await rebuild(one, fork.kept)
+        remarks = fork.remarks() + await rebuild(one, fork.kept, self._instances)
         recorder.adopt(records)
         return one, len(records), remarks
 
@@ -247,7 +248,9 @@ class Executions:
             await self._equipment.libraries["tool"].info(name)
 
     async def _check_model(self, model: str | None, task: TaskFile) -> None:
-        await asyncio.to_thread(check_price, self._equipment.models.config(model), task.budget)
+        config = self._equipment.models.config(model)
+        if task.budget.usd is not None:
+            await asyncio.to_thread(check_price, config, task.budget)
 
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
         try:
@@ -255,7 +258,7 @@ class Executions:
         except ApprovalNeeded as error:
             run.recorder.write("waiting", "", error.record())
             await trace.sync()
-            raise
+            raise error_from(run.recorder.mask.data(error.record())) from None
         run.recorder.write("end", "", _ending(outcome))
         await trace.sync()
         return outcome

@@ -15,7 +15,7 @@ from tea.errors import BadInput
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, span_id
 from tea.manifest import Manifest
 from tea.refs import Ref
-from tea.runtime.history import History, pins_of
+from tea.runtime.history import History, effect_key, pins_of
 from tea.runtime.run import Setting
 from tea.types import JsonObject
 
@@ -163,7 +163,7 @@ def _position(records: Sequence[TraceRecord], at: str) -> int:
             return int(at)
         problem = f"The run has {len(records)} records, and none with number {at[:20]}."
     else:
-        found = next((one.seq for one in records if one.kind == "start" and one.key == at), None)
+        found = next((one.seq for one in records if one.kind == "start" and one.key == effect_key(at)), None)
         if found is not None:
             return found
         problem = f"The run has no effect with the key {at[:80]!r}."
@@ -194,7 +194,7 @@ def _touches(records: Sequence[TraceRecord]) -> Iterator[tuple[str, str]]:
         elif record.kind == "start" and data["kind"] == "model":
             yield _named(as_mapping(data["data"])["prompt"]), record.key
         elif record.kind == "evidence" and "target" in data:
-            yield _named(data["target"]), record.key.partition("!")[0]
+            yield _named(data["target"]), effect_key(record.key)
 
 
 def _looks_up(record: TraceRecord) -> bool:
@@ -232,7 +232,7 @@ def _kept(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tupl
     return tuple(
         one
         for one in records[: last.seq + 1]
-        if one.kind in GATE_KINDS or (one.kind in ("evidence", "answer") and one.key.partition("!")[0] in ended)
+        if one.kind in GATE_KINDS or (one.kind in ("evidence", "answer") and effect_key(one.key) in ended)
     )
 
 

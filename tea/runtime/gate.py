@@ -35,6 +35,7 @@ class Gate:
             what was under way at its end is performed again, under the same key.
         lenient: Let calls and notes differ in their data from the past, though not in key, kind or target.
         grace: Seconds to wait, at the end, for the cleanup of calls that were called off.
+        mask: Takes out of JSON text what a run must not learn, before it is recorded and delivered.
     """
 
     def __init__(
@@ -45,11 +46,12 @@ class Gate:
         mode: Literal["live", "replay", "resume"] = "live",
         lenient: bool = False,
         grace: float = 5.0,
+        mask: Callable[[str], str] = str,
     ) -> None:
         if past and mode == "live":
             raise InternalError("A live run has no past.", fix="use mode `resume` or `replay`.")
         self._past = Past(past, lenient)
-        self._pump = Pump(write, self._past, replay=mode == "replay")
+        self._pump = Pump(write, self._past, replay=mode == "replay", mask=mask)
         self._grace = grace
 
     async def run(self, program: Callable[[], Awaitable[T]]) -> T:

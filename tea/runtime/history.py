@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -77,6 +78,11 @@ def head_of(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> J
     return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, "tea": _tea_version()}
 
 
+def effect_key(key: str) -> str:
+    """Return the key of the effect inside of which something happened, or that of the effect itself."""
+    return key.partition("!")[0].partition("~")[0]
+
+
 def entry_of(record: TraceRecord) -> Entry:
     """Return what the gate recorded."""
     return Entry.of({"event": record.kind, "key": record.key, **as_mapping(record.data)})
@@ -98,6 +104,7 @@ def pins_of(records: Iterable[TraceRecord]) -> Pins:
     return tuple(pins)
 
 
+@cache
 def _tea_version() -> str:
     try:
         return version("tea-protocol")

@@ -73,6 +73,20 @@ def read_keys(home: Path) -> Callable[[str], str | None]:
     Raises:
         BadInput: The file cannot be read.
     """
+    secrets = _env_file(home)
+    return lambda name: os.environ.get(name) or secrets.get(name) or None
+
+
+def read_variables(home: Path) -> dict[str, str]:
+    """Return the variables of the home's `.env` and of the environment, which goes first.
+
+    Raises:
+        BadInput: The file cannot be read.
+    """
+    return {**_env_file(home), **os.environ}
+
+
+def _env_file(home: Path) -> dict[str, str]:
     try:
         lines = (home / SECRETS).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -80,8 +94,7 @@ def read_keys(home: Path) -> Callable[[str], str | None]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{SECRETS} cannot be read.", fix="mend or remove it.") from error
     found = {match[1]: match[2] for line in lines if (match := _LINE.fullmatch(line))}
-    secrets = {name: value[1:-1] if value[:1] == value[-1:] in ('"', "'") else value for name, value in found.items()}
-    return lambda name: os.environ.get(name) or secrets.get(name) or None
+    return {name: value[1:-1] if value[:1] == value[-1:] in ('"', "'") else value for name, value in found.items()}
 
 
 def _settings(data: dict[str, Any]) -> Settings:

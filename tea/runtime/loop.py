@@ -95,6 +95,7 @@ class _Loop:
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
     recent: list[str] = field(default_factory=list[str])
     warned: bool = False
+    limited: bool = True
     answer: Any = ""
     evidence: tuple[Evidence, ...] = ()
     report: str | None = None
@@ -261,7 +262,11 @@ class _Loop:
     async def _steps_left(self, step: int) -> int:
         """Return how many steps may still be made, with this one."""
         own = self.max_steps - step + 1
-        left = (await self.ctx.remaining()).get("steps")
+        if not self.limited:
+            return own
+        remaining = await self.ctx.remaining()
+        self.limited = any(value is not None for value in remaining.values())
+        left = remaining.get("steps")
         return own if left is None else min(own, int(left))
 
     async def _todo(self) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
-from tea.errors import BadInput, BadTask, TeaError
+from tea.errors import BadInput, TeaError
 from tea.managers.bundled import bundled_root, entry_point_roots
 from tea.managers.dynamic import DynamicManager
 from tea.managers.embedding.choice import embedder_of
 from tea.managers.memory import MemoryManager
 from tea.managers.model import Adapter, ModelConfig, ModelManager
 from tea.managers.prompt import PromptManager
-from tea.managers.tracer import Tracer, new_run_id
+from tea.managers.tracer import Tracer
 from tea.managers.trust import Trust
 from tea.managers.version import VersionManager
 from tea.manifest import Manifest
@@ -35,27 +36,25 @@ from tea.protocols.retrieval.evidence import Evidence
 from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.tcp import TCPServer, ToolContextManager
 from tea.refs import Kind, Ref
-from tea.runtime.direct import Direct
-from tea.runtime.execution import Executions, Tell
-from tea.runtime.fork import Change
 from tea.runtime.home import Settings, find_home, read_keys, read_settings
-from tea.runtime.loop import work
-from tea.runtime.outcome import Outcome
-from tea.runtime.people import Person
-from tea.runtime.policy import AllowTrusted, Policy
-from tea.runtime.recorder import Event, Watcher
-from tea.runtime.run import CALL_SECONDS, Equipment, Run, Setting
-from tea.runtime.task_file import TaskFile, find_files, make_task
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
 from tea.store.usage import FileUsage
 from tea.store.vectors import FileVectors
-from tea.store.workspaces import FileWorkspaces
-from tea.types import JsonObject, JsonValue, Response
+from tea.types import JsonObject, JsonValue, Response, Result
+
+if TYPE_CHECKING:
+    from tea.runtime.engine import Engine
+    from tea.runtime.execution import Tell
+    from tea.runtime.outcome import Outcome
+    from tea.runtime.people import Person
+    from tea.runtime.policy import Policy
+    from tea.runtime.recorder import Event, Watcher
+    from tea.runtime.task_file import TaskFile
 
 AnyManager = ContextManager[Any]
-TaskLike = str | Mapping[str, Any] | TaskFile
+TaskLike: TypeAlias = "str | Mapping[str, Any] | TaskFile"
 
 
 class Platform:
@@ -102,11 +101,9 @@ class Platform:
             FileVectors(self.home / "registry"),
             Evidence(self.tracer, FileUsage(self.home / "traces")),
         )
-        recipes = Recipes(self.versions, self.trust, work)
+        recipes = Recipes(self.versions, self.trust, _work)
         self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))
-        equipment = self._equipment(policy or AllowTrusted(), person)
-        self._executions = Executions(equipment, self.tracer, FileWorkspaces(self.home / "traces"), self._instances)
-        self._direct = Direct(equipment.servers, self.versions.store, self.trust, equipment.policy, CALL_SECONDS)
+        self._policy, self._person = policy, person
 
     async def __aenter__(self) -> Self:
         """Read what is shipped and stored; nothing is executed or written."""
@@ -139,7 +136,9 @@ class Platform:
             BadTask: The task cannot be used; nothing is written.
             TeaError: The run could not be carried out; what it did is in its journal.
         """
-        read, found = await asyncio.to_thread(_task, task, files, options, Path.cwd())
+        from tea.runtime.engine import read_task
+
+        read, found = await asyncio.to_thread(read_task, task, files, options, Path.cwd())
         return await self.execute(read, found, watch)
 
     async def execute(
@@ -147,7 +146,7 @@ class Platform:
     ) -> Outcome:
         """Run a task that was read, with its files found; `locked` allows only the digests that its `use` names."""
         named = task.model_copy(update={"files": tuple(files)})
-        return await self._executions.begin(named, files, watch, locked=locked)
+        return await self._engine.executions.begin(named, files, watch, locked=locked)
 
     async def stream(
         self, task: TaskLike, *, files: Sequence[str | Path] = (), **options: Any
@@ -177,7 +176,7 @@ class Platform:
     async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
         """Run a journal's agents again without a model; raises Diverged at the first difference."""
         found = await asyncio.to_thread(self.tracer.find, run)
-        return await self._executions.replay(found, lenient=lenient, use=use)
+        return await self._engine.executions.replay(found, lenient=lenient, use=use)
 
     async def resume(
         self, run: str, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None
@@ -190,7 +189,7 @@ class Platform:
             watch: Told of each record as it is written.
         """
         found = await asyncio.to_thread(self.tracer.find, run)
-        return await self._executions.resume(found, answers or {}, watch)
+        return await self._engine.executions.resume(found, answers or {}, watch)
 
     async def kept(self, agent: str, session: str | None = None) -> JsonValue:
         """Return the state that an agent keeps for a session, without one what it keeps for good; None for nothing."""
@@ -216,10 +215,12 @@ class Platform:
             watch: Told of each record.
             tell: Told what a person should know of the fork before it goes on.
         """
+        from tea.runtime.fork import Change
+
         found = await asyncio.to_thread(self.tracer.find, run)
         chosen = {name: await self._chosen(name, selector) for name, selector in (use or {}).items()}
         place = None if at is None else str(at)
-        return await self._executions.fork(found, place, Change(use=chosen, model=model), watch, tell)
+        return await self._engine.executions.fork(found, place, Change(use=chosen, model=model), watch, tell)
 
     async def _chosen(self, name: str, selector: str) -> Manifest:
         """Return the version that a person means, stored."""
@@ -234,20 +235,14 @@ class Platform:
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         """Carry out a call from outside of any run."""
-        response = await self._direct.invoke(kind, ref, arguments, session)
-        if response is not None:
-            return response
-        id = new_run_id()
-        setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.settings.model)
+        return await self._engine.invoke(kind, ref, arguments, session)
 
-        async def call(run: Run) -> Response:
-            return await run.invoke(kind, ref, arguments, "", 0)
+    @cached_property
+    def _engine(self) -> Engine:
+        """What runs and calls need, and a list does not."""
+        from tea.runtime.engine import Engine
 
-        try:
-            return await self._executions.once(call, setting)
-        finally:
-            if session is None:
-                await self._instances.close(id)
+        return Engine.of(self, self._instances, self._policy, self._person)
 
     def _protocols(self, services: Services) -> None:
         self.tcp = TCPServer(ToolContextManager(services), self._instances, self)
@@ -282,18 +277,6 @@ class Platform:
                 withhold(self.models, config)
         offer_presets(self.models, self.keys)
 
-    def _equipment(self, policy: Policy, person: Person | None) -> Equipment:
-        servers = {"tool": self.tcp, "environment": self.ecp, "agent": self.acp}
-        return Equipment(
-            servers=cast(Any, servers),
-            libraries=self.libraries,
-            models=self.models,
-            prompts=self.prompts,
-            memory=self.memory,
-            policy=policy,
-            person=person,
-        )
-
 
 def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelManager:
     models = ModelManager()
@@ -309,19 +292,8 @@ def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelMan
     return models
 
 
-def _task(
-    task: TaskLike, files: Sequence[str | Path], options: Mapping[str, Any], folder: Path
-) -> tuple[TaskFile, dict[str, Path]]:
-    read = _read(task, options)
-    return read, find_files(read, folder, files)
+async def _work(*given: Any, **options: Any) -> Result:
+    """Work on a task as `tea.work` does, which is loaded with the first task of an agent that chooses."""
+    from tea.runtime.loop import work
 
-
-def _read(task: object, options: Mapping[str, Any]) -> TaskFile:
-    """Return the task that a program gave, whatever it gave."""
-    if isinstance(task, TaskFile):
-        return make_task({**task.model_dump(mode="json", exclude_defaults=True), **options}) if options else task
-    if isinstance(task, str):
-        return make_task({"task": task, **options})
-    if isinstance(task, Mapping):
-        return make_task({**cast("Mapping[str, Any]", task), **options})
-    raise BadTask(f"A task is no {type(task).__name__}.", fix="give words, or a mapping as in a task file.")
+    return await work(*given, **options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, cast
 
 from tea.errors import ApprovalNeeded, ErrorRecord, TeaError, error_from
@@ -29,10 +30,12 @@ class Pump:
         write: Appends an entry to the journal.
         past: What the journal already holds.
         replay: Stop at the journal's end, and perform nothing.
+        mask: Takes out of an event's text what a run must not learn.
     """
 
-    def __init__(self, write: Callable[[Entry], None], past: Past, replay: bool) -> None:
+    def __init__(self, write: Callable[[Entry], None], past: Past, replay: bool, mask: Callable[[str], str]) -> None:
         self._write = write
+        self._mask = mask
         self._past = past
         self._replay = replay
         self._over: asyncio.Future[None] | None = None
@@ -188,6 +191,8 @@ class Pump:
         event = self._next_event()
         stranger = self.branches.stranger()
         if event is not None:
+            if (text := self._mask(event.text)) is not event.text:
+                event = replace(event, text=text)
             self._record(event)
             self._deliver(event, root)
         elif stranger is not None and not self.open:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tea.managers.model import Listen
 from tea.managers.tracer import Trace, TraceRecord, span_id
 from tea.runtime.entry import Entry, encode
+from tea.runtime.mask import Mask
 from tea.types import JsonValue
 
 
@@ -31,12 +32,14 @@ class Event:
 
 
 Watcher = Callable[[Event], None]
+NO_SECRETS = Mask({})
 
 
 class Recorder:
     """Writes records; without a trace, only tells watchers (a call outside of any run, or a replay)."""
 
-    def __init__(self, trace: Trace | None, run: str, watch: Watcher | None = None) -> None:
+    def __init__(self, trace: Trace | None, run: str, watch: Watcher | None = None, mask: Mask = NO_SECRETS) -> None:
+        self.mask = mask
         self.trace = trace
         self._run = run
         self._watch = watch
@@ -62,6 +65,7 @@ class Recorder:
     def write(self, kind: str, key: str, data: JsonValue) -> None:
         """Write one record of another's."""
         span, agent = self._scope(key)
+        data = self.mask.data(data)
         if self.trace is not None:
             self.trace.append(kind, key, data, agent=agent, parent=span)
         if self._watch is not None:
@@ -86,12 +90,12 @@ class Recorder:
 
     def listener(self, key: str) -> Listen | None:
         """Return what tells the watcher of an answer while it comes; none of that is written."""
-        watch = self._watch
+        watch, mask = self._watch, self.mask.data
         if watch is None:
             return None
         agent = self._scope(key)[1]
         return lambda delta: watch(
-            Event(kind="delta", key=key, agent=agent, data={"type": delta.type, "text": delta.text})
+            Event(kind="delta", key=key, agent=agent, data={"type": delta.type, "text": mask(delta.text)})
         )
 
     async def sync(self) -> None:

@@ -1,7 +1,8 @@
 """Recovery: what calls of earlier processes, or of the run that was forked, left behind is brought back.
 
 Environments come back as they declare: `durable` needs nothing; of `rerun` every recorded call is repeated and
-compared; `snapshot` and `lost` cannot come back, which the next call says once, and a fork refuses.
+compared; of `snapshot` the last recorded state is restored; `lost` cannot come back, which the next call says once,
+and a fork refuses.
 A fork has a workspace and a session of its own, so what calls that only write changed there is done again, too.
 What is `external` or `irreversible` is never done again: its recorded result stands.
 """
@@ -14,11 +15,12 @@ from dataclasses import dataclass
 from tea.errors import ApprovalNeeded, BadInput, TeaError
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.manifest import Manifest
+from tea.protocols.instances import SNAPSHOT, Instances
 from tea.refs import Ref
 from tea.runtime.entry import Entry
-from tea.runtime.history import entry_of
+from tea.runtime.history import effect_key, entry_of
 from tea.runtime.run import Run
-from tea.types import JsonObject
+from tea.types import JsonObject, JsonValue
 
 _CALLS = ("tool", "environment")
 _KEPT = {("memory", "record"), ("state", "save"), ("state", "merge"), ("state", "put"), ("state", "swap")}
@@ -36,29 +38,39 @@ class _Done:
 def recorded_answers(records: Sequence[TraceRecord]) -> dict[str, str]:
     """Return what persons answered to calls that ended, by key, so that repeating those asks nobody again."""
     ended = {one.key for one in records if one.kind in ("done", "failed")}
-    return {one.key: as_mapping(one.data)["answer"] for one in records if one.kind == "answer" and one.key in ended}
+    return {
+        one.key: as_mapping(one.data)["answer"]
+        for one in records
+        if one.kind == "answer" and effect_key(one.key) in ended
+    }
 
 
-async def recover(run: Run, records: Sequence[TraceRecord]) -> None:
-    """Bring back the environments of a run that another process began.
+async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances) -> None:
+    """Bring back the environments of a run that another process began; those still alive here are as they were.
 
     Raises:
         BadInput: A repeated call gave something else than it gave then.
     """
-    lost = {digest: config for digest, config in _changed(run, records) if not _comes_back(config)}
-    for digest in lost:
-        run.lose(digest)
-    for one in _ended(records):
-        if one.start.kind == "environment" and _config(run, one).recovery == "rerun":
+    for digest, config in _changed(run, records):
+        if not _comes_back(config) and not instances.alive(run.session, digest):
+            run.lose(digest)
+    rerun = [one for one in _ended(records) if one.start.kind == "environment"]
+    gone = {config.digest for one in rerun if not instances.alive(run.session, (config := _config(run, one)).digest)}
+    for one in rerun:
+        if (config := _config(run, one)).recovery == "rerun" and config.digest in gone:
             await _repeat(run, one)
+    for digest, state in _snapshots(records).items():
+        if not instances.alive(run.session, digest):
+            await _restore(run, instances, digest, state)
 
 
-async def rebuild(run: Run, records: Sequence[TraceRecord]) -> list[str]:
+async def rebuild(run: Run, records: Sequence[TraceRecord], instances: Instances) -> list[str]:
     """Bring workspace, session and environments of a fork to where it begins.
 
     Args:
         run: The fork.
         records: What it begins with.
+        instances: Where its environments live.
 
     Returns:
         What was not done again, in words for people.
@@ -76,10 +88,13 @@ async def rebuild(run: Run, records: Sequence[TraceRecord]) -> list[str]:
             await _keep(run, one)
             continue
         effects = _config(run, one).operation(Ref.parse(one.start.target).operation or "").traits.effects
-        if effects == "writes" or (one.start.kind == "environment" and _config(run, one).recovery == "rerun"):
+        recovery = _config(run, one).recovery if one.start.kind == "environment" else ""
+        if recovery == "rerun" or (effects == "writes" and recovery != "snapshot"):
             await _repeat(run, one)
         elif effects != "reads":
             outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
+    for digest, state in _snapshots(records).items():
+        await _restore(run, instances, digest, state)
     return outside
 
 
@@ -92,7 +107,7 @@ async def _repeat(run: Run, one: _Done) -> None:
         raise BadInput(problem, fix="fork before it.") from error
     except TeaError as error:
         raise BadInput(f"{what} cannot be done again: {error.problem}", fix=error.fix) from error
-    if response.model_dump(mode="json") != one.outcome:
+    if run.recorder.mask.data(response.model_dump(mode="json")) != one.outcome:
         problem = f"{what} gave something else when it was done again, so the state then cannot be brought back."
         raise BadInput(problem, fix="go on before it: `tea fork` with an earlier position.")
 
@@ -131,8 +146,22 @@ def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[str, Ma
                 yield data["digest"], config
 
 
+def _snapshots(records: Sequence[TraceRecord]) -> dict[str, JsonValue]:
+    """Return the last state of each environment, by its digest, that a call which ended had recorded."""
+    ended = {one.key for one in records if one.kind in ("done", "failed")}
+    notes = [as_mapping(one.data) for one in records if one.kind == "evidence" and effect_key(one.key) in ended]
+    found = [as_mapping(note["data"]) for note in notes if note["kind"] == SNAPSHOT]
+    return {one["digest"]: one["state"] for one in found}
+
+
+async def _restore(run: Run, instances: Instances, digest: str, state: JsonValue) -> None:
+    config, definition, context = await run.outside(digest)
+    with run.recorder.silence():
+        await instances.restore(config, definition, context, state)
+
+
 def _comes_back(config: Manifest) -> bool:
-    return config.recovery in ("durable", "rerun")
+    return config.recovery != "lost"
 
 
 def _config(run: Run, one: _Done) -> Manifest:

@@ -22,11 +22,12 @@ from tea.runtime.call import Aim, Call
 from tea.runtime.desk import AnyServer
 from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
+from tea.runtime.mask import Mask
 from tea.runtime.people import People, Person
 from tea.runtime.permission import Permission
 from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.port import AgentPort, LeafPort
-from tea.runtime.recorder import Recorder
+from tea.runtime.recorder import NO_SECRETS, Recorder
 from tea.runtime.services import RunServices
 from tea.types import AgentResponse, JsonObject, JsonValue, Principal, Response, Result, as_object, failure
 
@@ -74,6 +75,7 @@ class Equipment:
     memory: MemoryManager
     policy: Policy
     person: Person | None = None
+    mask: Mask = NO_SECRETS
 
 
 class Run:
@@ -236,6 +238,12 @@ class Run:
         call = Call.of(aim, data["arguments"], agent, 0)
         with self.recorder.silence():
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
+
+    async def outside(self, digest: str) -> tuple[Manifest, Definition, Context]:
+        """Return a version that this run holds, what it defines, and the context of work outside of any call."""
+        config = self.pinned(digest)
+        definition = await self._libraries[config.kind].definition(config)
+        return config, definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True)
 
     def lose(self, digest: str) -> None:
         """Let the next call of an environment, by the digest of its version, say that its state was lost."""

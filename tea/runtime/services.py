@@ -48,7 +48,8 @@ class RunServices:
         return await self._run.gate.effect(service, verb, dict(data), perform)
 
     async def answer(self, service: str, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        """Answer now, inside an effect."""
+        """Answer now, inside an effect; what is kept holds no secret."""
+        data = self._run.recorder.mask.data(data)
         if service not in self._answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
         return await self._answers[service](verb, data, agent, key)

@@ -49,7 +49,8 @@ def place(folders: Mapping[Path, Mapping[str, bytes]], scratch: Scratch) -> None
         return
     with writing(next(iter(folders))), scratch.folder() as temporary:
         for number, files in enumerate(folders.values()):
-            _fill(temporary / str(number), files)
+            os.mkdir(temporary / str(number))
+            fill(temporary / str(number), files, durable=False)
         os.sync()  # one wait for all files, where a wait for each would take minutes
         for number, target in enumerate(folders):
             make_folders(target.parent)
@@ -57,6 +58,32 @@ def place(folders: Mapping[Path, Mapping[str, bytes]], scratch: Scratch) -> None
                 raise Conflict(f"{target.name!r} was made by someone else at the same time.", fix="try again.")
         for parent in {target.parent for target in folders}:
             sync_folder(parent)
+
+
+def fill(folder: Path, files: Mapping[str, bytes], *, durable: bool) -> None:
+    """Write what is known of one component into a new folder of its own.
+
+    Args:
+        folder: The folder, which is there and empty.
+        files: The files by relative path, `versions/file` or `heads/file`.
+        durable: Whether to wait for the disk, for files of versions; otherwise the caller does, for all at once.
+
+    Raises:
+        OSError: The system refuses.
+    """
+    for name in ("versions", "heads"):
+        os.mkdir(folder / name)
+    for path, data in files.items():
+        descriptor = os.open(folder / path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    if durable:
+        sync_folder(folder / "versions")
+        sync_folder(folder)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -83,15 +110,3 @@ def write_whole(path: Path, data: bytes) -> None:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
-
-
-def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
-    os.mkdir(folder)
-    for inner in dict.fromkeys(path.partition("/")[0] for path in files):
-        os.mkdir(folder / inner)
-    for path, data in files.items():
-        descriptor = os.open(folder / path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        try:
-            write_all(descriptor, data)
-        finally:
-            os.close(descriptor)

@@ -6,127 +6,24 @@ never waits for a writer. The first version of a name appears together with its 
 is listed has a version. Each file carries a check of its document, so that damage is found and named.
 """
 
-import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from pydantic_core import to_json
-
-from tea.errors import AlreadyRegistered, BadInput, BadRef, Conflict, UnknownComponent
+from tea.errors import AlreadyRegistered, BadRef, Conflict, UnknownComponent
 from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
-from tea.store.bulk import Whole, place
+from tea.store.bulk import Whole, fill, place
 from tea.store.catalogue import Catalogue, Describe
-from tea.store.files import FILE_LIMIT, publish, read_regular, reading, write_all, write_new, write_over, writing
+from tea.store.files import publish, reading, write_new, write_over, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
-from tea.store.strict import Refused, as_json_object, check_depth, dumps, loads
+from tea.store.sealed import sealed, unsealed
 from tea.types import JsonObject
 
-FORMAT = 1
 _HEAD = re.compile(r"([0-9]{6}|[1-9][0-9]{6,17})\.json", re.ASCII)
-
-
-class RegistryStore(Protocol):
-    """Where versions and heads are kept. All methods block; none needs a lock around it."""
-
-    def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
-        """Add one version, for ever.
-
-        Raises:
-            AlreadyRegistered: That version exists; also when another process was faster.
-            BadInput: The document is not JSON, or too large.
-            StorageError: It cannot be written; nothing of it is left.
-        """
-        ...
-
-    def advance(self, kind: str, name: str, head: JsonObject, expected: int) -> int:
-        """Make `head` the head after number `expected`, and return its number.
-
-        Raises:
-            Conflict: The newest head is not `expected`; also when another process was faster.
-            UnknownComponent: The name has no version.
-            StorageError: It cannot be written; nothing of it is left.
-        """
-        ...
-
-    def head(self, kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
-        """Return a head and its number, by default the newest; `(0, {})` when there is none.
-
-        Raises:
-            Damaged: The head is not what was written, or is gone.
-        """
-        ...
-
-    def read(self, kind: str, name: str, version: str) -> dict[str, Any]:
-        """Return the document of one version.
-
-        Raises:
-            UnknownComponent: There is no such version.
-            Damaged: The file is not what was written.
-        """
-        ...
-
-    def create_all(self, components: Iterable[Whole]) -> None:
-        """Add components of new names with all that is known of them, fast, each at once as a whole.
-
-        Raises:
-            Conflict: One of the names is there; those before it may have been added.
-            BadInput: A document is not JSON, or too large; nothing is added.
-            StorageError: They cannot be written; each is there as a whole or not at all.
-        """
-        ...
-
-    def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
-        """Put `document`, which says that a version was purged, in the version's place.
-
-        Raises:
-            UnknownComponent: There is no such version.
-            StorageError: It cannot be written; the version is what it was.
-        """
-        ...
-
-    def versions(self, kind: str, name: str) -> list[str]:
-        """Return the versions of a name, lowest first; none when the name is unknown."""
-        ...
-
-    def names(self, kind: str) -> list[str]:
-        """Return the names of a kind that have a version, sorted."""
-        ...
-
-    def mark(self, kind: str, name: str) -> object:
-        """Return what stays equal as long as no pointer of a name moves; None while that cannot be told, or is unknown.
-
-        It costs microseconds, so it may be asked for on an event loop.
-        """
-        ...
-
-    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, JsonObject | None]:
-        """Return what a list shows of every name of a kind, sorted, reading only what changed since the last look.
-
-        Args:
-            kind: The kind.
-            form: Number of the form of what `describe` returns; another number reads everything anew.
-            describe: Reads one component.
-        """
-        ...
-
-
-    def outlines(
-        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
-    ) -> dict[str, JsonObject]:
-        """Return what a list shows of sources that are not in the registry, reading only those it does not know.
-
-        Args:
-            kind: The kind.
-            digests: Digests of the sources.
-            form: Number of the form of what `outline` returns.
-            outline: Reads the source of a digest.
-        """
-        ...
 
 
 class FileRegistry:
@@ -146,7 +43,7 @@ class FileRegistry:
     def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """See `RegistryStore.create`."""
         path = self._version(kind, name, version)
-        data = _sealed(document)
+        data = sealed(document)
         if not (self._create_name(path, data) or self._create_file(path, data)):
             _confirm(path)
             fix = "take the next version; a version never changes once it exists."
@@ -155,7 +52,7 @@ class FileRegistry:
     def advance(self, kind: str, name: str, head: JsonObject, expected: int) -> int:
         """See `RegistryStore.advance`."""
         heads = self._component(kind, name) / "heads"
-        data = _sealed(head)
+        data = sealed(head)
         with reading(heads):
             if not heads.parent.is_dir():
                 raise _unknown(kind, name)
@@ -168,7 +65,7 @@ class FileRegistry:
         """See `RegistryStore.head`."""
         heads = self._component(kind, name) / "heads"
         chosen = self.newest(kind, name) if number is None else number
-        return (chosen, _unsealed(heads / f"{chosen:06d}.json")) if chosen else (0, {})
+        return (chosen, unsealed(heads / f"{chosen:06d}.json")) if chosen else (0, {})
 
     def newest(self, kind: str, name: str) -> int:
         """Return the number of the newest head, 0 when there is none; whether it can be read is another question."""
@@ -180,21 +77,21 @@ class FileRegistry:
         with reading(path):
             if not path.exists():
                 raise _unknown(kind, name, version, self.versions(kind, name))
-        return _unsealed(path)
+        return unsealed(path)
 
     def create_all(self, components: Iterable[Whole]) -> None:
         """See `RegistryStore.create_all`."""
         folders: dict[Path, dict[str, bytes]] = {}
         for one in components:
-            files = {f"versions/{Version.parse(v)}.json": _sealed(document) for v, document in one.versions.items()}
-            files |= {f"heads/{number:06d}.json": _sealed(head) for number, head in enumerate(one.heads, start=1)}
+            files = {f"versions/{Version.parse(v)}.json": sealed(document) for v, document in one.versions.items()}
+            files |= {f"heads/{number:06d}.json": sealed(head) for number, head in enumerate(one.heads, start=1)}
             folders[self._component(one.kind, one.name)] = files
         place(folders, self._scratch)
 
     def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """See `RegistryStore.bury`."""
         self.read(kind, name, version)
-        write_over(self._version(kind, name, version), _sealed(document), self._scratch)
+        write_over(self._version(kind, name, version), sealed(document), self._scratch)
 
     def versions(self, kind: str, name: str) -> list[str]:
         """See `RegistryStore.versions`."""
@@ -230,7 +127,7 @@ class FileRegistry:
                 return False
             make_folders(component.parent)
             with self._scratch.folder() as temporary:
-                _fill(temporary, path.name, data)
+                fill(temporary, {f"versions/{path.name}": data}, durable=True)
                 if not publish(temporary, component):
                     return False
                 try:
@@ -255,20 +152,6 @@ class FileRegistry:
 
     def _version(self, kind: str, name: str, version: str) -> Path:
         return self._component(kind, name) / "versions" / f"{Version.parse(version)}.json"
-
-
-def _fill(folder: Path, file: str, data: bytes) -> None:
-    versions = folder / "versions"
-    for each in (versions, folder / "heads"):
-        os.mkdir(each)
-    descriptor = os.open(versions / file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        write_all(descriptor, data)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    sync_folder(versions)
-    sync_folder(folder)
 
 
 def _confirm(path: Path) -> None:
@@ -322,36 +205,6 @@ def _head_number(file: str) -> int:
 
 def _newest(heads: Path) -> int:
     return max(map(_head_number, _file_names(heads)), default=0)
-
-
-def _sealed(document: JsonObject) -> bytes:
-    """Return the bytes of a file: the document, and a check that does not depend on white space."""
-    try:
-        plain = loads(dumps(dict(document)))
-        data = to_json({"format": FORMAT, "check": _check(plain), "document": plain}, indent=2) + b"\n"
-        check_depth(data.decode())
-    except Refused as reason:
-        fix = "register plain JSON data: text, numbers, lists and objects."
-        raise BadInput(f"The document cannot be stored: {reason}.", fix=fix) from reason
-    if len(data) > FILE_LIMIT:
-        fix = "make it smaller; large data belongs in files of its own."
-        raise BadInput(f"The document needs {len(data):,} bytes, and {FILE_LIMIT:,} are allowed.", fix=fix)
-    return data
-
-
-def _unsealed(path: Path) -> dict[str, Any]:
-    with reading(path):
-        envelope = as_json_object(loads(read_regular(path, FILE_LIMIT)))
-        if envelope.get("format") != FORMAT:
-            raise Refused(f"it is not of format {FORMAT}")
-        document = as_json_object(envelope.get("document"))
-        if envelope.get("check") != _check(document):
-            raise Refused("its content does not match its check")
-        return document
-
-
-def _check(document: Mapping[str, Any]) -> str:
-    return "sha256:" + hashlib.sha256(dumps(document, sort_keys=True)).hexdigest()
 
 
 def _unknown(kind: str, name: str, version: str = "", known: list[str] | None = None) -> UnknownComponent:

@@ -273,6 +273,19 @@ async def test_an_imported_skill_is_a_version_that_nobody_trusts_or_executes(tmp
         assert read_folder(given_back) == SKILL
 
 
+def test_skills_of_one_name_are_all_written(tmp_path: Path) -> None:
+    longest = Skill(name="a" * 64, description="Long.", body="Long.")
+    places = write_skills(tmp_path, [SKILL, longest, SKILL, longest, SKILL])
+    assert [place.name for place in places] == [
+        SKILL.name,
+        "a" * 64,
+        f"{SKILL.name}-2",
+        "a" * 62 + "-2",
+        f"{SKILL.name}-3",
+    ]
+    assert [read_folder(place).body for place in places] == [SKILL.body, "Long.", SKILL.body, "Long.", SKILL.body]
+
+
 async def test_an_import_takes_nobody_elses_name(tmp_path: Path) -> None:
     (place,) = write_skills(tmp_path, [Skill(name="planner", description="Plan.", body="Obey me.")])
     async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:

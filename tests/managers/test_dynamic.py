@@ -17,6 +17,7 @@ import pytest
 
 from tea.errors import BadComponent, CallFailed, Damaged, Quarantined
 from tea.managers.dynamic import DynamicManager
+from tea.managers.source_check import Checked, check_source
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig
 
 TOOL = '''from tea import tool
@@ -158,6 +159,31 @@ def test_checking_executes_nothing_and_loading_once(manager: DynamicManager, eve
     first = manager.load(stored)
     assert manager.load(replace(stored, version="2.0.0")) is first
     assert events == ["executed"]
+
+
+def test_what_was_checked_is_not_checked_again_and_everything_else_is(
+    manager: DynamicManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks: list[str | bytes] = []
+
+    def counted(source: str | bytes, *rest: Any) -> Checked:
+        checks.append(source)
+        return check_source(source, *rest)
+
+    monkeypatch.setattr("tea.managers.dynamic.check_source", counted)
+    text = manager.check(TOOL)
+    found = manager.describe(text, version="1.0.0")
+    assert len(checks) == 1
+    assert manager.describe(text, version="1.0.0") == found
+    assert len(checks) == 2
+    other = replace(manager.check(TOOL), source=TOOL.replace("async def", "import os\nos.getcwd()\nasync def"))
+    with pytest.raises(BadComponent):
+        manager.describe(other, version="1.0.0")
+    for number in range(40):
+        manager.check(TOOL.replace("add", f"add_{number}"))
+    checks.clear()
+    assert manager.describe(text, version="1.0.0") == found
+    assert len(checks) == 1, "only the latest are remembered"
 
 
 def test_trust_is_asked_again_for_what_is_loaded_already(manager: DynamicManager) -> None:

@@ -35,6 +35,38 @@ def test_others_see_a_grant_and_a_withdrawal_at_once(tmp_path: Path) -> None:
     assert not yours(TWO)
 
 
+def test_own_grants_are_not_read_back_and_those_of_others_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, yours = Trust(tmp_path), Trust(tmp_path)
+    mine.grant(ONE, "a")
+    assert mine(ONE)
+    reads: list[Path] = []
+    real = Path.read_bytes
+
+    def counted(path: Path) -> bytes:
+        reads.append(path)
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    mine.grant(TWO, "b")
+    assert mine.digests() == {ONE, TWO}
+    assert reads == []
+    yours.grant(THREE, "c")
+    reads.clear()
+    assert mine(THREE)
+    assert reads == [mine.path]
+    assert mine.digests() == Trust(tmp_path).digests() == {ONE, TWO, THREE}
+
+
+def test_a_grant_beside_that_of_another_loses_neither(tmp_path: Path) -> None:
+    mine, yours = Trust(tmp_path), Trust(tmp_path)
+    mine.grant(ONE, "a")
+    assert mine(ONE)
+    yours.grant(TWO, "b")
+    mine.path.write_text(f"{TWO} b\n")
+    mine.grant(THREE, "c")
+    assert [trust(one) for trust in (mine, yours) for one in (ONE, TWO, THREE)] == [False, True, True] * 2
+
+
 def test_a_withdrawal_of_the_same_length_is_seen(tmp_path: Path) -> None:
     trust = Trust(tmp_path)
     trust.grant(ONE, "a")

@@ -12,7 +12,7 @@ from tea.errors import BadComponent, BadInput, ProviderError, TeaError
 from tea.managers.model import ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.models.connect import connect, offer_presets
-from tea.models.presets import PRESETS, configured, local
+from tea.models.presets import PRESETS, configured, local, preset
 from tea.models.prices import list_prices, price, worst_case
 from tea.runtime.home import read_keys
 from tea.runtime.platform import Platform
@@ -49,6 +49,7 @@ async def test_a_key_is_all_that_a_known_provider_needs(tmp_path: Path, monkeypa
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_every_preset_is_a_usable_configuration(name: str) -> None:
     config = configured(name, {})
+    assert preset(name) == config
     assert ModelConfig.of(name, {key: value for key, value in config.to_json().items() if key != "name"}) == config
     assert configured("other", {"preset": name, "model": "m"}).model == "m"
     connect(config, lambda variable: "a key")
@@ -136,6 +137,21 @@ async def test_a_registered_model_is_used_once_a_person_vouched_for_it(tmp_path:
         assert tea.models.default == "offline"
         with pytest.raises(ProviderError, match=r"nobody vouched for it.*tea trust model:mine"):
             tea.models.config("mine")
+
+
+async def test_a_model_that_was_loaded_takes_no_preset_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Platform(tmp_path / "a", state=tmp_path / "state") as tea:
+        await tea.libraries["model"].register('{"name": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "x"}')
+        await tea.libraries["model"].save(tmp_path / "models.json")
+    async with Platform(tmp_path / "b", state=tmp_path / "other") as tea:
+        await tea.libraries["model"].load(tmp_path / "models.json")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    async with Platform(tmp_path / "b", state=tmp_path / "other") as tea:
+        assert tea.models.default == "openai"
+        assert tea.models.config("openai").base_url is None
+        await tea.libraries["model"].trust("openai")
+    async with Platform(tmp_path / "b", state=tmp_path / "other") as tea:
+        assert tea.models.config("openai").base_url == "http://127.0.0.1:9/v1"
 
 
 async def test_a_document_with_a_key_in_it_is_not_registered(tmp_path: Path) -> None:

@@ -57,3 +57,21 @@ async def test_an_agent_made_of_tools_reaches_them_and_nothing_else(monkeypatch:
             "info": "agent:speaker knows no tool:other.",
             "race": 0,
         }
+
+
+async def test_a_tool_called_state_is_guarded_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def observed(ctx: Context, task: Task, **_: Any) -> Result:
+        called = await ctx.tcp.invoke("state", {"text": "a"})
+        return Result(answer=called.error and called.error["problem"])
+
+    async with platform() as made:
+        await furnish(made)
+        await made.tcp.register(JOIN.replace("def join", "def state"))
+        guard = JOIN.replace("def join(text: str, times: int = 1)", "def wary(action: str)")
+        await made.tcp.register(
+            guard.partition("    Args:")[0] + '    """\n    return "" if action == "task" else "Not now."\n'
+        )
+        await made.transform("T2A", "state", name="watcher", guard="wary")
+        monkeypatch.setattr(made.tcp.manager.services.recipes, "_work", observed)
+        [given] = await called(made, ("agent", "watcher", {"task": {"text": "Look."}}))
+        assert given["answer"] == "Not now."

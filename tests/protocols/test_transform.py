@@ -234,6 +234,18 @@ async def test_a_recipe_may_continue_its_name_and_a_repeated_one_is_no_new_versi
         await stage.transform("A2T", "caller", name="mirror")
 
 
+async def test_what_is_made_of_the_same_in_many_ways_is_looked_at_once(stage: Platform) -> None:
+    agent = "echo"
+    for level in range(16):
+        tools = [f"{side}{level}" for side in ("left", "right")]
+        for tool in tools:
+            await stage.tcp.transform("A2T", f"agent:{agent}", name=tool)
+        agent = f"both{level}"
+        await stage.acp.transform("T2A", tools, name=agent)
+    with pytest.raises(BadComponent, match="made of itself"):
+        await stage.acp.transform("T2A", ["left15", "right15"], name="both0")
+
+
 async def test_nothing_is_made_of_itself(stage: Platform) -> None:
     await stage.transform("A2T", "echo", name="mirror")
     with pytest.raises(BadComponent, match="made of itself, by way of tool:mirror of agent:echo"):

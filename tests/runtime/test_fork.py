@@ -9,7 +9,8 @@ import pytest
 from journals import DOUBLE, SEND, records, rewrite
 from loop_kit import Stage, done, step, sum_of
 
-from tea.errors import BadInput, Diverged
+from tea.errors import BadInput, Damaged, Diverged, ProviderError
+from tea.managers.model import ModelConfig
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 from tea.runtime.recorder import Event
@@ -266,3 +267,33 @@ async def test_agents_that_do_otherwise_before_the_position_diverge_and_leave_no
     with pytest.raises(Diverged):
         await tea.fork(origin.run, at=start_of(origin, "tool:double", 2)["seq"])
     assert tea.tracer.runs() == runs
+
+
+async def test_a_configured_model_answers_from_the_fork_on_and_in_its_replay(tmp_path: Path) -> None:
+    async with Stage.open() as stage:
+        origin, _ = await stage.play(step(sum_of("6*7")), step(done("42")))
+        other = ScriptedModel([step(done("other"))])
+        stage.tea.models.add(ModelConfig(name="other", provider="scripted"), other)
+        fork = await stage.tea.fork(origin.run, at=start_of(origin, "model:given", -1)["key"], model="other")
+        assert (fork.answer, len(other.requests)) == ("other", 1)
+        assert (await stage.tea.replay(fork.run)).answer == "other"
+        first = ScriptedModel([step(done("at once"))])
+        stage.tea.models.add(ModelConfig(name="first", provider="scripted"), first)
+        assert (await stage.tea.fork(origin.run, model="first")).answer == "at once"
+        with pytest.raises(ProviderError):
+            await stage.tea.fork(origin.run, model="nobody")
+
+
+async def test_inputs_are_taken_over_and_must_be_what_the_run_was_given(tea: Platform, tmp_path: Path) -> None:
+    given = tmp_path / "given.txt"
+    given.write_text("given")
+    origin = await tea.run("1", agent="chain", files=[given])
+    at = start_of(origin, "tool:double", 1)["seq"]
+    fork = await tea.fork(origin.run, at=at)
+    assert (fork.trace / "workspace" / "given.txt").read_text() == "given"
+    (origin.trace / "workspace" / "given.txt").write_text("other")
+    runs = tea.tracer.runs()
+    with pytest.raises(Damaged, match=r"given\.txt"):
+        await tea.fork(origin.run, at=at)
+    assert tea.tracer.runs() == runs
+    assert (await tea.replay(fork.run)).answer == fork.answer

@@ -90,7 +90,7 @@ def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_no_recorded_effect(
             if records(home)[-1]["kind"] == "end":
                 continue
             code, out = tea(home, "resume", "last", "--json", "-q")
-            assert code == 0, (moment, (home / "err").read_text())
+            assert code == 0, (moment, out)
             found = json.loads(out)
             assert (found["status"], found["answer"]) == (expected["status"], expected["answer"]), moment
         after = records(home)

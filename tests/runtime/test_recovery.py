@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from journals import DOUBLE, rewrite
 
-from tea.errors import ApprovalNeeded, BadInput
+from tea.errors import ApprovalNeeded, BadComponent, BadInput
 from tea.runtime.platform import Platform
 from tea.testing import platform
 
@@ -28,6 +28,12 @@ class Count(Environment):
         """Add to the number."""
         self.number += by
         return self.number
+
+    async def snapshot(self) -> int:
+        return self.number
+
+    async def restore(self, state: int) -> None:
+        self.number = state
 
     async def state(self) -> int:
         """Return the number."""
@@ -115,9 +121,10 @@ def interrupted(tea: Platform, run: str, after: str) -> str:
     return other
 
 
+@pytest.mark.parametrize("recovery", ["rerun", "snapshot"])
 @pytest.mark.parametrize("after", ["0", "1", "2"])
-async def test_an_environment_that_reruns_has_its_state_again(tea: Platform, after: str) -> None:
-    await tea.ecp.register(COUNT.replace("RECOVERY", "rerun"))
+async def test_an_environment_that_comes_back_has_its_state_again(tea: Platform, after: str, recovery: str) -> None:
+    await tea.ecp.register(COUNT.replace("RECOVERY", recovery))
     outcome = await tea.run("count", agent="counter")
     other = interrupted(tea, outcome.run, after)
     resumed = await tea.resume(other)
@@ -131,6 +138,21 @@ async def test_an_environment_whose_state_is_lost_says_so_once(tea: Platform) ->
     resumed = await tea.resume(interrupted(tea, outcome.run, "0"))
     assert resumed.reason.count("was lost") == 1
     assert str(resumed.answer) == "3"
+
+
+@pytest.mark.parametrize("recovery", ["rerun", "snapshot", "lost"])
+async def test_an_environment_that_is_still_alive_is_left_alone(tea: Platform, recovery: str) -> None:
+    await tea.ecp.register(COUNT.replace("RECOVERY", recovery))
+    await tea.acp.register(
+        COUNTER.replace("class Counter", "class Unsure").replace(
+            "return Result(answer=(",
+            'await ctx.ecp.invoke("survey#ask", {"question": "Go on?"})\n        return Result(answer=(',
+        )
+    )
+    with pytest.raises(ApprovalNeeded) as waiting:
+        await tea.run("count", agent="unsure", session="long")
+    resumed = await tea.resume("last", answers={key_of(waiting.value): "yes"})
+    assert (str(resumed.answer), resumed.reason) == ("6", "")
 
 
 async def test_an_environment_that_does_not_rerun_alike_stops_the_resume(tea: Platform) -> None:
@@ -155,6 +177,28 @@ async def test_a_person_who_answered_is_not_asked_again_by_a_resume_or_a_fork(te
     assert outcome.answer == "Ada 36 2"
     state = next(one.key for one in tea.tracer.records(run) if one.kind == "start" and "#state" in str(one.data))
     assert (await tea.fork(run, at=state)).answer == outcome.answer
+
+
+async def test_a_fork_takes_the_snapshot_of_its_position_and_not_a_later_one(tea: Platform) -> None:
+    await tea.ecp.register(COUNT.replace("RECOVERY", "snapshot").replace("self.number += by", "self.number += by * 1"))
+    outcome = await tea.run("count", agent="counter")
+    adds = [one.key for one in tea.tracer.records(outcome.run) if one.kind == "start" and "count@" in str(one.data)]
+    for key in adds:
+        assert (await tea.fork(outcome.run, at=key)).answer == outcome.answer
+
+
+async def test_a_snapshot_that_cannot_be_taken_fails_the_call(tea: Platform) -> None:
+    await tea.ecp.register(
+        COUNT.replace("RECOVERY", "snapshot").replace(
+            "return self.number\n\n    async def restore", "raise ValueError(self.number)\n\n    async def restore"
+        )
+    )
+    outcome = await tea.run("count", agent="counter")
+    assert "snapshot" in outcome.reason
+    with pytest.raises(BadComponent, match="snapshot"):
+        await tea.ecp.update(
+            "count", COUNT.replace("RECOVERY", "snapshot").replace("async def restore", "async def other")
+        )
 
 
 def key_of(error: ApprovalNeeded) -> str:

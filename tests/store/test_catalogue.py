@@ -203,6 +203,30 @@ def test_a_small_registry_has_none_and_a_missing_one_stays_missing(house: House,
     assert not nowhere.exists()
 
 
+def test_a_source_beside_the_registry_is_read_once_by_its_digest(house: House) -> None:
+    read: list[str] = []
+
+    def outline(digest: str) -> Shown:
+        read.append(digest)
+        return {"description": f"what {digest} is for"}
+
+    def shown(*digests: str, form: int = 1) -> list[str]:
+        read.clear()
+        found = catalogue(house.root).outlines("memory", digests, form, outline)
+        assert found == {one: {"description": f"what {one} is for"} for one in digests}
+        return read
+
+    assert shown("a", "b") == shown("a", "b") == ["a", "b"], "nothing is written where there is no catalogue"
+    assert not house.file.parent.exists()
+    house.look()
+    assert shown("a", "b") == ["a", "b"]
+    assert shown("b", "a") == []
+    assert shown("a", "c") == ["c"]
+    assert shown("a", "c", form=2) == ["a", "c"]
+    (house.file.parent / "shipped_memories.json").write_bytes(b"{}")
+    assert shown("a", "c") == ["a", "c"]
+
+
 def test_git_leaves_it_alone(house: House) -> None:
     house.look()
     subprocess.run(["git", "init", "-q", str(house.root)], check=True)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tea.errors import AlreadyRegistered, BadInput, BadRef, Conflict, Damaged, TeaError, UnknownComponent
+from tea.refs import KINDS
 from tea.store.registry import FileRegistry
 
 DOCUMENT = {"source": "async def f(): ...\n", "files": {"a.py": "é = 'ü'"}, "n": [1, 2.5, None, True]}
@@ -31,6 +32,13 @@ def test_versions_are_in_semantic_order(registry: FileRegistry) -> None:
     for version in ("1.10.0", "1.9.0", "1.0.0", "10.0.0", "2.0.0"):
         registry.create("tool", "a", version, {})
     assert registry.versions("tool", "a") == ["1.0.0", "1.9.0", "1.10.0", "2.0.0", "10.0.0"]
+
+
+def test_the_folder_of_a_kind_has_the_name_of_its_plural(registry: FileRegistry, tmp_path: Path) -> None:
+    for kind in KINDS:
+        registry.create(kind, "a", "1.0.0", {})
+    found = {path.name for path in (tmp_path / "registry").iterdir() if path.name[0] != "."}
+    assert found == {"tools", "environments", "agents", "prompts", "memories", "models", "solutions"}
 
 
 def test_a_version_never_changes(registry: FileRegistry) -> None:

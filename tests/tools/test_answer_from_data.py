@@ -211,15 +211,19 @@ async def test_an_answer_says_where_it_comes_from(tools: TCPServer) -> None:
 @pytest.mark.parametrize(
     ("schema", "question", "expected"),
     [
-        ({"type": "integer"}, "How many planets have rings?", "4"),
-        ({"type": "boolean"}, "Is Jupiter bigger than Saturn?", "true"),
-        ({"type": "array"}, "Which planets are ice giants?", '["Uranus", "Neptune"]'),
+        ({"type": "integer"}, "How many planets have rings?", 4),
+        ({"type": "string"}, "How many planets have rings?", "4"),
+        ({"type": ["integer", "null"]}, "How many planets have rings?", 4),
+        ({"type": "boolean"}, "Is Jupiter bigger than Saturn?", True),
+        ({"type": "array"}, "Which planets are ice giants?", ["Uranus", "Neptune"]),
+        ({"type": "array", "items": {"type": "integer"}}, "Which planets are ice giants?", ""),
+        ({"type": "object", "properties": {"n": {"type": "integer"}}}, "How many planets have rings?", {"n": 4}),
         ({"type": "number"}, "Which planet has the most moons?", ""),
-        ({"type": "object"}, "planets per type?", '{"Gas giant": 2, "Ice giant": 2, "Terrestrial": 4}'),
+        ({"type": "object"}, "planets per type?", {"Gas giant": 2, "Ice giant": 2, "Terrestrial": 4}),
     ],
 )
 async def test_an_answer_has_the_wanted_type(
-    tools: TCPServer, schema: dict[str, Any], question: str, expected: str
+    tools: TCPServer, schema: dict[str, Any], question: str, expected: Any
 ) -> None:
     done = await solve(tools, question, ["planets.csv"], schema)
     assert done["answer"] == expected

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any, cast
 
 from .query import Query
+from .schema import items_of
 
 Row = Sequence[Any]
 MOST_LISTED = 200
@@ -30,7 +31,8 @@ def outcome(query: Query, rows: Sequence[Row], truncated: bool) -> Outcome:
     readers = {
         "scalar": _scalar, "share": _scalar, "values": _values, "top": _top, "groups": _groups, "exists": _exists,
         "truth": _exists,
-        "check": _check,
+        "check": _check, "place": _place,
+        "having": _scalar if query.per else _values,
     }  # fmt: skip
     return readers[query.kind](query, rows) if query.kind in readers else _pair(query, rows)
 
@@ -50,6 +52,8 @@ def _values(query: Query, rows: Sequence[Row]) -> Outcome:
         return Outcome(reason=f"{len(shown)} different values fit", unsure=True)
     if len(shown) > MOST_LISTED:
         return Outcome(reason="the answer is too long to list", unsure=True)
+    if len(shown) == len(query.select) == 1 and query.select[0].listing and isinstance(shown[0][0], str):
+        return Outcome(values=tuple(items_of(shown[0][0])))
     if len(query.select) > 1 and len(shown) > 1:
         return Outcome(values=tuple(", ".join(map(number_text, row)) for row in shown))
     return Outcome(values=tuple(value for row in shown for value in row))
@@ -92,6 +96,12 @@ def _check(query: Query, rows: Sequence[Row]) -> Outcome:
     if not known or 0 < asked < known:
         return Outcome(reason="the rows do not tell")
     return Outcome(values=(asked == known,))
+
+
+def _place(query: Query, rows: Sequence[Row]) -> Outcome:
+    if len(rows) != 1:
+        return Outcome(reason=f"{len(rows)} places fit", unsure=True)
+    return _scalar(query, rows)
 
 
 def _pair(query: Query, rows: Sequence[Row]) -> Outcome:

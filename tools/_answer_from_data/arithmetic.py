@@ -2,6 +2,7 @@
 
 import re
 
+from .stories import told
 from .tokens import CARDINALS
 
 _TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
@@ -67,32 +68,6 @@ _WORDY: tuple[tuple[str, str], ...] = (
     (r"\^", "**"),
     (r"(?<=\d)\s*x\s*(?=\d)", "*"),
 )
-_STORIES = (
-    (
-        re.compile(
-            r"\b(\d[\d.]*) [a-z]+ (?:at|for|costing|that cost|which cost) (\d[\d.]*)(?: [a-z]+)? "
-            r"(?:each|apiece|a piece|per [a-z]+)[^\d]*\b(?:pay|cost|spend|total|price|altogether|bill|owe)\b[^\d]*$"
-        ),
-        "*",
-    ),
-    (
-        re.compile(r"\b(?:how much|what) (?:do|does|would|will) (\d[\d.]*) [a-z]+ (?:at|for) (\d[\d.]*)[^\d]* cost$"),
-        "*",
-    ),
-    (
-        re.compile(
-            r"\b(?:costs?|is|are|sells? for) (\d[\d.]*)\b[^\d]*\b(?:how much|what) [^\d]*?(\d[\d.]*) [a-z]+"
-            r"(?: cost| come to)?$"
-        ),
-        "*",
-    ),
-    (
-        re.compile(
-            r"\b(\d[\d.]*) [a-z]+ (?:are )?(?:shared|divided|split) (?:equally |evenly )?(?:among|between) (\d+)\b"
-        ),
-        "/",
-    ),
-)
 _THEN = re.compile(rf"^(.+?),? (?:and then|and|then) (add|subtract|multiply|divide)(?: it| that| this)?(?: by)? {_N}$")
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 _ALLOWED = re.compile(r"[\d.\s+*/%()e,-]*")
@@ -108,9 +83,8 @@ def expression(question: str) -> str | None:
     text = re.sub(r"\b[a-z]+\b", lambda found: str(_NUMBER_WORDS.get(found[0], found[0])), text)
     if not re.match(r"what percent", text):
         text = _LEAD.sub("", text)
-    for pattern, sign in _STORIES:
-        if found := pattern.search(text):
-            return f"{found[1]} {sign} {found[2]}"
+    if story := told(text):
+        return story
     if (chained := _THEN.match(text)) and (first := expression(chained[1])):
         return f"({first}) {_SIGNS[chained[2]]} {chained[3]}"
     for pattern, replacement in _WORDY:

@@ -24,9 +24,12 @@ _INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 _POLITE = re.compile(
-    r"^\s*(?:hi|hello|hey)?[,!\s]*(?:please|kindly|(?:can|could|would) you(?: please)?|"
+    r"^\s*(?:hi|hello|hey)?[,!\s]*(?:please|kindly|(?:can|could|would) you(?: mind)?(?: please)?|"
     r"i(?: would|'d)? (?:like|want|need)(?: you)? to(?: know)?|i wonder|tell me|let me know|do you know|"
-    r"help me(?: to)?(?: find(?: out)?)?|find out|what i want to know is)[,:]?\s+",
+    r"help me(?: to)?(?: find(?: out)?)?|find out|i(?: was| am|'m) (?:just )?wondering|"
+    r"i(?: am|'m) curious(?: to know)?|"
+    r"may i ask|any idea|do you happen to know|i(?: would|'d) be interested (?:in|to know)|"
+    r"what i want to know is)[,:]?\s+",
     re.IGNORECASE,
 )
 _LEAD = "according to|based on|given|from|in|using|looking at|as per|within|with|of|on|across|per"

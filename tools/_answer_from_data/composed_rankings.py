@@ -6,7 +6,7 @@ from dataclasses import replace
 from .counts import extreme_value
 from .nouns import Noun
 from .query import Measure, Query
-from .rankings import MOST_PLACES, Extreme, Ranked
+from .rankings import MOST_PLACES, Extreme, Ranked, less_is_first
 from .ranks import ranked
 from .reader import Reader
 from .roles import Roles
@@ -18,6 +18,7 @@ from .vocabulary import DATES
 _SAID = "SUP MOST OFTEN MORE ORD NUM RANK AGG HOWADJ HOWMANY COUNT ROW COL UNIT"
 _RANKING = tuple(_SAID.split())
 Built = Iterator[tuple[Query, float]]
+_TOP = Query(kind="top")
 
 
 def rankings(roles: Roles, schema: Schema) -> Built:
@@ -25,13 +26,25 @@ def rankings(roles: Roles, schema: Schema) -> Built:
     extreme = _extreme(roles) if roles.only(*_RANKING, *ASKING) else None
     if extreme is None:
         return
-    if roles.of("HOWADJ") and not roles.of("COL", "HOWMANY", "AGG", "COUNT"):
+    if roles.of("HOWADJ") and not roles.of("HOWMANY", "AGG", "COUNT") and not any(map(measures, roles.of("COL"))):
+        asked = Reader(spans=(), schema=schema).implied(roles.of("HOWADJ")[0].sense.attributes)
         for measure, places, _ in _by([], [], extreme, schema, Noun()):
-            if places.rank == places.count == 1 and measure.column:
+            if places.rank == places.count == 1 and measure.column and measure.column not in asked:
+                for column in asked:
+                    yield (
+                        replace(
+                            _TOP, select=(column,), measure=measure, where=roles.where, descending=places.descending
+                        ),
+                        0.1,
+                    )
+            elif places.rank == places.count == 1 and measure.column:
                 most = Measure(function="max" if places.descending else "min", column=measure.column)
                 yield Query(kind="scalar", measure=most, where=roles.where), 0.1
         return
     columns = asked_columns(roles)
+    if roles.of("WHEN") and roles.of("MOST") and roles.of("ROW"):
+        yield from _busiest(roles, columns, extreme, schema)
+        return
     after = [span.tag for span in roles.items if span.tag == "ROW" or span in columns]
     value_first = bool(columns) and measures(columns[0]) and after[:1] == ["COL"]
     asks_number = roles.items[0].tag in ("HOWMUCH", "HOWMANY", "COUNT")
@@ -44,6 +57,9 @@ def rankings(roles: Roles, schema: Schema) -> Built:
     if (asks_thing or ordinal) and not asks_number and not roles.of("ROW") and len(columns) == len(numeric) == 1:
         yield from _ranked(roles, Noun(), columns, extreme, schema)
     most = roles.of("MOST") and columns and columns[0].column and columns[0].column.dated
+    dated = len(columns) == 1 and columns[0].column is not None and columns[0].column.dated
+    if ordinal and dated and roles.of("ROW") and not asks_thing:
+        yield from extreme_value({"extreme": extreme, "col": columns[0], "where": roles.where}, schema)
     if ordinal or most:
         return
     if len(columns) == len(numeric) == 1 and not roles.of("AGG", "HOWMANY", "OFTEN") and not asks_thing:
@@ -52,6 +68,20 @@ def rankings(roles: Roles, schema: Schema) -> Built:
             (query, doubt + 0.3 * bool(named))
             for query, doubt in extreme_value({"extreme": extreme, "col": columns[0], "where": roles.where}, schema)
         )
+
+
+def _busiest(roles: Roles, columns: list[Span], extreme: Extreme, schema: Schema) -> Built:
+    """Yield which year or month had the most rows, by the one date that is said, or that there is."""
+    table, asked = roles.of("ROW")[0].table, roles.of("WHEN")[0].text.split()
+    if table is None or len(columns) > 1 or any(not span.column or not span.column.dated for span in columns):
+        return
+    dates = [*table.parts, *(column for column in table.columns if column.year)]
+    said = [column for column in dates if (column.part or "year") in asked]
+    said = [column for column in said if not columns or column.name == getattr(columns[0].column, "name", "")]
+    if len(said) == 1:
+        noun = Noun(table=table, column=said[0])
+        found = Ranked(noun=noun, measure=Measure(function="count", table=table), extreme=extreme, grouped=True)
+        yield from ranked({"where": roles.where, "ranked": found}, schema)
 
 
 def _asks_thing(roles: Roles) -> bool:
@@ -112,7 +142,7 @@ def _by(
         function = aggregates[0].sense.value if aggregates else "value"
         measure = Measure(function=function, column=column)  # pyright: ignore[reportArgumentType]
         ordinal = extreme.span is not None and extreme.span.tag == "ORD"
-        places = replace(extreme, descending=not column.dated) if ordinal else extreme
+        places = replace(extreme, descending=not less_is_first(column)) if ordinal else extreme
         yield measure, places, bool(aggregates)
     elif extreme.span and extreme.span.tag == "ORD" and not aggregates:
         for column in Reader(spans=(), schema=schema).implied(DATES, noun.table.name if noun.table else ""):
@@ -124,4 +154,4 @@ def _by(
             for column in reader.implied(attributes, noun.table.name if noun.table else ""):
                 function = aggregates[0].sense.value if aggregates else "value"
                 measure = Measure(function=function, column=column)  # pyright: ignore[reportArgumentType]
-                yield measure, replace(extreme, descending=extreme.descending != turned), bool(aggregates)
+                yield measure, replace(extreme, descending=extreme.descending != turned, span=None), bool(aggregates)

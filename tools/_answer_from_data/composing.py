@@ -75,7 +75,7 @@ def _aggregates(roles: Roles, schema: Schema) -> Built:
     functions = {span.sense.value for span in roles.of("AGG")}
     if len(functions) > 1 or bool(roles.of("PER")) != (group is not None):
         return
-    bound = {"agg": roles.of("AGG")[0], "where": roles.where}
+    bound = {"agg": roles.of("AGG")[0], "where": roles.where, "how_much": roles.of("HOWMUCH")}
     if not columns and len(how) == 1 and functions == {"avg"}:
         for noun, _ in nouns_of(roles, schema):
             yield from how_average({**bound, "np": noun, "how": how[0]}, schema)

@@ -219,10 +219,12 @@ class Conditions(Reader):
         """Yield starts with M, of the column said before, else of the column that names the rows."""
         if position + 1 >= len(self.spans):
             return
-        values, sign = (self.spans[position + 1].text,), operator(self.spans[position].sense.value)
+        said = self.spans[position + 1]
+        values, sign = (said.text,), operator(self.spans[position].sense.value)
         for before in reversed(self.spans[:position]):
             column = before.column or (before.table.label if before.table else None)
-            if column and column.kind == "text" and before.tag in ("COL", "ROW"):
+            elsewhere = said.tag == "VAL" and said.column != column
+            if column and column.kind == "text" and before.tag in ("COL", "ROW") and not elsewhere:
                 yield Condition(column=column, operator=sign, values=values), position + 2, 0.05
                 return
 
@@ -231,7 +233,7 @@ class Conditions(Reader):
     def _missing_first(self, position: int) -> Parsed:
         """Yield without a comment, missing age, known birth date, no goals."""
         tag = self.tag(position)
-        *_, after = self.skip(position + 1, () if tag == "NOT" else ("MISSING", "IN", "PRESENT", "HAVE", "ROW"), 2)
+        *_, after = self.skip(position + 1, ("BE",) if tag == "NOT" else ("MISSING", "IN", "PRESENT", "HAVE", "ROW"), 2)
         column = self.column(after)
         if column is None or self.tag(after + 1) in _CONTINUED or (tag == "NOT" and column.truths):
             return

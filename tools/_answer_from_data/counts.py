@@ -7,6 +7,7 @@ from .lexicon import lexicon
 from .nouns import Noun
 from .patterns import Bound
 from .query import AnyOf, Condition, Measure, Query, Where, mentions, single
+from .rankings import facing
 from .schema import Column, Schema
 
 Built = Iterator[tuple[Query, float]]
@@ -35,6 +36,8 @@ def _counted(noun: Noun, where: Where) -> Iterator[tuple[Measure, Where, float]]
     elif mentions(where, column):
         if not noun.distinct and not column.numeric:
             yield rows, (), 0.25
+    elif column.listing and single(where):
+        return
     elif noun.distinct or not (column.numeric or column.dated):
         yield Measure(function="distinct", column=column), (), 0.0
     elif column.year or set(column.words) <= lexicon().times:
@@ -72,6 +75,20 @@ def count_groups(bound: Bound, schema: Schema) -> Built:
         yield Query(kind="groups", table=noun.table, measure=measure, group=group, where=where, plural=True), 0.0
 
 
+def groups_with(bound: Bound, schema: Schema) -> Built:
+    """Yield which values of a column stand in so many rows, or how many such values there are."""
+    noun, rows = bound["np"], bound["rows"]
+    sign, number = bound["cmp"].sense.value, bound["number_span"].number
+    group = noun.column
+    if group is None or group.unique or group.numeric or not isinstance(number, int):
+        return
+    query = Query(
+        kind="having", measure=Measure(function="count", table=rows.table), group=group, operator=sign, number=number,
+        where=noun.where + bound["where"], plural=True, per="count" if bound.get("how_many") else None,
+    )  # fmt: skip
+    yield query, 0.0
+
+
 def average_count(bound: Bound, schema: Schema) -> Built:
     """Yield how many there are for each value of a column, on average."""
     for query, cost in count_groups(bound, schema):
@@ -96,7 +113,11 @@ def total(bound: Bound, schema: Schema) -> Built:
 def aggregate_groups(bound: Bound, schema: Schema) -> Built:
     """Yield an aggregate for each value of a column."""
     column, group = bound["number"].column, bound["group"].column
-    if column != group and not group.unique and not (group.numeric and group.distinct > _MOST_GROUPS):
+    single_sum = bound.get("how_much") and set(group.words) & lexicon().times
+    if single_sum and bound["agg"].sense.value == "avg" and set(column.words) & lexicon().added_up:
+        measure = Measure(function="sum", column=column)
+        yield Query(kind="scalar", measure=measure, group=group, where=bound["where"], per="avg"), 0.0
+    elif column != group and not group.unique and not (group.numeric and group.distinct > _MOST_GROUPS):
         measure = Measure(function=bound["agg"].sense.value, column=column)
         yield Query(kind="groups", measure=measure, group=group, where=bound["where"], plural=True), 0.0
 
@@ -104,7 +125,7 @@ def aggregate_groups(bound: Bound, schema: Schema) -> Built:
 def extreme_value(bound: Bound, schema: Schema) -> Built:
     """Yield the highest or lowest value of a column itself."""
     column: Column = bound["col"].column
-    extreme = bound["extreme"]
+    extreme = facing(bound["extreme"], column)
     if (column.numeric or column.dated) and extreme.count == 1:
         if extreme.rank == 1:
             measure = Measure(function="max" if extreme.descending else "min", column=column)

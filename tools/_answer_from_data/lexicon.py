@@ -9,7 +9,7 @@ _FILLERS = """
 the a an all any please tell me can could you would i we us know want to so then just only its their it they them
 these those this data dataset table file csv spreadsheet sheet recorded listed value values entry result results
 column field ones one some actually actual respectively ever also whole entire corresponding associated together
-pls plz kindly thanks thx out overall currently
+yet inclusive pls plz kindly thanks thx out overall currently
 ? ! . " ( ) 's
 """
 _VERBS = """
@@ -17,8 +17,10 @@ live work come belong locate base make produce play stand use get go lie situate
 serve assign call name list record register include cover hold correspond associate originate hail reside station
 mention see show measure observe collect classify categorize categorise label mark offer provide report share match
 fit represent travel fly stay found score earn receive spend run account pay charge speak build operate manufacture
-develop design introduce represent go register post hold boast enjoy experience display exhibit achieve attain cover
-document describe know claim contribute pass elapse see sit check make up present constitute comprise occupy
+develop design introduce post boast enjoy experience display exhibit achieve attain document describe know end flow
+strike struck hit ran wear wore worn lend lent borrow finish compete participate attend cook prepare visit teach study
+gather give gave took treat saw handle bring brought claim contribute pass elapse sit check up present constitute
+comprise occupy
 """
 _DATING = """
 year yr birth born founded released established date discovered discovery launched built constructed completed
@@ -27,7 +29,8 @@ independence joined invented inaugurated hired died death when
 """
 _ADDED_UP = """
 sales amount revenue quantity qty cost profit total count points goals pay payment number spending income budget
-score population visitors passengers medals wins orders units expenses exports imports
+score fine fee death casualty fatality loss donation budget expenditure attendance tax spent
+population visitors passengers medals wins orders units expenses exports imports
 """
 _TIME_VERBS = """
 born birth : birth born dob
@@ -99,20 +102,24 @@ women female : female f woman
 girls : female f girl
 """
 _SYNONYMS = """
-country nation; sex gender; weight mass; price cost; salary wage pay income earnings; population inhabitants pop;
-city town municipality; job occupation profession position; elevation altitude; surname lastname; forename firstname;
-film movie; car vehicle automobile; author writer write; director direct; company firm; currency money;
-phone telephone; description comment comments remark note; type kind category sort; date day; revenue turnover;
-quantity qty; department dept; address location; airport aerodrome; runtime duration; length duration; team club side;
-teacher instructor; pupil student; kid child; boss manager; customer client; product item; goods product;
-state province; language tongue; symbol abbreviation; mileage mpg; horsepower hp; displacement disp; temperature temp;
-latitude lat; longitude lon lng long; abbreviation abbr; maximum max high highest; minimum min low lowest;
-airline carrier; precipitation rainfall rain; average avg; number num no nr count;
-percentage pct percent; identifier id; rating score; score points; points pts; amount amt; year yr; month mo;
-winner win won; founder founded; tip gratuity; bill check; size area; fare ticket price; passenger traveller;
-ship vessel; timezone tz; magnitude mag; code abbreviation; manufacturer maker make brand; colour color;
-january jan; february feb; march mar; april apr; june jun; july jul; august aug; september sep sept; october oct;
-november nov; december dec; monday mon; tuesday tue; wednesday wed; thursday thu; friday fri; saturday sat; sunday sun
+recipe dish meal; river stream waterway; quake earthquake; runner athlete participant competitor racer; mountain peak
+summit; marathon race; building skyscraper; employee worker staff colleague; appointment visit consultation; doctor
+physician; song track; game match; store shop; painting artwork; restaurant eatery; trip ride journey; bike bicycle;
+sale transaction; accident crash collision; volcano crater; stadium arena venue; death fatality casualty; country
+nation; sex gender; weight mass; price cost; salary wage pay income earnings; population inhabitants pop; city town
+municipality; job occupation profession position; elevation altitude; surname lastname; forename firstname; film
+movie; car vehicle automobile; author writer write; director direct; company firm; currency money; phone telephone;
+description comment comments remark note; type kind category sort; date day; revenue turnover; quantity qty unit;
+department dept; address location; airport aerodrome; runtime duration; length duration; team club side; teacher
+instructor; pupil student; kid child; boss manager; customer client; product item; goods product; state province;
+language tongue; symbol abbreviation; mileage mpg; horsepower hp; displacement disp; temperature temp; latitude lat;
+longitude lon lng long; abbreviation abbr; maximum max high highest; minimum min low lowest; airline carrier;
+precipitation rainfall rain; average avg; number num no nr count; percentage pct percent; identifier id; rating score;
+score points; points pts; amount amt; year yr; month mo; winner win won; founder founded; tip gratuity; bill check;
+size area; fare ticket price; passenger traveller; ship vessel; timezone tz; magnitude mag; code abbreviation;
+manufacturer maker make brand; colour color; january jan; february feb; march mar; april apr; june jun; july jul;
+august aug; september sep sept; october oct; november nov; december dec; monday mon; tuesday tue; wednesday wed;
+thursday thu; friday fri; saturday sat; sunday sun
 """
 
 Implications = dict[str, tuple[str, ...]]

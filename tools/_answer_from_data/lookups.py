@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from .lexicon import lexicon
 from .nouns import Noun
 from .patterns import Bound
 from .query import Condition, Measure, Query, Where, mentions, single
@@ -28,7 +29,9 @@ def look_up_number(bound: Bound, schema: Schema) -> Built:
     """Yield the number that "how many" or "how much" asks of one thing."""
     column: Column = bound["number"].column
     if single(bound["where"]) and not column.dated and not mentions(bound["where"], column):
-        yield Query(kind="values", select=(column,), where=bound["where"]), 0.0
+        named = any(one.column.unique for one in bound["where"] if isinstance(one, Condition) and one.equality)
+        doubt = 0.0 if named or not set(column.words) & lexicon().added_up else 0.3
+        yield Query(kind="values", select=(column,), where=bound["where"]), doubt
 
 
 def when(bound: Bound, schema: Schema) -> Built:

@@ -107,6 +107,8 @@ class Nouns(Reader):
         span, column = self.spans[position], self.column(position)
         assert column is not None
         table = self.schema.table(column.table)
+        if column.truths and self.tag(position + 1) == "ROW":
+            return
         doubt = 0.2 if column.numbers_things and table.label and not _NUMBER.search(span.text) else 0.0
         yield Noun(table=table, column=column, plural=span.plural), position + 1, doubt
         if self.tag(position + 1) == "ROW" and self.spans[position + 1].table == table:

@@ -17,6 +17,18 @@ PARTS = {
 # What is said -> how the grammar says it. A letter in angle brackets stands for any words, `<O>` for one or two plain
 # ones; `\\g<NAME>` repeats the bracket that starts with that word. An indented line continues the one above.
 WHOLE = r"""
+how (long|tall|old|high|deep|big|large|wide|heavy|expensive|far) (?!is |are |was |were |do |does |did )<X> (is|was|are
+    |were) -> how \g<long> \g<is> <X>
+(what|who|where|when) (?!is |are |was |were |do |does |did )<X> (is|was|are|were) -> \g<what> \g<is> <X>
+(?:what|which) (?:rank|place|position|spot) (?:does|did|do) <A> (?:have|hold|take|occupy|get|come|finish)(?: in)?
+    (?: (?:among|of|in) <N>)?,? (?:by|in terms of|for|on) <X> -> what is the rank of <A> by <X>
+(?:where|how high|how highly) (?:does|did|do) <A> (?:rank|stand|come|place)(?: (?:among|of|in) <N>)?,? (?:by|in terms
+     of|for|on) <X> -> what is the rank of <A> by <X>
+what (?:is|was) <A>'s (?:rank|place|position)(?: (?:among|of|in) <N>)?,? (?:by|in terms of|for|on) <X> -> what is
+     the rank of <A> by <X>
+what (?:is|was) the (?:rank|place|position) of <A> (?:among|in) <N>,? (?:by|in terms of|for|on) <X> -> what is the
+     rank of <A> by <X>
+when did <X> (?:happen|occur|take place) -> what is the date of <X>
 how (?:far apart|different) are the HIGH and (?:the )?LOW <X> -> what is the range of <X>
 how (?:far apart|different) are the LOW and (?:the )?HIGH <X> -> what is the range of <X>
 by how much (?:does|do|did) the HIGH <X> (?:exceed|surpass|beat) the LOW(?: one| value| <X>)? -> what is the range
@@ -298,6 +310,21 @@ up to (?:what|which) (?:value|level|number|amount|figure) (?:does|did) (?:the )?
 """Rules for whole questions; the first that fits counts."""
 
 INNER = (
+    (r"^(?:listing|naming|showing|giving|telling)(?: me)?\b", "list"),
+    (r"\b(are|is|were|was) (?:aged? )?(?:under|below) (\d\d)$", r"\1 younger than \2"),
+    (r"\b(are|is|were|was) (?:aged? )?(?:over|above) (\d\d)$", r"\1 older than \2"),
+    (r"\bbest (\w+ )?time\b", r"lowest \1time"), (r"\bboth ((?:\w+ ){1,3}and)\b", r"\1"),
+    (r"\bhow many (?:people|persons|lives) (?:have |had )?(?:died|perished|were killed|were lost|lost their lives)\b",
+     "how many deaths were there"),
+    (r"\bkilled (?:nobody|no one|no people)\b", "had 0 deaths"),
+    (r"\bkilled ((?:more than|less than|fewer than|at least|at most|over|under) [\d,.]+|the most|the fewest) people\b",
+     r"had \1 deaths"),
+    (r"\b(?:in|during|from|of) the (\d{3})0['’]?s\b", r"between \g<1>0 and \g<1>9"),
+    (r"\bhalf an hour\b", "30 minutes"), (r"\ban hour and a half\b", "90 minutes"), (r"\b(took|takes?) part\b", "ran"),
+    (r"\btop (\d+|two|three|four|five|six|ten) earners\b", r"\1 highest paid people"),
+    (r"\b(?:best|better)[- ]paid\b", "highest paid"), (r"\b(?:worst|least)[- ]paid\b", "lowest paid"),
+    (r"^how long (did|does|do) (.+) last$", r"how long is \2"),
+    (r"^who (?:has|have) no\b", "which people have no"), (r"\b(?:everyone|everybody)\b", "all people"),
     (r"^is it (?:true|correct|right|the case) that\b", "does"),
     (r"\bis (?:the )?runner-?up (?:in terms of|in|by|for)\b", "has the second highest"),
     (r"\branks (?:number|no\.?|#) ?(?:two|2)\b", "ranks second"),

@@ -26,7 +26,8 @@ Function = Literal[
     "count", "distinct", "sum", "avg", "median", "min", "max", "range", "stddev", "variance", "value"
 ]  # fmt: skip
 Kind = Literal[
-    "scalar", "values", "top", "groups", "share", "exists", "check", "truth", "difference", "ratio", "which", "compare"
+    "scalar", "values", "top", "groups", "share", "exists", "check", "truth", "difference", "ratio", "which", "compare",
+    "place", "having",
 ]  # fmt: skip
 
 
@@ -88,12 +89,12 @@ class Query:
         measure: What is computed, or ranked by.
         group: What is measured for each value of.
         where: Which rows.
-        part: For shares and checks, the condition asked about; for pairs, the rows of the second side.
+        part: For shares, checks and places, the condition asked about; for pairs, the rows of the second side.
         descending: Whether the largest come first.
         rank: Which place is wanted.
         count: How many places.
         plural: Whether several answers are welcome.
-        operator: For truths, how the measure compares.
+        operator: For truths, and for groups that have so many rows, how the measure compares.
         number: For truths, with what.
         per: For an average of group measures, the outer function.
         base: Name of the table whose rows are looked at, where it is not the one that the columns tell.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from .composing import composed
 from .patterns import Matcher
-from .query import Condition, Query, Reading
+from .query import Condition, Query, Reading, columns_of
 from .rules import CLOSED, OPEN
 from .schema import Schema
 from .span import Span
@@ -48,6 +48,8 @@ def _sound(query: Query, path: Sequence[Span]) -> bool:
     numbers = query.kind == "values" and any(column.numeric or column.dated for column in query.select)
     if numbers and any(span.tag == "WHAT" and span.sense.value == "who" for span in path):
         return False
+    if _forgets_rows(query, path):
+        return False
     if query.kind in _ABOUT_TWO:
         return True
     column = query.measure.column if query.measure and query.kind == "scalar" else None
@@ -57,6 +59,16 @@ def _sound(query: Query, path: Sequence[Span]) -> bool:
     said = [one for one in (*query.where, *query.part) if isinstance(one, Condition) and not one.negated]
     equal = {one.column: one for one in said if one.operator == "="}
     return not any(one.column in equal and one.values != equal[one.column].values for one in said if one.values)
+
+
+def _forgets_rows(query: Query, path: Sequence[Span]) -> bool:
+    """Tell whether rows are said that the query does not look at: companies with any order."""
+    said = {span.table.name for span in path if span.tag == "ROW" and span.table}
+    measure = query.measure
+    used = {column.table for column in (*query.select, *columns_of(query.where), *columns_of(query.part))}
+    used |= {one.table for one in (query.group, measure.column if measure else None) if one}
+    used |= {table.name for table in (query.table, measure.table if measure else None) if table} | {query.base}
+    return not said <= used
 
 
 def _misplaced(query: Query, path: Sequence[Span], schema: Schema) -> bool:

@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from .matching import attribute_score
 from .nouns import Noun, Nouns
 from .query import Function, Measure, Where
-from .reader import Reader
+from .reader import SURE, Reader
+from .schema import Column
 from .span import Span
 
 MOST_PLACES = 1000
+_LESS_IS_MORE = frozenset(["time", "second", "duration", "rank", "place", "position"])
 _BEFORE_SUPERLATIVE = ("BE", "HAVE", "DO", "REL", "IN", "THERE", "BY", "RANK", "APPEAR", "COMMA")
 _BEFORE_MEASURE = ("RANK", "BY", "BE", "HAVE", "REL", "COMMA")
 
@@ -37,6 +40,23 @@ class Ranked:
     def where(self) -> Where:
         """The conditions on what is ranked."""
         return self.noun.where
+
+
+def less_is_first(column: Column) -> bool:
+    """Tell whether the least of a column comes first: the earliest date, the shortest time."""
+    return column.dated or bool(_LESS_IS_MORE & set(column.words))
+
+
+def facing(extreme: Extreme, column: Column) -> Extreme:
+    """Return the places in the direction of a column: the fastest time is the lowest, the oldest year the first."""
+    sense = extreme.span.sense if extreme.span else None
+    if sense is None or _carries(sense.attributes, column) or not _carries(sense.inverse, column):
+        return extreme
+    return replace(extreme, descending=not extreme.descending, span=None)
+
+
+def _carries(attributes: tuple[str, ...], column: Column) -> bool:
+    return any(attribute_score(attribute, column) >= SURE for attribute in attributes)
 
 
 Found = Iterator[tuple[Ranked, int, float]]
@@ -200,7 +220,7 @@ class Rankings(Reader):
         for start in self.skip(position + 1, ("BY", "IN", "RANK"), 2):
             if start > position + 1:
                 for measure, grouped, end, cost in self.measure(start):
-                    places = replace(extreme, descending=not (measure.column and measure.column.dated))
+                    places = replace(extreme, descending=not (measure.column and less_is_first(measure.column)))
                     yield Ranked(noun=noun, measure=measure, extreme=places, grouped=grouped), end, cost
 
     # the superlative first
@@ -228,7 +248,7 @@ class Rankings(Reader):
         sense, table = extreme.span.sense, noun.table.name if noun.table else ""
         for attributes, turned in ((sense.attributes, False), (sense.inverse, True)):
             for column in self.implied(attributes, table):
-                places = replace(extreme, descending=extreme.descending != turned)
+                places = replace(extreme, descending=extreme.descending != turned, span=None)
                 yield Ranked(noun=noun, measure=Measure(function="value", column=column), extreme=places), end, 0.05
 
     def _several(self, position: int) -> Found:

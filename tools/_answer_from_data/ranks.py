@@ -7,8 +7,8 @@ from .lexicon import lexicon
 from .nouns import Noun
 from .patterns import Bound
 from .query import Measure, Query
-from .rankings import Ranked
-from .schema import Schema
+from .rankings import Extreme, Ranked, facing, less_is_first
+from .schema import Column, Schema
 
 Built = Iterator[tuple[Query, float]]
 
@@ -23,7 +23,10 @@ def ranked(bound: Bound, schema: Schema) -> Built:
     select = wanted or ((shown,) if shown else ())
     if not select or (not wanted and found.measure.column in select):
         return
-    extreme, doubt = found.extreme, 0.2 * found.noun.guessed
+    column = found.measure.column
+    extreme, doubt = facing(found.extreme, column) if column else found.extreme, 0.2 * found.noun.guessed
+    doubt += 0.4 * any(one is not None and bool(one.truths) for one in wanted)
+    most = found.extreme.span is not None and found.extreme.span.tag == "MOST"
     query = Query(
         kind="top",
         table=found.noun.table,
@@ -36,13 +39,38 @@ def ranked(bound: Bound, schema: Schema) -> Built:
         plural=extreme.count > 1 or found.noun.plural,
         group=shown if found.grouped else None,
     )
-    if not found.grouped:
+    beside = bool(wanted) and (found.noun.table is not None or found.noun.column is not None)
+    groups = [] if found.grouped or beside else list(_group_readings(query, doubt))
+    if most and any(other.measure and other.measure.function == "sum" for other, _ in groups):
+        yield groups[0]
+    elif not found.grouped:
         yield query, doubt
-        yield from _group_readings(query, doubt)
-    elif shown and not wanted and not _counts_itself(found):
-        column = found.measure.column
+        yield from groups
+    elif shown and not _counts_itself(found) and (not wanted or _beside(found, wanted)):
         alone = column is not None and shown.unique and column.table == shown.table
         yield query, doubt + 0.3 * alone
+
+
+def place(bound: Bound, schema: Schema) -> Built:
+    """Yield which place one thing holds; not where nobody says whether more or less comes first."""
+    column, entity, way = bound["number"].column, bound["entity"], bound.get("way")
+    if column.year or not entity.equality or entity.column in (column, None) or entity.column.table != column.table:
+        return
+    if way is None and (less_is_first(column)):
+        return
+    extreme = Extreme(descending=way is None or way.sense.value == "max", span=way)
+    query = Query(
+        kind="place", measure=Measure(function="value", column=column), where=bound["where"], part=(entity,),
+        descending=facing(extreme, column).descending,
+    )  # fmt: skip
+    yield query, 0.0
+
+
+def _beside(found: Ranked, wanted: tuple[Column | None, ...]) -> bool:
+    """Tell whether what is wanted stands beside the names of what is ranked by rows of another table."""
+    shown, counted = found.noun.shown, found.measure.table
+    named = shown is not None and shown.unique and counted not in (None, found.noun.table)
+    return named and all(column is not None and shown is not None and column.table == shown.table for column in wanted)
 
 
 def _counts_itself(found: Ranked) -> bool:

@@ -10,6 +10,7 @@ from .counts import (
     count_groups,
     count_things,
     extreme_value,
+    groups_with,
     share,
     share_of_total,
     total,
@@ -33,7 +34,7 @@ from .lookups import (
 from .pairs import compare, difference, difference_of_counts, ratio, which, which_or_compare
 from .patterns import Bound
 from .query import Query
-from .ranks import ranked
+from .ranks import place, ranked
 from .schema import Schema
 
 Builder = Callable[[Bound, Schema], Iterator[tuple[Query, float]]]
@@ -42,6 +43,8 @@ OPEN: tuple[tuple[str, Builder], ...] = (
     ("LEAD* HOWMANY np F", count),
     ("LEAD* HOWMANY np F BE|THERE* AGG=sum", count_things),
     ("LEAD* HOWMANY np F BE|HAVE|THERE|IN|APPEAR* FILE@file F", count),
+    ("LEAD* HOWMANY@how_many np HAVE|IN|THERE* CMP@cmp NUM@number_span ROW@rows F", groups_with),
+    ("LEAD* np HAVE|REL|IN* CMP@cmp NUM@number_span ROW@rows F", groups_with),
     ("LEAD* COUNT IN? np F", count),
     ("LEAD* HOWMANY np F PER col@group F", count_groups),
     ("LEAD* HOWMANY np BY col@group F", count_groups),
@@ -65,6 +68,7 @@ OPEN: tuple[tuple[str, Builder], ...] = (
     ("WHAT|IN* ranked F", ranked),
     ("LEAD* cols IN|POSS* ranked F", ranked),
     ("LEAD* cols DO|BE ranked F", ranked),
+    ("LEAD* RANK IN entity IN|BY* number F COMMA? SUP@way? ORD?", place),
     ("LEAD* cols IN F", look_up),
     ("LIST@list LEAD* cols IN? F", look_up),
     ("WHAT BE* cols BE|DO? F", look_up),

@@ -15,6 +15,11 @@ _TRUE = {"1", "true", "yes", "y", "t"}
 _FALSE = {"0", "false", "no", "n", "f"}
 
 
+def items_of(text: str) -> list[str]:
+    """Return the things that a cell lists."""
+    return [item.strip() for item in re.split(r";|\||,(?=\s)", text) if item.strip()]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """One column of a table."""
@@ -51,6 +56,12 @@ class Column:
         """Whether its cells are longer than codes."""
         texts = [value for value in self.examples if isinstance(value, str)]
         return sum(map(len, texts)) > 4 * len(texts)
+
+    @property
+    def listing(self) -> bool:
+        """Whether its cells list several things each: Egypt; Sudan."""
+        texts = [value for value in self.examples if isinstance(value, str)]
+        return len(texts) > 1 and sum(len(items_of(text)) > 1 for text in texts) * 2 >= len(texts)
 
     @property
     def wordy(self) -> bool:
@@ -275,4 +286,4 @@ def is_row_noun(table: Table, word: str) -> bool:
         return True
     if word in table.counts_time or any(synonyms(word, noun) for noun in table.nouns):
         return True
-    return len(word) >= 3 and any(noun.endswith(word) and len(noun) <= len(word) + 4 for noun in table.nouns)
+    return len(word) >= 3 and any(noun.endswith(word) and len(noun) <= len(word) + 5 for noun in table.nouns)

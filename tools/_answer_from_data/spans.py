@@ -18,6 +18,7 @@ _SMALL_WORDS = (
     "the a an of in for and or with is are to by per all any does do did was were has have that from on at with between"
 )
 _NOT_AT_THE_EDGE = frozenset(_SMALL_WORDS.split())
+_COUNTING = frozenset(["most", "fewest", "many", "more", "fewer"])
 _ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol", "title", "label"])
 _PLACES = frozenset(["place", "position", "spot", "rank", "number", "no"])
 _BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be", "being", "="])
@@ -245,6 +246,8 @@ def _keywords(words: Sequence[Token]) -> list[Span]:
             for sense in keywords().get(text, ()):
                 if sense.tag == "REL" and _asks(words, start):
                     continue
+                if sense.tag == "MOST" and start and words[start - 1].norm == "at":
+                    continue
                 result.append(Span(start=start, end=end, tag=sense.tag, text=text, sense=sense, cost=sense.cost))
     return result
 
@@ -291,6 +294,7 @@ def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:
     for index, word in enumerate(words):
         light = word.norm in lexicon().fillers or word.text in lexicon().fillers
         verb = stem(word.norm) in lexicon().verbs or stem(word.norm) in lexicon().time_verbs
+        verb = verb and not (index and words[index - 1].norm in _COUNTING and word.norm.endswith("s"))
         if word.kind in ("word", "sign", "possessive", "cardinal") and (light or verb):
             cost = 0.6 if index in named and word.norm not in ("the", "a", "an") else 0.05 if light else 0.15
             result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=cost))

@@ -1,6 +1,7 @@
 """Queries written as SQL over the tables as `table_query` names them."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from .query import AnyOf, Condition, Measure, Query, Where, columns_of
 from .schema import Column, Link, Schema
@@ -52,6 +53,7 @@ class Writer:
         writers: dict[str, Callable[[], str]] = {
             "scalar": self._scalar, "values": self._values, "top": self._top, "groups": self._groups,
             "share": self._share, "exists": self._exists, "check": self._check, "truth": self._truth,
+            "place": self._place, "having": self._having,
         }  # fmt: skip
         return writers[query.kind]() if query.kind in writers else self._pair()
 
@@ -106,8 +108,18 @@ class Writer:
         link = self.schema.path(other, self.base)
         if link is None or len(tables) > 1:
             raise Unreachable
+        none = isinstance(one, Condition) and (one.negated or one.operator == "missing")
+        if none:
+            test = self._positive(one)
         inner = f"SELECT norm({quoted(link.column)}) FROM {quoted(other)} WHERE {test}"
-        return f"norm({quoted(self.base)}.{quoted(link.other_column)}) IN ({inner})"
+        return f"norm({quoted(self.base)}.{quoted(link.other_column)}) {'NOT ' * none}IN ({inner})"
+
+    def _positive(self, one: Condition | AnyOf) -> str:
+        """Return what no row of the other table may fulfil, and that it names a row of this one."""
+        assert isinstance(one, Condition)
+        if one.operator == "missing":
+            return f"{named(one.column)} IS NOT NULL"
+        return self._test(replace(one, negated=False))
 
     @staticmethod
     def _on(link: Link) -> str:
@@ -239,6 +251,17 @@ class Writer:
         last = query.rank + query.count - 1
         return f"SELECT * FROM ({ranked}) WHERE place <= {last} ORDER BY place"
 
+    def _place(self) -> str:
+        """Return which place a row holds among all that are measured."""
+        query, column = self.query, self.query.measure.column if self.query.measure else None
+        assert column is not None
+        source = self._from([column, *columns_of(query.part)], query.where)
+        joint = " AND " if " WHERE " in source else " WHERE "
+        hit = " AND ".join(self._test(one) for one in query.part if isinstance(one, Condition))
+        over = f"ORDER BY {self.day(column)} {'DESC' if query.descending else 'ASC'}"
+        inner = f"SELECT {hit} AS hit, rank() OVER ({over}) AS place {source}{joint}{named(column)} IS NOT NULL"
+        return f"SELECT DISTINCT place AS answer, 1 AS used FROM ({inner}) WHERE hit"
+
     def _groups(self) -> str:
         query, measure, group = self.query, self.query.measure, self.query.group
         assert measure is not None
@@ -249,6 +272,17 @@ class Writer:
             f"SELECT {named(group)} AS name, {self.measured(measure)} AS amount {source}{joint}"
             f"{named(group)} IS NOT NULL GROUP BY 1 ORDER BY 1"
         )
+
+    def _having(self) -> str:
+        """Return the groups that have so many rows, or how many such groups there are."""
+        query, measure, group = self.query, self.query.measure, self.query.group
+        assert measure is not None
+        assert group is not None
+        source = self._from([group], query.where)
+        joint = " AND " if " WHERE " in source else " WHERE "
+        test = f"{self.measured(measure)} {query.operator} {literal(query.number)}"
+        inner = f"SELECT {named(group)} AS name {source}{joint}{named(group)} IS NOT NULL GROUP BY 1 HAVING {test}"
+        return f"SELECT count(*) AS answer, 1 AS used FROM ({inner})" if query.per else f"{inner} ORDER BY 1"
 
     def _share(self) -> str:
         query, measure = self.query, self.query.measure

@@ -4,13 +4,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .answers import Outcome, answer_value
 from .cleaning import Asked
 from .lexicon import lexicon
+from .sections import asked_section, section
 from .steps import Call, History, Step, call, calls_in, given_up, result_of, step
 from .tokens import stem, tokens
 from .vocabulary import grammar_words
 
 _ENOUGH = 0.7
+_MOST_LINES = 2_000
+_ABOUT = re.compile(
+    r"^(what) (?:does|do|did) (?:the |this )?[\w ]{1,30}? (?:say|says|state|tell us|tell) "
+    r"(?:about|on|regarding|concerning) ",
+    re.IGNORECASE,
+)
 _LEAD = 1.08
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b"
@@ -20,10 +28,15 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _MOMENT = re.compile(rf"\d{{1,2}}[:.]\d\d|\d ?[ap]\.?m\b|noon|midnight|{_YEAR.pattern}", re.IGNORECASE)
+_DAY = re.compile(rf"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|{_YEAR.pattern}", re.IGNORECASE)
+_CONDITION = re.compile(r"\d|\b(?:after|before|until|within|only|if|when|while|during|once|day)\b", re.IGNORECASE)
+_WHEN = re.compile(r"^(?:on|in|at) (?:what|which) (?:week)?(?:day|date|year|month|time)\b", re.IGNORECASE)
 _KEY = re.compile(r"([^.:]{1,40}):\s+\S")
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (r"^(?:for |at |in )?(?:how (?:many|much|long|far|old|tall)|what (?:number|percentage|percent|age))\b", _NUMBER),
     (r"^(?:at what time|when)\b(?=.*\b(?:leav|open|clos|start|begin|end|arriv|depart|serv)\w*)", _MOMENT),
+    (r"^on (?:what|which) (?:week)?day\b", _DAY),
+    (r"^when (?:does|do|is|are|can|may|must|should)\b", _CONDITION),
     (r"^(?:when|in (?:what|which) year|what year|which year|on (?:what|which) (?:date|day))\b", _YEAR),
     (r"^(?:who|whose|whom)\b", re.compile(r"(?<=\s)[A-Z]\w+|^[A-Z]\w+ (?:shall|will|is|was|has|had|may|can|must)\b")),
 )
@@ -31,19 +44,53 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[str, Any] | None) -> Step:
     """Return the next step of the work on a question about texts."""
-    searches = [call("read_file", path=file, find=asked.question) for file in files]
+    if name := asked_section(asked.question):
+        return _section_step(name, files, history, answer)
+    question = _ABOUT.sub(r"\1 ", asked.question)
+    searches = [call("read_file", path=file, find=_WHEN.sub("when", question)) for file in files]
     results = [result_of(history, search) for search in searches]
     waiting = [search for search, result in zip(searches, results, strict=True) if result is None]
     if waiting:
         done = "Nothing was done yet." if not any(calls_in(history)) else "The files are not tables."
         return step(f"The question is: {asked.question}", done, "", "Find the passage that tells.", *waiting)
-    kinds = (answer or {}).get("type", "string")
-    if kinds != "string" and "string" not in kinds:
-        return given_up("a text look-up answers in words only")
-    return _judged(asked.question, searches, results)
+    return _judged(question, searches, results, answer)
 
 
-def _judged(question: str, searches: Sequence[Call], results: Sequence[Mapping[str, Any] | None]) -> Step:
+def _section_step(name: str, files: list[str], history: History, answer: Mapping[str, Any] | None) -> Step:
+    """Return the next step towards the words of a whole section."""
+    readings = [call("read_file", path=file, lines=_MOST_LINES) for file in files]
+    results = [result_of(history, reading) for reading in readings]
+    waiting = [reading for reading, result in zip(readings, results, strict=True) if result is None]
+    if waiting:
+        return step(f"The section {name} is asked for.", "Nothing was done yet.", "", "Read the text.", *waiting)
+    found = [
+        (file, section(str(result["value"].get("text", "")).splitlines(), name))
+        for file, result in zip(files, results, strict=True)
+        if result is not None and result.get("ok")
+    ]
+    hits = [(file, hit) for file, hit in found if hit]
+    if len(hits) != 1:
+        return given_up(f"not one section alone is called {name}")
+    file, (first, last, text) = hits[0]
+    return _reported(file, first, last, text, text, answer)
+
+
+def _reported(file: str, first: int, last: int, quote: str, words: str, answer: Mapping[str, Any] | None) -> Step:
+    value = answer_value(Outcome(values=(words,)), answer, None)
+    if value is None:
+        return given_up("the passage is not of the wanted type")
+    lines = f"line {first}" if first == last else f"lines {first}-{last}"
+    evidence = [{"source": file, "detail": lines, "quote": quote[:300]}]
+    done = call("done", answer=value, success=True, evidence=evidence, reason="")
+    return step(f"{file}, {lines} tells.", "One passage covers the question.", "", "Report the passage.", done)
+
+
+def _judged(
+    question: str,
+    searches: Sequence[Call],
+    results: Sequence[Mapping[str, Any] | None],
+    answer: Mapping[str, Any] | None,
+) -> Step:
     found: list[tuple[str, Mapping[str, Any]]] = []
     for search, result in zip(searches, results, strict=True):
         if result is not None and result.get("ok"):
@@ -56,10 +103,20 @@ def _judged(question: str, searches: Sequence[Call], results: Sequence[Mapping[s
     rivals = [passage for _, passage in fitting[1:] if float(passage["score"]) * _LEAD > float(best["score"])]
     if any(len(rival["matched"]) >= len(best["matched"]) and rival["text"] != best["text"] for rival in rivals):
         return given_up("several passages fit equally well")
-    lines = f"line {best['start']}" if best["start"] == best["end"] else f"lines {best['start']}-{best['end']}"
-    evidence = [{"source": file, "detail": lines, "quote": str(best["text"])[:300]}]
-    done = call("done", answer=_answer(question, best), success=True, evidence=evidence, reason="")
-    return step(f"{file}, {lines} tells.", "One passage covers the question.", "", "Report the passage.", done)
+    words = _only_number(question, str(best["text"])) if _wants_number(answer) else _answer(question, best)
+    return _reported(file, int(best["start"]), int(best["end"]), str(best["text"]), words, answer)
+
+
+def _wants_number(answer: Mapping[str, Any] | None) -> bool:
+    return (answer or {}).get("type") in ("number", "integer")
+
+
+def _only_number(question: str, text: str) -> str:
+    """Return the one number of a passage that the question does not say itself, else nothing."""
+    said = {word.text for word in tokens(question)}
+    found = [number.replace(",", "") for number in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", text)]
+    told = [number for number in found if number not in said]
+    return told[0] if len(told) == 1 else ""
 
 
 def _answer(question: str, passage: Mapping[str, Any]) -> str:
@@ -81,7 +138,11 @@ def _fits(question: str, passage: Mapping[str, Any]) -> bool:
         return False
     around = f"{text} {passage['context']}".casefold()
     for word in tokens(question)[1:]:
-        name = (word.kind == "word" and word.capital) or word.number is not None or word.kind == "quoted"
+        name = (
+            (word.kind == "word" and word.capital)
+            or (word.number is not None and word.norm != "one")
+            or word.kind == "quoted"
+        )
         if name and word.text.casefold() not in around:
             return False
     wanted = next((pattern for opening, pattern in _KINDS if re.match(opening, question, re.IGNORECASE)), None)

@@ -49,7 +49,19 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("recent", "more recent", "most recent", "less recent", "least recent", DATES + _BIRTH, ()),
     ("recently", "more recently", "most recently", "less recently", "least recently", DATES + _BIRTH, ()),
     ("last", "", "last", "", "", DATES, ()),
-    ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second")),
+    ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second", "minute", "duration")),
+    ("quick", "quicker", "quickest", "", "", ("speed", "velocity"), ("time", "second", "minute", "duration")),
+    ("deadly", "deadlier", "deadliest", "", "", ("death", "fatality", "casualty", "victim"), ()),
+    ("wet", "wetter", "wettest", "drier", "driest", ("precipitation", "rainfall", "rain"), ()),
+    (
+        "profitable",
+        "more profitable",
+        "most profitable",
+        "less profitable",
+        "least profitable",
+        ("profit", "margin"),
+        (),
+    ),
     (
         "expensive",
         "more expensive",
@@ -143,6 +155,7 @@ HAVE : has | have | had | having | contain | contains | containing | show | show
 HAVE : counts | carry | recorded | record | carries | boasts | boast | feature | features
 THERE : there | exist | exists
 IN : in | of | from | for | at | on | within | among | by | inside | amongst | across | out of | belonging to
+IN : through
 IN : for which | located in | based in | living in | situated in | found in | coming from | which is in | to | into
 IN : considering | considering only | regarding | concerning | looking at | restricted to | limited to | as | during
 REL : that | who | whose | where | with | when | such that | which | if | for which | in which | given that | given
@@ -177,7 +190,7 @@ MOST min : lowest count of | smallest count of | smallest number of | lowest num
 MOST min : least | fewest | the fewest | the least | the smallest number of | the lowest number of
 OFTEN max : most represented | predominant | dominant | most common | most frequent | most often | most frequently
 OFTEN max : the most times | most times | modal | dominating | prevailing | dominates | most commonly | commonest
-OFTEN max : most popular
+OFTEN max : most popular | busiest
 OFTEN max : mode | mode of | most prevalent | most widespread | most typical | most numerous
 OFTEN min : the fewest times | fewest times | least represented | least common | least frequent | least often
 OFTEN min : least frequently | rarest

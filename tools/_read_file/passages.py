@@ -13,19 +13,21 @@ _AROUND = 0.25
 _MOST_CHARACTERS = 600
 _END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9À-Þ])")
 _HEADING = re.compile(r"[A-Z\d][^.!?:;,|]{2,59}[^.!?:;,|\s]")
+_NUMBERED = re.compile(r"(?:(?:Section|Chapter|Article|Part) )?\d+(?:\.\d+)*[.):]?\s+[A-Z][^.!?:;|]{1,58}")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx|ca|Fig|Inc|Ltd|Jr|Sr)\.$")
 _LIGHT = """a an the of in on at to for from by with as is are was were be been being do does did has have had and or
 not no what which who whom whose when where why how much many that this these those it its there their they he she his
 her i you we me my our your can could would should will may might shall than then so if but into about over under
 according file document text say says said tell mention mentioned give given please name list find state must someone
-somebody anyone everyone all any each every need needs needed ought"""
+somebody one anyone everyone all any each every need needs needed ought"""
 _STOP = frozenset(_LIGHT.split())
 _IRREGULAR_FORMS = """
 stood stand; paid pay; built build; wrote write; written write; made make; held hold; sold sell; began begin; begun
 begin; led lead; won win; came come; went go; took take; taken take; gave give; ran run; found find; grew grow;
 grown grow; knew know; known know; became become; bought buy; brought bring; fell fall; kept keep; left leave; lost
 lose; met meet; sent send; spent spend; taught teach; thought think; men man; women woman; people person; children
-child
+child; permitted allow; permit allow; permits allow; purchased buy; purchase buy; commenced begin; constructed build;
+erected build
 """
 _IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.split(";")}
 
@@ -117,6 +119,8 @@ def _sentences(lines: list[str]) -> Iterator[_Sentence]:
             heading = found[1] or found[2]
         elif len(block) == 1 and _HEADING.fullmatch(block[0].strip()):
             heading = block[0].strip()
+        elif len(block) > 1 and _NUMBERED.fullmatch(block[0].strip()) and block[1][:1].isupper():
+            heading, start, block = block[0].strip(), start + 1, block[1:]
         for first, last, text in _split(block):
             yield _Sentence(
                 start=start + first,

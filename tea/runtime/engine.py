@@ -1,0 +1,107 @@
+"""Engine: what carries out the runs and calls of a platform; loaded with the first of them, as a list needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from tea.errors import BadTask
+from tea.managers.tracer import new_run_id
+from tea.protocols.instances import Instances
+from tea.refs import Kind
+from tea.runtime.direct import Direct
+from tea.runtime.execution import Executions
+from tea.runtime.home import read_variables
+from tea.runtime.mask import Mask, secrets_among
+from tea.runtime.people import Person
+from tea.runtime.policy import AllowTrusted, Policy
+from tea.runtime.run import CALL_SECONDS, Equipment, Run, Setting
+from tea.runtime.task_file import TaskFile, find_files, make_task
+from tea.store.workspaces import FileWorkspaces
+from tea.types import JsonObject, Response
+
+if TYPE_CHECKING:
+    from tea.runtime.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The runs of one platform, and calls from outside of any.
+
+    Args:
+        executions: Begins and repeats runs.
+        direct: Carries out calls that need no run.
+        instances: The live environments.
+        model: Name of the model of calls, None for the default.
+    """
+
+    executions: Executions
+    direct: Direct
+    instances: Instances
+    model: str | None
+
+    @classmethod
+    def of(cls, tea: Platform, instances: Instances, policy: Policy | None, person: Person | None) -> Engine:
+        """Put it together from what a platform has.
+
+        Args:
+            tea: The platform.
+            instances: Its live environments.
+            policy: Decides about calls; allows what is trusted by default.
+            person: Answers what components ask.
+        """
+        servers = cast(Any, {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp})
+        equipment = Equipment(
+            servers=servers,
+            libraries=tea.libraries,
+            models=tea.models,
+            prompts=tea.prompts,
+            memory=tea.memory,
+            policy=policy or AllowTrusted(),
+            person=person,
+            mask=Mask(secrets_among(read_variables(tea.home))),
+        )
+        executions = Executions(equipment, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
+        direct = Direct(servers, tea.versions.store, tea.trust, equipment.policy, CALL_SECONDS)
+        return cls(executions, direct, instances, tea.settings.model)
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+        """Carry out a call from outside of any run."""
+        response = await self.direct.invoke(kind, ref, arguments, session)
+        if response is not None:
+            return response
+        id = new_run_id()
+        setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.model)
+
+        async def call(run: Run) -> Response:
+            return await run.invoke(kind, ref, arguments, "", 0)
+
+        try:
+            return await self.executions.once(call, setting)
+        finally:
+            if session is None:
+                await self.instances.close(id)
+
+
+def read_task(
+    task: object, files: Sequence[str | Path], options: Mapping[str, Any], folder: Path
+) -> tuple[TaskFile, dict[str, Path]]:
+    """Return the task that a program gave, whatever it gave, with its files by the name they get.
+
+    Raises:
+        BadTask: It cannot be used.
+    """
+    read = _made(task, options)
+    return read, find_files(read, folder, files)
+
+
+def _made(task: object, options: Mapping[str, Any]) -> TaskFile:
+    if isinstance(task, TaskFile):
+        return make_task({**task.model_dump(mode="json", exclude_defaults=True), **options}) if options else task
+    if isinstance(task, str):
+        return make_task({"task": task, **options})
+    if isinstance(task, Mapping):
+        return make_task({**cast("Mapping[str, Any]", task), **options})
+    raise BadTask(f"A task is no {type(task).__name__}.", fix="give words, or a mapping as in a task file.")

@@ -1,0 +1,106 @@
+"""What a registry keeps and promises, wherever it keeps it: immutable versions, and heads that say what is current."""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Protocol
+
+from tea.store.bulk import Whole
+from tea.store.catalogue import Describe
+from tea.types import JsonObject
+
+
+class RegistryStore(Protocol):
+    """Where versions and heads are kept. All methods block; none needs a lock around it."""
+
+    def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
+        """Add one version, for ever.
+
+        Raises:
+            AlreadyRegistered: That version exists; also when another process was faster.
+            BadInput: The document is not JSON, or too large.
+            StorageError: It cannot be written; nothing of it is left.
+        """
+        ...
+
+    def advance(self, kind: str, name: str, head: JsonObject, expected: int) -> int:
+        """Make `head` the head after number `expected`, and return its number.
+
+        Raises:
+            Conflict: The newest head is not `expected`; also when another process was faster.
+            UnknownComponent: The name has no version.
+            StorageError: It cannot be written; nothing of it is left.
+        """
+        ...
+
+    def head(self, kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
+        """Return a head and its number, by default the newest; `(0, {})` when there is none.
+
+        Raises:
+            Damaged: The head is not what was written, or is gone.
+        """
+        ...
+
+    def read(self, kind: str, name: str, version: str) -> dict[str, Any]:
+        """Return the document of one version.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            Damaged: The file is not what was written.
+        """
+        ...
+
+    def create_all(self, components: Iterable[Whole]) -> None:
+        """Add components of new names with all that is known of them, fast, each at once as a whole.
+
+        Raises:
+            Conflict: One of the names is there; those before it may have been added.
+            BadInput: A document is not JSON, or too large; nothing is added.
+            StorageError: They cannot be written; each is there as a whole or not at all.
+        """
+        ...
+
+    def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
+        """Put `document`, which says that a version was purged, in the version's place.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            StorageError: It cannot be written; the version is what it was.
+        """
+        ...
+
+    def versions(self, kind: str, name: str) -> list[str]:
+        """Return the versions of a name, lowest first; none when the name is unknown."""
+        ...
+
+    def names(self, kind: str) -> list[str]:
+        """Return the names of a kind that have a version, sorted."""
+        ...
+
+    def mark(self, kind: str, name: str) -> object:
+        """Return what stays equal as long as no pointer of a name moves; None while that cannot be told, or is unknown.
+
+        It costs microseconds, so it may be asked for on an event loop.
+        """
+        ...
+
+    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, JsonObject | None]:
+        """Return what a list shows of every name of a kind, sorted, reading only what changed since the last look.
+
+        Args:
+            kind: The kind.
+            form: Number of the form of what `describe` returns; another number reads everything anew.
+            describe: Reads one component.
+        """
+        ...
+
+    def outlines(
+        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
+    ) -> dict[str, JsonObject]:
+        """Return what a list shows of sources that are not in the registry, reading only those it does not know.
+
+        Args:
+            kind: The kind.
+            digests: Digests of the sources.
+            form: Number of the form of what `outline` returns.
+            outline: Reads the source of a digest.
+        """
+        ...
