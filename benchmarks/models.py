@@ -1,24 +1,21 @@
-"""CPU per step of a tool-calling conversation with a model on loopback: aiohttp, the SDK, our adapter, and whole runs.
+"""CPU per step of a tool-calling conversation with a model on loopback: aiohttp, the SDK, and our adapter.
 
 Usage: python benchmarks/models.py [STEPS ...]
-The server is a process of its own, so its CPU does not count. Every way sends the same growing conversation; `tea.run`
-is the planner with registered tools, validation, gate and a journal on disk.
+The server is a process of its own, so its CPU does not count. Every way sends the same growing conversation.
+Whole runs are measured by `overhead.py`.
 """
 
 import asyncio
 import json
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 from tea.managers.model_config import ModelConfig
 from tea.models.connect import connect
 from tea.models.presets import local
-from tea.runtime.platform import Platform
 from tea.types import JsonObject, Message, ModelRequest, Response, TextPart, ToolCall
 
 RESULT = "The sum of the first numbers is forty-two, and the rest of this sentence is what tools usually say. " * 4
@@ -36,7 +33,7 @@ def tools(count: int) -> list[dict[str, Any]]:
 
 
 async def serve() -> None:
-    """Answer every question with a call; a question that asks for a step record gets one, `done` when told to."""
+    """Answer every question with a call."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
@@ -45,8 +42,8 @@ async def serve() -> None:
             except (asyncio.IncompleteReadError, ConnectionError):
                 break
             size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            body = await reader.readexactly(size)
-            data = json.dumps(reply(body)).encode()
+            await reader.readexactly(size)
+            data = json.dumps(reply()).encode()
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(data))
             writer.write(data)
             await writer.drain()
@@ -57,26 +54,15 @@ async def serve() -> None:
     await server.serve_forever()
 
 
-def reply(body: bytes) -> dict[str, Any]:
-    """Return a completion: a function call, or a step record where the question has a schema."""
-    message: dict[str, Any] = {"role": "assistant", "content": None}
-    if b'"response_format"' in body:
-        last = b"This is your last step" in body
-        call = {"name": "done", "arguments": {"answer": "42"}} if last else sum_of(body.count(b'"assistant"'))
-        record = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g", "calls": [call]}
-        message["content"] = json.dumps(record)
-    else:
-        call = {"name": "tool_001", "arguments": '{"expression": "6 * 7"}'}
-        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": call}]
+def reply() -> dict[str, Any]:
+    """Return a completion with a function call."""
+    call = {"name": "tool_001", "arguments": '{"expression": "6 * 7"}'}
+    calls = [{"id": "call_1", "type": "function", "function": call}]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
     head = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
     return {**head, "choices": [choice], "usage": usage}
-
-
-def sum_of(number: int) -> dict[str, Any]:
-    """Return a call that is not the one before."""
-    return {"name": "calculator", "arguments": {"expression": f"{number} + 1"}}
 
 
 @asynccontextmanager
@@ -140,12 +126,6 @@ def _plain(call: ToolCall) -> dict[str, Any]:
     return {"name": call.name, "arguments": call.arguments}
 
 
-async def by_run(tea: Platform, url: str, steps: int) -> None:
-    """A whole run on an open platform: planner, calculator, gate, journal."""
-    outcome = await tea.run("go", model="m", tools=["calculator"], budget={"steps": steps})
-    assert (outcome.answer, outcome.cost.steps) == ("42", steps), outcome
-
-
 Way = Callable[[str, int], Awaitable[None]]
 
 
@@ -162,21 +142,14 @@ async def measured(ways: Mapping[str, Way], url: str, steps: int) -> list[float]
 
 async def main(*counts: int) -> None:
     """Print a row for each number of steps."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with server() as url, Platform(f"{folder}/home", state=f"{folder}/state") as tea:
-            tea.connect(local("m", url, "m"))
-            ways: dict[str, Way] = {
-                "aiohttp": by_aiohttp,
-                "SDK": by_sdk,
-                "adapter": by_adapter,
-                "tea.run": partial(by_run, tea),
-            }
-            for way in ways.values():
-                await way(url, 2)
-            print(f"| steps | {' | '.join(ways)} |\n|---{'|---' * len(ways)}|")
-            for count in counts:
-                row = await measured(ways, url, count)
-                print(f"| {count} | {' | '.join(f'{one:.2f}' for one in row)} |", flush=True)
+    async with server() as url:
+        ways: dict[str, Way] = {"aiohttp": by_aiohttp, "SDK": by_sdk, "adapter": by_adapter}
+        for way in ways.values():
+            await way(url, 2)
+        print(f"| steps | {' | '.join(ways)} |\n|---{'|---' * len(ways)}|")
+        for count in counts:
+            row = await measured(ways, url, count)
+            print(f"| {count} | {' | '.join(f'{one:.2f}' for one in row)} |", flush=True)
 
 
 if __name__ == "__main__":

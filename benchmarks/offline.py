@@ -1,7 +1,7 @@
 """How well the offline model answers questions it has not seen, over real tables; pandas works out the right answers.
 
 Usage: python benchmarks/offline.py [--held-out | --development] [--seed N] [--tables DIR] [--limit N] [--only CLASS]
-       [--json OUT] [--show wrong|abstained] [--list]
+       [--typed] [--json OUT] [--show wrong|abstained] [--list]
 """
 
 import argparse
@@ -35,6 +35,12 @@ import tea
 DATA = Path(__file__).resolve().parent.parent / "examples" / "data"
 TEXT_FILE = "constitution.txt"
 REPEATS = {"date": 5, **dict.fromkeys(("count where", "mean", "top row", "look up", "look up own", "most rows"), 2)}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "number": {"type": "number"},
+    "list": {"type": "array", "items": {"type": "string"}},
+    "yesno": {"type": "boolean"},
+    "text": {"type": "string"},
+}
 GRADES: tuple[Grade, ...] = ("right", "wrong", "abstained")
 
 
@@ -57,7 +63,7 @@ def main() -> None:
             print_questions(questions)
             return
         started = time.perf_counter()
-        outcomes = asyncio.run(ask_all(questions))
+        outcomes = asyncio.run(ask_all(questions, typed=options.typed))
         seconds = time.perf_counter() - started
     for outcome in outcomes:
         if outcome.grade == options.show:
@@ -88,6 +94,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--tables", type=Path, help="ask about every CSV file of this folder instead")
     parser.add_argument("--limit", type=int, help="ask no more than this many questions")
     parser.add_argument("--only", help="ask one class of questions")
+    parser.add_argument("--typed", action="store_true", help="state the type of the wanted answer, where there is one")
     parser.add_argument("--json", type=Path, help="write every question with its answers to this file")
     parser.add_argument("--show", choices=("right", "wrong", "abstained"), help="print the questions that ended so")
     parser.add_argument("--list", action="store_true", help="print the questions and the right answers, ask nothing")
@@ -168,13 +175,18 @@ def beyond_tables(sources: dict[str, Source], seed: int, held_out: bool) -> Iter
         yield from text(DATA / TEXT_FILE, held_out=held_out)
 
 
-async def ask_all(questions: list[Question]) -> list[Outcome]:
-    """Ask every question, two at a time, in a home and beside copies of the files that are thrown away."""
+async def ask_all(questions: list[Question], *, typed: bool = False) -> list[Outcome]:
+    """Ask every question, two at a time, in a home and beside copies of the files that are thrown away.
+
+    Args:
+        questions: What to ask.
+        typed: Whether to state the type of the wanted answer.
+    """
     turn = asyncio.Semaphore(2)
 
     async def one(question: Question, platform: tea.Platform) -> Outcome:
         async with turn:
-            answer, error = await ask(question.text, [path.name for path in question.files], platform)
+            answer, error = await ask(question, platform, typed=typed)
         return Outcome(question=question, answer=answer, error=error, grade=grade(question, answer))
 
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -185,19 +197,22 @@ async def ask_all(questions: list[Question]) -> list[Outcome]:
     return [task.result() for task in tasks]
 
 
-async def ask(question: str, files: list[str], platform: tea.Platform) -> tuple[Any, str]:
+async def ask(question: Question, platform: tea.Platform, *, typed: bool = False) -> tuple[Any, str]:
     """Put one question to the product's offline model.
 
     Args:
-        question: What is asked.
-        files: Names of files in the current folder.
+        question: What is asked, about files in the current folder.
         platform: The product, open.
+        typed: Whether to state the type of the wanted answer.
 
     Returns:
         The answer, or None where it abstained, and the error if there was one.
     """
+    task: dict[str, Any] = {"task": question.text, "files": [path.name for path in question.files], "model": "offline"}
+    if typed and question.kind in SCHEMAS:
+        task["answer"] = SCHEMAS[question.kind]
     try:
-        result = await platform.run({"task": question, "files": files, "model": "offline"})
+        result = await platform.run(task)
     except tea.TeaError as error:
         return None, str(error)
     return (result.answer, "") if result.ok else (None, "")

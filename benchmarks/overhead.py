@@ -14,7 +14,7 @@ import re
 import statistics
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ def _call(number: int, name: str, arguments: Mapping[str, Any]) -> dict[str, Any
 
 
 @asynccontextmanager
-async def started(*command: str) -> AsyncIterator[Worker]:
+async def started(*command: str) -> AsyncGenerator[Worker]:
     """Give a process that listens, and end it."""
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=2**24)
     try:
@@ -154,7 +154,8 @@ async def main() -> None:
     if chosen.serve:
         await serve()
         return
-    pythons = dict.fromkeys(OWN, sys.executable) | (dict.fromkeys(PEERS, chosen.peers) if chosen.peers else {})
+    pythons: dict[str, str] = dict.fromkeys(OWN, sys.executable)
+    pythons |= dict.fromkeys(PEERS, str(chosen.peers)) if chosen.peers else {}
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(started(sys.executable, __file__, "--serve"))
         assert server.stdout is not None

@@ -45,9 +45,7 @@ def _kinds(text: str | None) -> list[Kind]:
 
 
 def _text(found: "list[Listing]") -> str:
-    rows = [
-        (f"{one.kind}:{one.name}", one.version, one.origin, " ".join([*_marks(one), one.description])) for one in found
-    ]
+    rows = [(f"{one.kind}:{one.name}", one.version, one.origin, marked(one)) for one in found]
     return table(rows) if rows else "Nothing is registered."
 
 
@@ -55,7 +53,8 @@ def _facts(one: "Listing") -> dict[str, Any]:
     return {field.name: getattr(one, field.name) for field in fields(one) if field.name != "text"}
 
 
-def _marks(one: "Listing") -> list[str]:
+def marked(one: "Listing") -> str:
+    """Return what a component is for, after what one should know before using it."""
     marks = [] if one.trusted else ["quarantined"]
     marks += [] if one.state == "active" else [one.state]
-    return [f"[{mark}]" for mark in marks]
+    return " ".join([*(f"[{mark}]" for mark in marks), one.description])

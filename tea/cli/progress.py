@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "done": "[x]", "failed": "[!]"}
 _WORDS, _ARGUMENTS = 150, 90
 _CALLS = ("tool", "environment")
+_PIECE = 20  # characters of an answer between two looks of the line that tells of it
 _CLEAR = "\r\x1b[K"
 
 
@@ -37,6 +38,7 @@ class Progress:
         self._shown = False
         self._plan: list[str] = []
         self._targets: dict[str, tuple[str, str]] = {}
+        self._came: dict[str, int] = {}
         self._left = ""
 
     def __call__(self, event: "Event") -> None:
@@ -49,6 +51,8 @@ class Progress:
             self._line(f"run {self.run}", "dim")
         elif event.kind == "start":
             self._start(event, data)
+        elif event.kind == "delta":
+            self._delta(event, data)
         elif event.kind in ("done", "failed"):
             self._end(event, data)
         elif event.kind == "note":
@@ -71,8 +75,18 @@ class Progress:
         elif self._all and kind != "policy":
             self._line(f"{event.agent or 'tea'}: {kind} {target}", "dim")
 
+    def _delta(self, event: "Event", data: Mapping[str, Any]) -> None:
+        """Show that an answer comes: on a terminal how much of it so far, elsewhere only that it has begun."""
+        before = self._came.get(event.key)
+        now = 0 if data["type"] == "again" else (before or 0) + len(data["text"])
+        self._came[event.key] = now
+        who = f"{event.agent or 'tea'}: {self._targets.get(event.key, ('', 'a model'))[1]}"
+        if before is None or (self._live and now // _PIECE != before // _PIECE):
+            self._present(f"{who} answers" + (f", {now:,} characters" if self._live else ""))
+
     def _end(self, event: "Event", data: Mapping[str, Any]) -> None:
         kind, target = self._targets.pop(event.key, ("", ""))
+        self._came.pop(event.key, None)
         found = fields(data.get("data"))
         if kind == "budget":
             self._left = _left(found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tea.cli.command import Command
+from tea.cli.list import marked
 from tea.cli.reference import KEPT, kind_named
 from tea.cli.terminal import one_line, table
 from tea.errors import BadInput, BadRef
@@ -51,7 +52,7 @@ def _kind(text: str) -> Kind:
 
 
 def _text(found: "list[Match]") -> str:
-    rows = [(one.ref, f"{one.score:.3f}", _why(one.why), one_line(one.listing.description)) for one in found]
+    rows = [(one.ref, f"{one.score:.3f}", _why(one.why), one_line(marked(one.listing))) for one in found]
     return table(rows) if rows else "Nothing is registered."
 
 

@@ -12,13 +12,14 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel
 
 from tea.component import Definition, define
-from tea.errors import Damaged, Quarantined, TeaError
+from tea.errors import Damaged, TeaError
 from tea.managers.capture import captured
 from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.private_module import PrivateModule
 from tea.managers.source_check import Checked, check_source, outlined
 from tea.managers.source_text import SourceText, one_line, refusal
-from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, canonical, source_digest
+from tea.managers.trust import untrusted
+from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
 from tea.operation import Signature
 from tea.refs import Kind
 from tea.types import JsonSchema
@@ -96,8 +97,7 @@ class DynamicManager:
         files = dict(manifest.files)
         digest = source_digest(manifest.kind, manifest.name, manifest.source, files, manifest.requires)
         if not self._trusted(digest):
-            fix = f"read its source, then grant it with `tea trust {manifest.ref}`."
-            raise Quarantined(f"{manifest.ref} is not trusted, so it is not executed.", fix=fix)
+            raise untrusted(manifest.ref)
         with self._lock_of(digest):
             found = self._loaded.get(digest)
             if found is None:
@@ -219,26 +219,20 @@ def _check_same(text: SourceText, manifest: Manifest, files: Mapping[str, str]) 
 def check_told(manifest: Manifest, found: Definition) -> None:
     """Refuse a manifest whose words or traits are not its source's: trust is in the source, not in what is told of it.
 
-    Schemas are compared by their parameters and what is said of these, as the rest changes with the library that
-    writes them.
+    Schemas are compared by their parameters only, as their wording changes with the library that writes them.
     """
+    told = (manifest.description, manifest.rules, manifest.evolvable, manifest.recovery, _told(manifest.operations))
     signatures = {name: operation.signature for name, operation in found.operations.items()}
-    if _told(manifest, manifest.operations) != _told(found, signatures):
+    if told != (found.description, found.rules, found.evolvable, found.recovery, _told(signatures)):
         problem = f"What the registry says of {manifest.ref} is not what its source declares, so it is not used."
         raise Damaged(problem, fix="restore the file, or register the component again.")
 
 
-def _told(told: Manifest | Definition, signatures: Mapping[str, Signature]) -> tuple[object, ...]:
-    operations = {
-        name: (
-            one.description,
-            one.traits,
-            one.examples,
-            {key: schema.get("description") for key, schema in one.parameters.get("properties", {}).items()},
-        )
+def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
+    return {
+        name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
         for name, one in signatures.items()
     }
-    return told.description, told.rules, told.evolvable, told.recovery, canonical(dict(told.metadata)), operations
 
 
 def _definition(checked: Checked, digest: str) -> Definition:

@@ -15,8 +15,8 @@ from tea.types import JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
 _LIMIT = 160
-_KNOWN = {"type", "properties", "required", "additionalProperties", "items", "minItems"}
-_KNOWN |= {"default", "description", "title", "examples"}
+_RULES = {"type", "properties", "required", "additionalProperties", "items", "minItems"}
+_KNOWN = _RULES | {"default", "description", "title", "examples"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from tea.errors import BadInput
 from tea.managers.version import timestamp
+from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
 from tea.types import JsonObject, JsonValue
 
@@ -77,15 +78,15 @@ class Trace:
 
     Args:
         writer: Appends lines.
-        spill: Keeps large data as a blob and returns its digest.
+        blobs: Keeps what is large, or no JSON.
         session: Id of the session.
         task: Id of the task.
     """
 
-    def __init__(self, writer: JournalWriter, spill: Callable[[bytes], str], session: str, task: str) -> None:
+    def __init__(self, writer: JournalWriter, blobs: Blobs, session: str, task: str) -> None:
         self.run = writer.run
         self._writer = writer
-        self._spill = spill
+        self.blobs = blobs
         self._session = session
         self._task = task
         self._home = f'"session":{_quoted(session)},"task":{_quoted(task)}'
@@ -170,6 +171,9 @@ class Trace:
     def close(self) -> None:
         """Give the journal back."""
         self._writer.close()
+
+    def _spill(self, data: bytes) -> str:
+        return self.blobs.put(data, "application/json")
 
     def _bounded(self, data: JsonValue) -> JsonValue:
         """Return `data` with what is large in its payload as blobs, and whatever looks like a blob's mark too."""
@@ -271,7 +275,7 @@ class Tracer:
 
     def _trace(self, writer: JournalWriter, session: str, task: str) -> Trace:
         blobs = self.store.blobs(writer.run)
-        return Trace(writer, lambda data: blobs.put(data, "application/json"), session, task)
+        return Trace(writer, blobs, session, task)
 
 
 def as_mapping(value: JsonValue) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from tea.errors import AlreadyRegistered, BadInput, Conflict, TeaError
+from tea.errors import AlreadyRegistered, BadInput, Conflict, RegistryError, TeaError
 from tea.managers.head import Head
 from tea.managers.tombstone import Tombstone
 from tea.managers.version import VersionManager, operator, timestamp
@@ -111,7 +111,7 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
         BadInput: It is not what was saved, or holds another kind.
         AlreadyRegistered: A version is there with other bytes.
     """
-    plans = [_planned(versions, one, house) for one in _read(document, house)]
+    plans = [_planned(versions, one, house) for one in _read(document, versions, house)]
     versions.store.create_all(_whole(plan.saved) for plan in plans if plan.known < 0)
     for plan in plans:
         if plan.known >= 0:
@@ -125,7 +125,7 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
     )
 
 
-def _read(document: JsonObject, house: House) -> list[_Saved]:
+def _read(document: JsonObject, stored: VersionManager, house: House) -> list[_Saved]:
     if document.get("format") != FORMAT or document.get("version") != VERSION:
         raise BadInput("The file holds no components of tea.", fix="give a file that `tea save` wrote.")
     components = document.get("components")
@@ -136,7 +136,7 @@ def _read(document: JsonObject, house: House) -> list[_Saved]:
     found: dict[tuple[str, str], _Saved] = {}
     for number, data in enumerate(cast("list[JsonValue]", components), start=1):
         try:
-            one = _component(data, house)
+            one = _component(data, stored, house)
         except TeaError as error:
             raise BadInput(f"Component {number} of the file cannot be used: {error.problem}"[:240], fix=_FIX) from error
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -147,15 +147,18 @@ def _read(document: JsonObject, house: House) -> list[_Saved]:
     return list(found.values())
 
 
-def _component(data: Any, house: House) -> _Saved:
+def _component(data: Any, stored: VersionManager, house: House) -> _Saved:
     kind, name = data["kind"], check_name(data["name"])
     if kind not in KINDS or kind not in house.kinds:
         raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(house.kinds))}.", fix=_FIX)
     versions: dict[str, Manifest | Tombstone] = {}
+    told: dict[str, Manifest] = {}
     for one in data["versions"]:
         found = Tombstone.of(one) or Manifest.from_json(one)
         if isinstance(found, Manifest) and found.kind == kind:
-            found = house.received(found)
+            if found.digest not in told:
+                told[found.digest] = _known(stored, found) or house.received(found)
+            found = _retold(told[found.digest], found)
         if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
             raise BadInput(f"{kind}:{name} holds {found.ref} twice, or not as its own.", fix=_FIX)
         versions[found.version] = found
@@ -167,6 +170,25 @@ def _component(data: Any, house: House) -> _Saved:
     if heads[-1].current is not None and not isinstance(versions[heads[-1].current], Manifest):
         raise BadInput(f"{kind}:{name} has a current version that was purged.", fix=_FIX)
     return _Saved(kind=kind, name=name, versions=versions, heads=heads)
+
+
+def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
+    try:
+        return stored.resolve(found.ref.at(found.digest))
+    except RegistryError:  # it was purged here
+        return None
+
+
+def _retold(told: Manifest, found: Manifest) -> Manifest:
+    """Return a version in the words that its content has already: of one content only one thing is said."""
+    return replace(
+        told,
+        version=found.version,
+        lineage=found.lineage,
+        created=found.created,
+        reason=found.reason,
+        changes=found.changes,
+    )
 
 
 def _check_head(head: Head, versions: Mapping[str, object]) -> None:

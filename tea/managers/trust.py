@@ -7,7 +7,8 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tea.errors import StorageError
+from tea.errors import Quarantined, StorageError
+from tea.refs import Ref
 
 Stamp = tuple[int, int, int]
 
@@ -99,6 +100,12 @@ class _Granted:
 
 def _stamp(facts: os.stat_result) -> Stamp:
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def untrusted(ref: Ref, named: Ref | None = None) -> Quarantined:
+    """Return the error of whoever needs source that is not trusted; `named` is how a person names it, if otherwise."""
+    fix = f"read its source, then grant it with `tea trust {named or ref}`."
+    return Quarantined(f"{ref} is not trusted, so it is not used.", fix=fix)
 
 
 def state_folder() -> Path:

@@ -47,8 +47,9 @@ class VersionManager(Stored):
             AlreadyRegistered: `version` exists; nothing was written.
         """
         for _ in range(_ATTEMPTS):
-            manifest = build(version or self.next_version(kind, name, build))
-            if adopted := self._adopted(manifest, version, author):
+            head = self.head(kind, name)  # read once: a stale one is found out when the pointer moves
+            manifest = build(version or self.next_version(kind, name, build, head))
+            if adopted := self._adopted(manifest, version, author, head):
                 return adopted
             try:
                 self.store.create(kind, name, manifest.version, manifest.to_json())
@@ -57,19 +58,19 @@ class VersionManager(Stored):
                     raise
                 continue
             if current:
-                self._point(kind, name, manifest.version, author, manifest.reason)
+                self._point(kind, name, manifest.version, author, manifest.reason, head)
             elif self.head(kind, name).number == 0:
                 self._advance(kind, name, lambda head: head, author, manifest.reason)
             return manifest
         raise Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
 
-    def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest]) -> str:
-        """Return the version after the highest, by the kind of change from the current one."""
+    def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest], head: Head | None = None) -> str:
+        """Return the version after the highest, by the kind of change from the current one, which `head` may tell."""
         versions = self.store.versions(kind, name)
         if not versions:
             return str(FIRST)
         highest = Version.parse(versions[-1])
-        old = self.document(kind, name, self.head(kind, name).current or versions[-1])
+        old = self.document(kind, name, (head or self.head(kind, name)).current or versions[-1])
         if isinstance(old, Tombstone):
             return str(highest.bump("patch"))
         bumped = Version.parse(old.version).bump(change := change_between(old, build(str(highest))))
@@ -183,34 +184,44 @@ class VersionManager(Stored):
             self.store.bury(kind, name, stone.version, stone.to_json())
         return stones
 
-    def _adopted(self, manifest: Manifest, version: str | None, author: str | None) -> Manifest | None:
+    def _adopted(self, manifest: Manifest, version: str | None, author: str | None, head: Head) -> Manifest | None:
         """Return the same content where it is stored already and needs no version of its own.
 
         That is what ships with tea, stored by another process, and what a registration left that died between its
         version and its first head.
         """
         kind, name = manifest.kind, manifest.name
-        head = self.head(kind, name)
         if head.number and manifest.lineage.how != "bundled":
             return None
         found = self._by_digest(Ref(kind=kind, name=name, selector=manifest.digest))
         if found is None or version not in (None, found.version):
             return None
         if head.number == 0:
-            self._point(kind, name, found.version, author, found.reason)
+            self._point(kind, name, found.version, author, found.reason, head)
         return found
 
-    def _point(self, kind: Kind, name: str, version: str, author: str | None, reason: str) -> Head:
+    def _point(
+        self, kind: Kind, name: str, version: str, author: str | None, reason: str, known: Head | None = None
+    ) -> Head:
         def change(head: Head) -> Head:
             undo = head.undo if head.current == version else (head.number if head.current else None)
             removed = tuple(v for v in head.removed if v != version)
             return replace(head, current=version, undo=undo, removed=removed)
 
-        return self._advance(kind, name, change, author, reason)
+        return self._advance(kind, name, change, author, reason, known)
 
-    def _advance(self, kind: Kind, name: str, change: Callable[[Head], Head], author: str | None, reason: str) -> Head:
+    def _advance(
+        self,
+        kind: Kind,
+        name: str,
+        change: Callable[[Head], Head],
+        author: str | None,
+        reason: str,
+        known: Head | None = None,
+    ) -> Head:
+        """Write the next head, made from the newest, which may be `known`."""
         for _ in range(_ATTEMPTS):
-            head = self.head(kind, name)
+            head, known = known or self.head(kind, name), None
             made = replace(change(head), author=author or operator(), reason=reason, time=timestamp())
             try:
                 return replace(made, number=self.store.advance(kind, name, made.to_json(), head.number))

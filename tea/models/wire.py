@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from functools import partial
+from operator import is_
 from typing import Any
 
 from tea.managers.model import CallTool, Delta, Listen
@@ -23,10 +24,12 @@ from tea.models.retrying import Retrying
 from tea.models.sse import Events, Sent
 from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
 from tea.models.text_calls import as_text, from_text
-from tea.types import Message, ModelRequest, ModelResponse, ReasoningPart
+from tea.types import DataPart, MediaPart, Message, ModelRequest, ModelResponse, ReasoningPart, TextPart
 
 MOST_OFFERS = 256
 Tools = tuple[dict[str, Any], ...]
+Part = TextPart | MediaPart | DataPart | ReasoningPart
+_SENSES = {"image": "vision", "audio": "audio", "file": "files"}
 Read = Callable[[ModelResponse], ModelResponse]
 
 
@@ -78,7 +81,8 @@ class WireModel:
 
     async def _answer(self, request: ModelRequest, config: ModelConfig, listen: Listen | None) -> ModelResponse:
         asked, read = self._translated(request, "tools" in config.capabilities)
-        encode = partial(self._encode, self._pieces.setdefault(config.origin, Kept()), config.origin)
+        pieces = self._pieces.setdefault(f"{config.origin} {','.join(config.capabilities)}", Kept())
+        encode = partial(self._encode, pieces, config)
         tools = self._tools(asked.tools)
         body = self._format.body(asked, await self._line.named(config), encode, tools, stream=listen is not None)
 
@@ -129,11 +133,23 @@ class WireModel:
                         listen(delta)
         return decoded(self._line.cleaned(encoded(assembly.document())))
 
-    def _encode(self, pieces: Kept[bytes], origin: str, message: Message, media: Mapping[str, bytes]) -> bytes:
-        """Return a message's piece of a body, without the reasoning of others; what was sent before is kept."""
+    def _encode(self, pieces: Kept[bytes], config: ModelConfig, message: Message, media: Mapping[str, bytes]) -> bytes:
+        """Return a message's piece of a body; what was sent before is kept."""
         found = pieces.get(message)
-        if found is None:
-            kept = [part for part in message.content if not isinstance(part, ReasoningPart) or part.origin == origin]
-            own = message.model_copy(update={"content": tuple(kept)}) if len(kept) < len(message.content) else message
-            found = pieces.put(message, self._format.message(own, media))
-        return found
+        return pieces.put(message, self._format.message(understood(message, config), media)) if found is None else found
+
+
+def understood(message: Message, config: ModelConfig) -> Message:
+    """Return a message as a model can take it: without others' reasoning, and in words where it lacks a sense."""
+    parts = [one for part in message.content if (one := _understood(part, config)) is not None]
+    same = len(parts) == len(message.content) and all(map(is_, parts, message.content))
+    return message if same else message.model_copy(update={"content": tuple(parts)})
+
+
+def _understood(part: Part, config: ModelConfig) -> Part | None:
+    if isinstance(part, ReasoningPart):
+        return part if part.origin == config.origin else None
+    if isinstance(part, MediaPart) and _SENSES[part.type] not in config.capabilities:
+        problem = f"({part.type} of type {part.media_type}: the model {config.name!r} cannot take it, as it has no"
+        return TextPart(text=f"{problem} {_SENSES[part.type]!r}. Say so where the task needs it.)")
+    return part

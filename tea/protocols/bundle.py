@@ -9,6 +9,7 @@ from typing import Any
 
 from tea.managers.transfer import LIMIT, House, Loaded, load, saved
 from tea.protocols.reading import Reading
+from tea.protocols.received import received
 from tea.refs import Kind, Ref
 from tea.store.bulk import write_whole
 from tea.store.files import read_json_strict
@@ -60,7 +61,7 @@ def _load(libraries: Libraries, path: Path) -> Loaded:
     services = next(iter(libraries.values())).services
     house = House(
         kinds=frozenset(libraries),
-        received=lambda found: libraries[found.kind].received(found),
+        received=lambda found: received(libraries[found.kind], found),
         shipped=lambda kind, name: libraries[kind].unstored(name),
         trusted=services.trust,
     )

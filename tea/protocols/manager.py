@@ -11,9 +11,10 @@ from tea.errors import Archived
 from tea.managers.head import Head
 from tea.managers.tombstone import Tombstone
 from tea.managers.transfer import Loaded
-from tea.manifest import Lineage
+from tea.manifest import Lineage, Manifest
 from tea.protocols.bundle import load_components, save_components
 from tea.protocols.reading import ConfigT, Reading, Services
+from tea.protocols.received import check_words
 from tea.protocols.workshop import Workshop
 from tea.refs import Ref, check_name
 from tea.types import State
@@ -192,8 +193,13 @@ class ContextManager(Reading[ConfigT]):
         return await asyncio.to_thread(take, self.kind, check_name(name), alias, reason=reason, author=author)
 
     async def trust(self, ref: str | Ref) -> ConfigT:
-        """Vouch for a version, so that its source may be executed; by digest, so that no other bytes are meant."""
+        """Vouch for a version, so that its source may be executed; by digest, so that no other bytes are meant.
+
+        Raises:
+            Damaged: What is told of it is not what its source says.
+        """
         found = await self.info(ref)
+        await asyncio.to_thread(check_words, self, found)
         await asyncio.to_thread(self.services.trust.grant, found.digest, str(found.ref))
         return found
 
@@ -236,8 +242,13 @@ class ContextManager(Reading[ConfigT]):
         Raises:
             Archived: The version is kept for the record only.
         """
-        found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
-        if await asyncio.to_thread(self._shelf.state, found) == "archived":
+
+        def look() -> tuple[Manifest, State]:
+            config = self._shelf.pin(self.ref(ref))
+            return config, self._shelf.state(config)
+
+        found, state = await asyncio.to_thread(look)
+        if state == "archived":
             raise Archived(f"{found.ref} is archived.", fix=f"use another version: `tea history {found.ref.at(None)}`.")
         return cast(ConfigT, await self.services.recipes.follow(found, self.ref(ref)))
 

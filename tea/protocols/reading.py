@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -20,7 +19,7 @@ from tea.managers.dynamic import DynamicManager
 from tea.managers.prompt import PromptManager
 from tea.managers.source_requires import requirements
 from tea.managers.source_text import SourceText
-from tea.managers.trust import Trust
+from tea.managers.trust import Trust, untrusted
 from tea.managers.variable import Variable
 from tea.managers.version import VersionManager
 from tea.manifest import Lineage, Manifest
@@ -226,29 +225,6 @@ class Reading(Generic[ConfigT]):
             self._shelf.pin(ref)
         return Ref(kind=self.kind, name=ref.name)
 
-    def received(self, found: Manifest) -> Manifest:
-        """Return a manifest that others wrote, fit to be listed; nothing is executed.
-
-        What is only read, or trusted already, is described anew from its source; what other code says of itself is
-        compared with its source when it is first executed.
-
-        Raises:
-            BadComponent: It has a form that this house does not write.
-        """
-        if not self.executed:
-            return self._described(found)
-        if self._to_describe(found):
-            with suppress(BadComponent):  # what it needs is not installed here
-                made = self._described(found)
-                return made if made.digest == found.digest else found
-        for one in found.operations.values():
-            properties: Any = one.parameters.get("properties", {})
-            if not isinstance(properties, dict) or not all(
-                map(_is_object, cast("dict[str, Any]", properties).values())
-            ):
-                raise BadComponent(f"{found.ref} has an operation without a schema.", fix="save it again.")
-        return found
-
     def unstored(self, name: str) -> Manifest | None:
         """Return what ships under a name, unless it is a stored version."""
         return self._shelf.unstored(name)
@@ -276,19 +252,7 @@ class Reading(Generic[ConfigT]):
         except Quarantined as error:
             if config.version not in self.services.versions.head(self.kind, config.name).removed:
                 raise
-            fix = f"read its source, then grant it with `tea trust {config.ref.at(config.digest)}`."
-            raise Quarantined(error.problem, fix=fix) from error  # out of sight, but what a recipe is made of
-
-    def _to_describe(self, found: Manifest) -> bool:
-        """Tell whether code that others sent is trusted already, and not stored in its true words."""
-        if is_recipe(found.source) or not self.services.trust(found.digest):
-            return False
-        return not self.services.versions.holds(self.kind, found.name, found.digest)
-
-    def _described(self, found: Manifest) -> Manifest:
-        text = self.draft(found.source, found.files, found.requires)
-        made = self.build(text, found.version, Lineage(), found.created, found.reason)
-        return replace(made, lineage=found.lineage)
+            raise untrusted(config.ref, config.ref.at(config.digest)) from error  # a recipe is made of it
 
     def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Listing]) -> str:
         if refs is not None:
@@ -316,7 +280,3 @@ class Reading(Generic[ConfigT]):
 
     def _read_file(self, path: Path) -> SourceText:
         return self.draft(*read_source(path))
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)

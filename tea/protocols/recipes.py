@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Protocol, cast
 
 from tea.component import Definition
-from tea.errors import AlreadyRegistered, BadComponent, Quarantined, RegistryError
+from tea.errors import AlreadyRegistered, BadComponent, RegistryError
 from tea.managers.dynamic import check_told
 from tea.managers.source_text import SourceText
-from tea.managers.trust import Trust
+from tea.managers.trust import Trust, untrusted
 from tea.managers.version import VersionManager
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
 from tea.protocols.planning import continues, planned
@@ -126,8 +126,7 @@ class Recipes:
             Damaged: The manifest says of the recipe what it does not.
         """
         if not self._trust(manifest.digest):
-            fix = f"read it, then grant it with `tea trust {manifest.ref}`."
-            raise Quarantined(f"{manifest.ref} is not trusted, so it is not executed.", fix=fix)
+            raise untrusted(manifest.ref)
         recipe = read_recipe(manifest.source)
         found = defined(recipe, self._operands(recipe), self._work)
         check_told(manifest, found)

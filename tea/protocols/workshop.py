@@ -11,7 +11,6 @@ from tea.errors import (
     AlreadyRegistered,
     BadComponent,
     NotEvolvable,
-    Quarantined,
     RegistryError,
     TeaError,
     UnknownComponent,
@@ -20,6 +19,7 @@ from tea.managers.bundled import bundled_files, bundled_root, read_source
 from tea.managers.rename import renamed
 from tea.managers.source_text import SourceText
 from tea.managers.tombstone import Tombstone
+from tea.managers.trust import untrusted
 from tea.manifest import Lineage, Manifest
 from tea.protocols.reading import Reading
 from tea.protocols.shelf import Shelf, by_people, text_digest
@@ -137,5 +137,4 @@ class Workshop:
     def _check_trusted(self, found: Manifest) -> None:
         """Refuse to build what would be trusted on what is not."""
         if not self._library.services.trust(found.digest):
-            fix = f"read its source, then grant it with `tea trust {found.ref}`."
-            raise Quarantined(f"{found.ref} is not trusted.", fix=fix)
+            raise untrusted(found.ref)

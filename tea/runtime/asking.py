@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import marshal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tea.errors import BadOutput, TeaError, error_from
-from tea.managers.model import CallTool, Listen, ModelManager
+from tea.managers.model import CallTool, ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
 from tea.manifest import Manifest
@@ -20,6 +20,8 @@ from tea.runtime.budget import Estimate, Purse
 from tea.runtime.conversation import Chains
 from tea.runtime.entry import canonical
 from tea.runtime.gate import Gate
+from tea.runtime.media import TOKENS
+from tea.runtime.recorder import Recorder
 from tea.types import JsonObject, JsonValue, Message, ModelRequest, ModelResponse, as_object
 
 Resolve = Callable[[Ref], Awaitable[Manifest]]
@@ -51,7 +53,7 @@ class Asking:
         resolve: Pins a component.
         within: Gives what calls a tool inside the effect of that key.
         default: Name of the run's model configuration, None for the platform's.
-        listen: Gives what is told of an answer while it comes, by the effect's key; None if nobody listens.
+        recorder: Tells watchers of an answer while it comes, and holds the run's blobs.
     """
 
     def __init__(
@@ -63,10 +65,11 @@ class Asking:
         resolve: Resolve,
         within: Within,
         default: str | None,
-        listen: Callable[[str], Listen | None] = lambda key: None,
+        recorder: Recorder,
     ) -> None:
         self._gate, self._models, self._prompts, self._purse = gate, models, prompts, purse
-        self._resolve, self._within, self._default, self._listen = resolve, within, default, listen
+        self._media: dict[str, bytes] = {}
+        self._resolve, self._within, self._default, self._recorder = resolve, within, default, recorder
         self._chains = Chains()
         self._whole: dict[str, tuple[Manifest, Prompt]] = {}
         self._configs: dict[str, ModelConfig] = {}
@@ -118,7 +121,9 @@ class Asking:
         self._default = model or self._default
 
     async def _complete(self, request: ModelRequest, prompt: Prompt, key: str) -> JsonValue:
-        response = await self._models.complete(request, self._within(key), self._listen(key))
+        if self._chains.media:
+            request = request.model_copy(update={"media": await self._contents()})
+        response = await self._models.complete(request, self._within(key), self._recorder.listener(key))
         try:
             _check_usable(response)
             if response.output is not None:
@@ -132,6 +137,14 @@ class Asking:
             return {"response": unused.model_dump(mode="json"), "error": error.record()}
         checked = response.model_copy(update={"output": output})
         return {"response": checked.model_dump(mode="json"), "error": None}
+
+    async def _contents(self) -> Mapping[str, bytes]:
+        """Return the contents of the media parts that the run has shown, read once."""
+        trace = self._recorder.trace
+        for digest in self._chains.media - self._media.keys():
+            if trace is not None:
+                self._media[digest] = await asyncio.to_thread(trace.blobs.get, digest)
+        return self._media
 
     def _opening(self, prompt: Prompt, variables: JsonObject) -> _Opening:
         """Return what a prompt says; the next step of a loop says the same, and then it is the very same messages.
@@ -177,7 +190,8 @@ class Asking:
         if config.max_output is None:
             return Estimate()
         size = self._chains.size(messages) + opening.size
-        return Estimate(input_tokens=size // BYTES_PER_TOKEN + 1, max_output=config.max_output, prices=config.prices)
+        tokens = size // BYTES_PER_TOKEN + 1 + TOKENS * len(self._chains.media)
+        return Estimate(input_tokens=tokens, max_output=config.max_output, prices=config.prices)
 
 
 def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]:

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 
 from tea.manifest import canonical
-from tea.types import JsonValue, Message
+from tea.types import JsonValue, MediaPart, Message
 
 
 @dataclass(slots=True)
@@ -20,11 +20,15 @@ class _Conversation:
 
 
 class Chains:
-    """Knows which conversations of a run are in its journal already; what a step costs does not grow with them."""
+    """Knows which conversations of a run are in its journal already; what a step costs does not grow with them.
+
+    `media` are the digests of all images, sounds and files in them.
+    """
 
     def __init__(self) -> None:
         self._known: set[str] = {""}
         self._seen: dict[int, _Conversation] = {}
+        self.media: set[str] = set()
 
     def link(self, messages: tuple[Message, ...]) -> dict[str, JsonValue]:
         """Return what to record of a conversation: the part that is known, by digest, and the rest whole."""
@@ -57,5 +61,6 @@ class Chains:
             one.links.append(hashlib.sha256(link.encode()).hexdigest())
             one.sizes.append(one.sizes[-1] + len(text))
             one.encoded.append(data)
+            self.media.update(part.digest for part in message.content if isinstance(part, MediaPart))
         one.messages = messages
         return one

@@ -44,6 +44,7 @@ class Desk(Protocol):
     id: str
     session: str
     task_id: str
+    workspace: str
     gate: Gate
     recorder: Recorder
     servers: Mapping[Kind, AnyServer]

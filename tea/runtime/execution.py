@@ -244,8 +244,12 @@ class Executions:
             if kind not in self._equipment.libraries:
                 raise BadInput(f"{ref!r} cannot be used in a task.", fix="name a tool, environment, agent or prompt.")
             await self._equipment.libraries[kind].info(f"{ref}@{selector}")
-        for name in task.tools or ():
-            await self._equipment.libraries["tool"].info(name)
+        if task.tools:
+            tools = self._equipment.libraries["tool"]
+            active = {one.name for one in await tools.list()}
+            for name in task.tools:
+                if name not in active:
+                    await tools.info(name)
 
     async def _check_model(self, model: str | None, task: TaskFile) -> None:
         config = self._equipment.models.config(model)

@@ -13,6 +13,7 @@ from typing import Any
 from tea.context import Context
 from tea.errors import BadOutput, BadTask, BudgetExceeded, TeaError, ToolError
 from tea.managers.json_schema import schema_fault, value_faults
+from tea.runtime.media import shown
 from tea.runtime.observation import Outcome, observed, shortened
 from tea.runtime.resources import DONE, Resources
 from tea.runtime.step import Call, StepRecord, consult, said, step_record
@@ -116,6 +117,7 @@ class _Loop:
             **self.resources.words(),
             **variables,
         }
+        self.history = await shown(self.ctx, self.task.files)
         states = {place["name"]: place["state"] for place in self.variables["environments"]}
         self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
 

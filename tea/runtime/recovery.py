@@ -18,7 +18,7 @@ from tea.manifest import Manifest
 from tea.protocols.instances import SNAPSHOT, Instances
 from tea.refs import Ref
 from tea.runtime.entry import Entry
-from tea.runtime.history import effect_key, entry_of
+from tea.runtime.history import effect_key, entry_of, pins_of
 from tea.runtime.run import Run
 from tea.types import JsonObject, JsonValue
 
@@ -51,16 +51,16 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
     Raises:
         BadInput: A repeated call gave something else than it gave then.
     """
+    gone = {digest for _, digest in pins_of(records) if not instances.alive(run.session, digest)}
     for digest, config in _changed(run, records):
-        if not _comes_back(config) and not instances.alive(run.session, digest):
+        if digest in gone and not _comes_back(config):
             run.lose(digest)
-    rerun = [one for one in _ended(records) if one.start.kind == "environment"]
-    gone = {config.digest for one in rerun if not instances.alive(run.session, (config := _config(run, one)).digest)}
-    for one in rerun:
-        if (config := _config(run, one)).recovery == "rerun" and config.digest in gone:
+    for one in _ended(records):
+        config = _config(run, one) if one.start.kind == "environment" else None
+        if config is not None and config.recovery == "rerun" and config.digest in gone:
             await _repeat(run, one)
     for digest, state in _snapshots(records).items():
-        if not instances.alive(run.session, digest):
+        if digest in gone:
             await _restore(run, instances, digest, state)
 
 

@@ -105,6 +105,7 @@ class Run:
     ) -> None:
         self.setting, self.gate, self.recorder, self.purse = setting, gate, recorder, purse
         self.id, self.session, self.task_id = setting.run, setting.session, setting.task
+        self.workspace = setting.workspace
         self.servers = equipment.servers
         self.services = RunServices(self, equipment.memory, purse)
         self.people = People(setting.run, equipment.person, recorder, answers or {})
@@ -116,7 +117,7 @@ class Run:
             self.resolve,
             self._tools,
             setting.model,
-            recorder.listener,
+            recorder,
         )
         self._libraries = equipment.libraries
         self._permission = Permission(equipment.policy, recorder, answers or {}, intents)

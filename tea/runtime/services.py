@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from tea.errors import InternalError, ToolError, UnknownComponent
 from tea.managers.memory import MemoryManager, Scope
 from tea.managers.version import timestamp
 from tea.manifest import Manifest
+from tea.operation import Traits
 from tea.refs import KINDS, Ref
 from tea.runtime.budget import Purse
 from tea.runtime.desk import Desk
+from tea.runtime.media import look
 from tea.types import JsonObject, JsonValue
 
+_TRAITS = tuple(one.name for one in fields(Traits))
 Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 
 
@@ -35,6 +39,7 @@ class RunServices:
             "clock": self._clock,
             "random": self._chance,
             "budget": self._budget,
+            "media": self._media,
         }
 
     async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
@@ -110,6 +115,12 @@ class RunServices:
     async def _chance(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return secrets.token_hex(8) if verb == "id" else random.random()
 
+    async def _media(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        trace = self._run.recorder.trace
+        return (
+            [] if trace is None else await asyncio.to_thread(look, self._run.workspace, data["names"], trace.blobs.put)
+        )
+
     async def _budget(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return {**self._purse.remaining(), "seconds": self._run.seconds_left()}
 
@@ -127,7 +138,10 @@ def facts(config: Manifest) -> dict[str, Any]:
                 "description": one.description,
                 "parameters": one.parameters,
                 "returns": one.returns,
-                "traits": {**asdict(one.traits), "secrets": list(one.traits.secrets)},
+                "traits": {
+                    **{trait: getattr(one.traits, trait) for trait in _TRAITS},
+                    "secrets": list(one.traits.secrets),
+                },
             }
             for name, one in sorted(config.operations.items())
         ],

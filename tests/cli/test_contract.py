@@ -24,6 +24,7 @@ def test_skills_are_written_and_imported_again(stocked: Tea) -> None:
     assert stocked("import", "skills/tool-shout").out == "imported prompt:tool_shout@1.0.0\n"
     assert "Say it louder." in stocked("show", "prompt:tool_shout", "--source").out
     assert stocked("history", "prompt:tool_shout").out.split()[3] == "imported"
+    assert "[quarantined]" in stocked("retrieve", "say it louder", "--kind", "prompt").out
     everything = stocked("contract", "prompts", "--skills", "all")
     assert "left out, as nobody trusts them yet: prompt:tool_shout" in everything.err
     assert not (stocked.folder / "all" / "tool-shout").exists()

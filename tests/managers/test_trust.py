@@ -57,14 +57,24 @@ def test_own_grants_are_not_read_back_and_those_of_others_are(tmp_path: Path, mo
     assert mine.digests() == Trust(tmp_path).digests() == {ONE, TWO, THREE}
 
 
-def test_a_grant_beside_that_of_another_loses_neither(tmp_path: Path) -> None:
-    mine, yours = Trust(tmp_path), Trust(tmp_path)
-    mine.grant(ONE, "a")
-    assert mine(ONE)
-    yours.grant(TWO, "b")
-    mine.path.write_text(f"{TWO} b\n")
-    mine.grant(THREE, "c")
-    assert [trust(one) for trust in (mine, yours) for one in (ONE, TWO, THREE)] == [False, True, True] * 2
+@pytest.mark.parametrize("others", ["", f"{TWO} another\n"], ids=["less", "as much"])
+def test_a_withdrawal_in_the_midst_of_a_grant_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: str
+) -> None:
+    trust = Trust(tmp_path)
+    trust.grant(ONE, "another")
+    assert trust(ONE)
+    real = os.open
+
+    def late(path: Path, flags: int, mode: int) -> int:
+        before = trust.path.stat()
+        trust.path.write_text(others)
+        os.utime(trust.path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", late)
+    trust.grant(THREE, "c")
+    assert [trust(one) for one in (ONE, TWO, THREE)] == [False, bool(others), True]
 
 
 def test_a_withdrawal_of_the_same_length_is_seen(tmp_path: Path) -> None:

@@ -3,62 +3,27 @@
 import asyncio
 import json
 import os
+import pty
+import re
 import signal
-import sys
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dialects import DIALECTS, Dialect, Say, said, streamed
 from loopback import Asked, Loopback, Reply, document
+from run_kit import ADDS, ENDS, SECRET, home, record, replayed, run, started, tea
 
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
 from tea.runtime.recorder import Event
 
-SECRET = "sk-planted-0123456789abcdef"
-
-
-def record(*calls: tuple[str, Mapping[str, Any]]) -> str:
-    made = [{"name": name, "arguments": dict(arguments)} for name, arguments in calls]
-    return json.dumps({"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g", "calls": made})
-
-
-ADDS = Say(text=record(("calculator", {"expression": "6 * 7"})))
 TOKENS = {"input": 8000, "cached": 0, "output": 2000, "thought": 0}
-ENDS = Say(text=record(("done", {"answer": "42"})))
-
-
-def home(folder: Path, dialect: Dialect, url: str, more: str = "", **options: Any) -> Path:
-    settings = {"provider": dialect.name, "base_url": url + dialect.base, "model": "fake-1", "key_env": "FAKE_KEY"}
-    settings |= {"capabilities": ["schema", "streaming"], **options}
-    lines = [f"{name} = {toml(value)}" for name, value in settings.items()]
-    (folder / "tea.toml").write_text("\n".join(['model = "fake"', more, "[models.fake]", *lines]))
-    (folder / ".env").write_text(f'# keys\nexport FAKE_KEY="{SECRET}"\n')
-    return folder
-
-
-def toml(value: Any) -> str:
-    if not isinstance(value, dict):
-        return json.dumps(value)
-    return "{" + ", ".join(f"{name} = {toml(one)}" for name, one in value.items()) + "}"
 
 
 def everything_written(folder: Path) -> str:
     files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".env"]
     return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in files)
-
-
-async def run(folder: Path, *, watch: Any = None, **options: Any) -> Outcome:
-    async with Platform(folder, state=folder / "state") as tea:
-        return await tea.run("What is 6 * 7?", watch=watch, **options)
-
-
-async def replayed(folder: Path, outcome: Outcome) -> Outcome:
-    async with Platform(folder, state=folder / "state") as tea:
-        return await tea.replay(outcome.run)
 
 
 async def test_the_planner_works_over_each_format_and_its_run_replays_identically(
@@ -100,6 +65,7 @@ async def test_one_address_is_all_that_a_server_of_ones_own_needs(tmp_path: Path
         assert [asked.body["model"] for asked in server.asked[1:]] == ["first", "first"]
         assert "240 tokens (80 cached), price unknown" in err
         assert "planner local: 2 calls" in err
+        assert err.splitlines().count("planner: local answers") == 2
         code, out, _ = await tea(tmp_path, "replay", "last")
         assert (code, len(server.asked)) == (0, 3)
         refused = await tea(tmp_path, "run", "What is 6 * 7?", *options, "--max-cost", "1")
@@ -127,19 +93,31 @@ async def test_a_run_on_an_address_of_the_line_is_interrupted_cleanly_and_goes_o
         assert (await tea(tmp_path, "replay", "last"))[0] == 0
 
 
-async def started(folder: Path, *arguments: str, **environment: str) -> asyncio.subprocess.Process:
-    known = {**os.environ, "TEA_HOME": str(folder), "TEA_STATE": str(folder / "state"), **environment}
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tea.cli", *arguments, cwd=folder, env=known, stdout=PIPE, stderr=PIPE, stdin=DEVNULL
-    )
+async def test_a_terminal_shows_how_much_of_an_answer_has_come(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(streamed(chat, ENDS, size=40)).open() as server:
+        reading, writing = pty.openpty()
+        options = "--model", "m", "--base-url", f"{server.url}/v1"
+        process = await started(
+            tmp_path, "run", "6 * 7?", *options, stderr=writing, environment={"TERM": "xterm", "NO_COLOR": "1"}
+        )
+        os.close(writing)
+        shown = await asyncio.to_thread(everything_shown, reading)
+        assert await process.communicate() == (b"42\n", None)
+    counts = [int(found) for found in re.findall(r"planner: local answers, (\d+) characters", shown)]
+    assert len(counts) > 1
+    assert counts == sorted(counts)
+    assert counts[-1] <= len(ENDS.text)
 
 
-async def tea(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    """The real command, beside a server on this loop."""
-    process = await started(folder, *arguments, **environment)
-    out, err = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, out.decode(), err.decode()
+def everything_shown(terminal: int) -> str:
+    """What a terminal got until nobody writes to it any more."""
+    found = b""
+    with suppress(OSError):  # Linux says so when the other side was closed
+        while piece := os.read(terminal, 65536):
+            found += piece
+    os.close(terminal)
+    return found.decode()
 
 
 def loud(status: int) -> Reply:

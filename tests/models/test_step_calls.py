@@ -8,13 +8,13 @@ from typing import Any
 
 from dialects import DIALECTS, Dialect, Say, said, streamed
 from loopback import Loopback
-from test_runs import ADDS, ENDS, home, record, replayed, run, tea
+from run_kit import ADDS, ENDS, home, record, replayed, run, tea
 
 from tea.models.step_calls import StepCalls
 from tea.runtime.outcome import Outcome
 from tea.types import DataPart, Message, ModelRequest, TextPart
 
-NATIVE = {"capabilities": ["tools", "schema"]}
+NATIVE: dict[str, Any] = {"capabilities": ["tools", "schema"]}
 THOUGHT = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g"}
 SUM = ("own-id-1", "calculator", {"expression": "6 * 7"})
 DONE = ("own-id-2", "done", {"answer": "42"})

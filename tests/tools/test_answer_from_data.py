@@ -48,6 +48,12 @@ C2,Ben Costa,Spain
 C3,Cleo Dahl,Norway
 C4,Dan Egger,Austria
 """
+RACE = """runner,club,finish_time_min,seen_doctor_on
+Abel Mutai,Harriers,131.5,2021-04-01
+Ines Costa,Harriers,140.2,
+Hugo Blanc,Lakeside,155.0,2021-04-03
+Nora Lind,,160.9,
+"""
 MUSEUM = """# The Harbour Museum
 
 The Harbour Museum opened in 1932 in a former customs house. It was designed by the architect Elena Marsh.
@@ -63,6 +69,7 @@ FILES = {
     "countries.csv": COUNTRIES,
     "orders.csv": ORDERS,
     "customers.csv": CUSTOMERS,
+    "race.csv": RACE,
     "museum.md": MUSEUM,
 }
 
@@ -94,6 +101,26 @@ async def tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TCPSe
 
 
 ANSWERS = [
+    ("planets.csv", "What is the rank of Earth by diameter?", "5"),
+    ("planets.csv", "What position does Mars hold among the planets by number of moons?", "5"),
+    ("planets.csv", "Which types have more than two planets?", "Terrestrial"),
+    ("planets.csv", "How many types have at least two planets?", "3"),
+    ("planets.csv", "Which type has the most moons?", "Gas giant"),
+    ("race.csv", "What was the fastest finish time?", "131.5"),
+    ("race.csv", "Who had the second fastest finish time?", "Ines Costa"),
+    ("race.csv", "Who finished first?", "Abel Mutai"),
+    ("race.csv", "What is the rank of Hugo Blanc by finish time, fastest first?", "3"),
+    ("race.csv", "How many runners ran without a club?", "1"),
+    ("race.csv", "How many runners have not been seen yet?", "2"),
+    (
+        "museum.md",
+        "What does the Visiting section say?",
+        "Tickets cost 8 euros for adults and 4 euros for children. "
+        "Dogs are not admitted. On Mondays it opens at 10:30. Telephone: 555 0199",
+    ),
+    ("", "A jacket costs 80 euros and is reduced by 25%. What does it cost now?", "60"),
+    ("", "Ada has 12 apples and gives away 5. How many are left?", "7"),
+    ("", "How many minutes are there in 2.5 hours?", "150"),
     ("planets.csv", "How many moons does Saturn have?", "146"),
     ("planets.csv", "Which planet has the most moons?", "Saturn"),
     ("planets.csv", "Which planet has the second most moons?", "Jupiter"),
@@ -227,6 +254,18 @@ async def test_an_answer_has_the_wanted_type(
 ) -> None:
     done = await solve(tools, question, ["planets.csv"], schema)
     assert done["answer"] == expected
+
+
+async def test_a_number_is_taken_out_of_a_passage_only_where_it_is_the_only_one(tools: TCPServer) -> None:
+    one = await solve(tools, "When did the Harbour Museum open?", ["museum.md"], {"type": "integer"})
+    two = await solve(tools, "How much do tickets cost?", ["museum.md"], {"type": "integer"})
+    assert (one["answer"], two["success"]) == (1932, False)
+
+
+async def test_the_things_that_a_cell_lists_become_a_list(tools: TCPServer) -> None:
+    question, wanted = "What are the languages of Switzerland?", {"type": "array", "items": {"type": "string"}}
+    done = await solve(tools, question, ["countries.csv"], wanted)
+    assert done["answer"] == ["German", "French", "Italian"]
 
 
 async def test_every_look_at_the_data_is_a_call(tools: TCPServer) -> None:

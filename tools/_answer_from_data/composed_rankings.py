@@ -18,7 +18,6 @@ from .vocabulary import DATES
 _SAID = "SUP MOST OFTEN MORE ORD NUM RANK AGG HOWADJ HOWMANY COUNT ROW COL UNIT"
 _RANKING = tuple(_SAID.split())
 Built = Iterator[tuple[Query, float]]
-_TOP = Query(kind="top")
 
 
 def rankings(roles: Roles, schema: Schema) -> Built:
@@ -31,12 +30,9 @@ def rankings(roles: Roles, schema: Schema) -> Built:
         for measure, places, _ in _by([], [], extreme, schema, Noun()):
             if places.rank == places.count == 1 and measure.column and measure.column not in asked:
                 for column in asked:
-                    yield (
-                        replace(
-                            _TOP, select=(column,), measure=measure, where=roles.where, descending=places.descending
-                        ),
-                        0.1,
-                    )
+                    down = places.descending
+                    found = Query(kind="top", select=(column,), measure=measure, where=roles.where, descending=down)
+                    yield found, 0.1
             elif places.rank == places.count == 1 and measure.column:
                 most = Measure(function="max" if places.descending else "min", column=measure.column)
                 yield Query(kind="scalar", measure=most, where=roles.where), 0.1

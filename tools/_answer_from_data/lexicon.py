@@ -9,7 +9,7 @@ _FILLERS = """
 the a an all any please tell me can could you would i we us know want to so then just only its their it they them
 these those this data dataset table file csv spreadsheet sheet recorded listed value values entry result results
 column field ones one some actually actual respectively ever also whole entire corresponding associated together
-yet inclusive pls plz kindly thanks thx out overall currently
+yet inclusive nautical pls plz kindly thanks thx out overall currently
 ? ! . " ( ) 's
 """
 _VERBS = """
@@ -49,7 +49,7 @@ sold : sold sale
 """
 _IMPLIED = """
 weigh : weight mass
-cost : price cost fare
+cost : price cost fare fee
 earn : salary earn income wage pay
 last : duration length
 inhabitants people : population

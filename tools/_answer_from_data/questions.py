@@ -44,9 +44,11 @@ def free_readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator
 
 
 def _sound(query: Query, path: Sequence[Span]) -> bool:
-    """Refuse a query that tests one column for two different values at once, and a number as who somebody is."""
+    """Refuse one column equal to two values at once, a number as who somebody is, words as how old something is."""
     numbers = query.kind == "values" and any(column.numeric or column.dated for column in query.select)
     if numbers and any(span.tag == "WHAT" and span.sense.value == "who" for span in path):
+        return False
+    if query.kind == "values" and not numbers and any(span.tag == "HOWADJ" for span in path):
         return False
     if _forgets_rows(query, path):
         return False

@@ -7,6 +7,7 @@ from .paraphrases import INNER, PARTS, WHOLE
 
 _WORDS = r"(?P<{}>[^,:;?]+?)"
 _NOT_IN_A_NAME = r"(?!(?:of|for|in|with|at|on|by|from|that|whose|where|two|three|four|five|ten|most|\w+est)\b)"
+_CENTURY = re.compile(r"\b(?:in|during|from|of) the (\d\d)(?:st|nd|rd|th) century\b", re.IGNORECASE)
 _FEW_WORDS = rf"(?P<{{}}>{_NOT_IN_A_NAME}[a-z_][a-z_-]*(?: {_NOT_IN_A_NAME}[a-z_-]+)?)"
 
 
@@ -16,6 +17,7 @@ def rephrased(question: str) -> str:
     text = re.sub(r"\b(what|who|where|which)['’]s\b", r"\1 is", text, flags=re.IGNORECASE)
     for pattern, plain in INNER:
         text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
+    text = _CENTURY.sub(lambda found: f"between {int(found[1]) - 1}01 and {found[1]}00", text)
     for rule, plain in _compiled():
         found = rule.fullmatch(text)
         if found:

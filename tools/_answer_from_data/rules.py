@@ -61,6 +61,7 @@ OPEN: tuple[tuple[str, Builder], ...] = (
     ("LEAD* PER col@group F COMMA? LEAD* AGG@agg IN? number F", aggregate_groups),
     ("LIST|CALC|IN* extreme IN? col F", extreme_value),
     ("WHAT=what BE|DO|IN* extreme IN? col F", extreme_value),
+    ("WHAT=what BE|DO|IN* extreme ROW col F", extreme_value),
     ("LEAD* IN? SUP@one AND SUP@two number F", value_range),
     ("LEAD* DIFF BETWEEN|IN SUP@one AND|TO SUP@two number F", value_range),
     ("LEAD* DIFF BETWEEN|IN SUP@one number AND|TO SUP@two number F", value_range),

@@ -11,7 +11,7 @@ _ASKED = re.compile(
     r"(?: (?:say|state|cover|contain|describe|tell|deal with|require|read)\b.*)?",
     re.IGNORECASE,
 )
-_LINE = re.compile(r"(?:#{1,6}\s+)?(?P<title>(?:\d+(?:\.\d+)*[.):]?\s+)?[A-Z][^.!?;|]{0,70}[^.!?;|:,])")
+_LINE = re.compile(r"(?:#{1,6}\s+)?(?P<title>(?:\d+(?:\.\d+)*[.):]?\s+)?[A-Z][^.!?:;|]{0,70}[^.!?;|:,])")
 _MOST_CHARACTERS = 1_200
 
 

@@ -1,0 +1,58 @@
+"""Media: the images, sounds and documents of a task, as models are shown them: by digest, from the run's blobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any, Literal
+
+from tea.context import Context
+from tea.types import MediaPart, Message, TextPart
+
+KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
+    ".png": ("image", "image/png"),
+    ".jpg": ("image", "image/jpeg"),
+    ".jpeg": ("image", "image/jpeg"),
+    ".gif": ("image", "image/gif"),
+    ".webp": ("image", "image/webp"),
+    ".wav": ("audio", "audio/wav"),
+    ".mp3": ("audio", "audio/mpeg"),
+    ".pdf": ("file", "application/pdf"),
+}
+MOST_BYTES = 5_000_000  # what the strictest of the providers takes of one image
+MOST_FILES = 10
+TOKENS = 3_000  # of one part, for an estimate: providers count an image as 85 to 2,500
+
+
+async def shown(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
+    """Return what a model is shown of a task's files beside their names; nothing where none is an image or the like."""
+    names = [name for name in files if PurePath(name).suffix.lower() in KINDS]
+    if not names:
+        return ()
+    found: list[dict[str, Any]] = await ctx.port.serve("media", "look", {"names": names})
+    words = [f"{one['name']} ({one['problem'] or one['media_type']})" for one in found]
+    parts = [
+        MediaPart(type=one["type"], digest=one["digest"], media_type=one["media_type"])
+        for one in found
+        if not one["problem"]
+    ]
+    text = TextPart(text=f"Files of the task, shown in this order: {', '.join(words)}.")
+    return (Message(role="user", content=(text, *parts)),)
+
+
+def look(workspace: str, names: Sequence[str], keep: Callable[[bytes, str], str]) -> list[dict[str, Any]]:
+    """Keep what the files hold, and return type and digest of each, or why it cannot be shown; this blocks."""
+    return [_look(Path(workspace).resolve(), name, number, keep) for number, name in enumerate(names)]
+
+
+def _look(root: Path, name: str, number: int, keep: Callable[[bytes, str], str]) -> dict[str, Any]:
+    path = (root / name).resolve()
+    kind, media_type = KINDS[PurePath(name).suffix.lower()]
+    found = {"name": name, "type": kind, "media_type": media_type, "digest": "", "problem": ""}
+    if number >= MOST_FILES:
+        return {**found, "problem": f"not shown: only {MOST_FILES} are"}
+    if not path.is_relative_to(root) or not path.is_file():
+        return {**found, "problem": "not shown: there is no such file"}
+    if path.stat().st_size > MOST_BYTES:
+        return {**found, "problem": f"not shown: larger than {MOST_BYTES // 1_000_000} MB"}
+    return {**found, "digest": keep(path.read_bytes(), media_type)}

@@ -1,0 +1,41 @@
+"""Values and schemas: whatever way is taken to the verdict, it is the one of the standard's own validator."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from tea.managers.json_schema import value_faults
+
+TYPES = ["object", "array", "string", "boolean", "integer", "number", "null"]
+NAMES = st.sampled_from(["a", "b", "c"])
+PLAIN = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0]) | st.sampled_from(["", "x"])
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+)
+
+
+def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Schemas of every word that the short way knows, and of some that it does not."""
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(TYPES) | st.lists(st.sampled_from(TYPES), min_size=1, max_size=2, unique=True),
+            "properties": st.dictionaries(NAMES, inner, max_size=3),
+            "required": st.lists(NAMES, max_size=2, unique=True),
+            "additionalProperties": st.booleans() | inner,
+            "items": inner,
+            "minItems": st.integers(0, 2),
+            "enum": st.lists(PLAIN, min_size=1, max_size=2),
+            "description": st.just("words"),
+        },
+    )
+
+
+SCHEMAS = st.recursive(st.booleans() | around(st.booleans()), around, max_leaves=6)
+
+
+@given(schema=around(SCHEMAS), value=VALUES)
+def test_a_value_has_no_faults_exactly_where_the_standard_finds_none(schema: dict[str, Any], value: Any) -> None:
+    assert (not value_faults(schema, value)) == Draft202012Validator(schema).is_valid(value)
