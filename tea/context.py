@@ -95,7 +95,7 @@ class Caller:
     kind: Kind
 
     async def list(self) -> list[JsonObject]:
-        """Return what is registered and active: name, version and description of each."""
+        """Return what is registered, active and trusted: name, version and description of each."""
         return await self.port.serve("registry", "list", {"kind": self.kind})
 
     async def info(self, ref: str) -> JsonObject:

@@ -118,6 +118,11 @@ def plural(kind: str) -> str:
     return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
 
 
+def with_kind(text: str, kind: Kind) -> str:
+    """Return what a caller wrote as a ref, valid or not, with the kind that was left out; at most 200 characters."""
+    return (text if text.startswith(f"{kind}:") else f"{kind}:{text}")[:200]
+
+
 def check_name(name: str, what: str = "a component") -> str:
     """Return `name` if it follows the grammar of names.
 

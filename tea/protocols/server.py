@@ -28,7 +28,7 @@ from tea.manifest import Manifest
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager
 from tea.protocols.recipe import is_recipe
-from tea.refs import Kind, Ref
+from tea.refs import Kind, Ref, with_kind
 from tea.types import JsonObject, Response, failure
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
@@ -118,7 +118,7 @@ class Server(Generic[ConfigT, ResponseT]):
         try:
             return cast(ResponseT, await self._host.invoke(self.manager.kind, ref, arguments or {}, session))
         except CallError as error:
-            return cast(ResponseT, failure(self.response, f"{self.manager.kind}:{ref}"[:200], error))
+            return cast(ResponseT, failure(self.response, with_kind(ref, self.manager.kind), error))
 
     def operation(self, ref: Ref) -> str:
         """Return the operation that a ref means.

@@ -15,7 +15,7 @@ from tea.managers.model import CallTool, ModelManager
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
 from tea.protocols.manager import ContextManager
-from tea.refs import Kind, Ref
+from tea.refs import Kind, Ref, with_kind
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse
 from tea.runtime.call import Aim, Call
@@ -161,7 +161,7 @@ class Run:
                 aim = self._aims[kind, ref] = Aim.of(server, await self.resolve(parsed), parsed)
             call = Call.of(aim, arguments, agent, depth)
         except (RegistryError, BadInput, CallError) as error:
-            return failure(server.response, f"{kind}:{ref}"[:200], error)
+            return failure(server.response, with_kind(ref, kind), error)
         return await (self._scope(call) if aim.signature.traits.scope else self._leaf(call))
 
     async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int) -> Response:
@@ -171,7 +171,7 @@ class Run:
             parsed = server.manager.ref(ref)
             call = Call.of(Aim.of(server, await self._pin(parsed), parsed), arguments, agent, depth)
         except (RegistryError, BadInput, CallError) as error:
-            return failure(server.response, f"{kind}:{ref}"[:200], error)
+            return failure(server.response, with_kind(ref, kind), error)
         inner = f"{key}!{self._inner[key]}"
         self._inner[key] += 1
         response = await self._permit(call, inner) or await self._execute(call, inner)

@@ -73,7 +73,7 @@ class RunServices:
         if verb == "retrieve":
             asked = {name: data[name] for name in ("query", "k", "route", "among")}
             return [match.to_json() for match in await server.retrieve(**asked)]
-        found = await server.list()
+        found = [one for one in await server.list() if one.trusted]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
     async def _remember(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:

@@ -26,16 +26,7 @@ def rankings(roles: Roles, schema: Schema) -> Built:
     if extreme is None:
         return
     if roles.of("HOWADJ") and not roles.of("HOWMANY", "AGG", "COUNT") and not any(map(measures, roles.of("COL"))):
-        asked = Reader(spans=(), schema=schema).implied(roles.of("HOWADJ")[0].sense.attributes)
-        for measure, places, _ in _by([], [], extreme, schema, Noun()):
-            if places.rank == places.count == 1 and measure.column and measure.column not in asked:
-                for column in asked:
-                    down = places.descending
-                    found = Query(kind="top", select=(column,), measure=measure, where=roles.where, descending=down)
-                    yield found, 0.1
-            elif places.rank == places.count == 1 and measure.column:
-                most = Measure(function="max" if places.descending else "min", column=measure.column)
-                yield Query(kind="scalar", measure=most, where=roles.where), 0.1
+        yield from _how(roles, extreme, schema)
         return
     columns = asked_columns(roles)
     if roles.of("WHEN") and roles.of("MOST") and roles.of("ROW"):
@@ -64,6 +55,21 @@ def rankings(roles: Roles, schema: Schema) -> Built:
             (query, doubt + 0.3 * bool(named))
             for query, doubt in extreme_value({"extreme": extreme, "col": columns[0], "where": roles.where}, schema)
         )
+
+
+def _how(roles: Roles, extreme: Extreme, schema: Schema) -> Built:
+    """Yield how tall the oldest is, how old the oldest is: the value in the place, of what "how" asks for."""
+    asked = Reader(spans=(), schema=schema).implied(roles.of("HOWADJ")[0].sense.attributes)
+    for measure, places, _ in _by([], [], extreme, schema, Noun()):
+        down, where = places.descending, roles.where
+        if not places.rank == places.count == 1 or measure.column is None:
+            continue
+        if measure.column in asked:
+            most = Measure(function="max" if down else "min", column=measure.column)
+            yield Query(kind="scalar", measure=most, where=where), 0.1
+            continue
+        for column in asked:
+            yield Query(kind="top", select=(column,), measure=measure, where=where, descending=down), 0.1
 
 
 def _busiest(roles: Roles, columns: list[Span], extreme: Extreme, schema: Schema) -> Built:

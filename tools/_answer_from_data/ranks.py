@@ -54,9 +54,9 @@ def ranked(bound: Bound, schema: Schema) -> Built:
 def place(bound: Bound, schema: Schema) -> Built:
     """Yield which place one thing holds; not where nobody says whether more or less comes first."""
     column, entity, way = bound["number"].column, bound["entity"], bound.get("way")
-    if column.year or not entity.equality or entity.column in (column, None) or entity.column.table != column.table:
+    if column.year or not entity.equality or entity.column == column or entity.column.table != column.table:
         return
-    if way is None and (less_is_first(column)):
+    if way is None and less_is_first(column):
         return
     extreme = Extreme(descending=way is None or way.sense.value == "max", span=way)
     query = Query(
