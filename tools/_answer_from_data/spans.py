@@ -246,10 +246,14 @@ def _keywords(words: Sequence[Token]) -> list[Span]:
             for sense in keywords().get(text, ()):
                 if sense.tag == "REL" and _asks(words, start):
                     continue
-                if sense.tag == "MOST" and start and words[start - 1].norm == "at":
+                if sense.tag == "MOST" and start and words[start - 1].norm == "at" and _counted(words, end):
                     continue
                 result.append(Span(start=start, end=end, tag=sense.tag, text=text, sense=sense, cost=sense.cost))
     return result
+
+
+def _counted(words: Sequence[Token], index: int) -> bool:
+    return index < len(words) and words[index].number is not None
 
 
 def _announced(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
