@@ -18,7 +18,7 @@ from typing import Any, cast
 from tea.errors import BadComponent
 from tea.managers.prompt_source import read_prompt
 from tea.managers.prompt_text import front_matter
-from tea.managers.source_text import SourceText
+from tea.managers.source.text import SourceText
 from tea.manifest import Manifest
 from tea.protocols.contract import purpose, section
 from tea.protocols.markdown import block, one_line

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tea.errors import StorageError
-from tea.managers.source_text import MOST_BYTES, one_line, read_text, refusal
+from tea.managers.source.text import MOST_BYTES, one_line, read_text, refusal
 from tea.refs import Kind
 
 FOLDERS: dict[str, str] = {"agent": "agents", "environment": "environments", "tool": "tools", "prompt": "agents"}

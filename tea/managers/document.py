@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from tea.errors import BadComponent, BadInput, TeaError
-from tea.managers.source_text import SourceText, refusal
+from tea.managers.source.text import SourceText, refusal
 from tea.operation import reasons
 from tea.refs import Kind, check_name
 from tea.store.strict import Refused, as_json_object, dumps, loads

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from tea.component import Definition, define
 from tea.errors import Damaged, TeaError
-from tea.managers.capture import captured
 from tea.managers.model_schema import model_from_schema, schema_to_json
-from tea.managers.private_module import PrivateModule
-from tea.managers.source_check import Checked, check_source, outlined
-from tea.managers.source_text import SourceText, one_line, refusal
+from tea.managers.source.capture import captured
+from tea.managers.source.check import Checked, check_source, outlined
+from tea.managers.source.module import PrivateModule
+from tea.managers.source.text import SourceText, one_line, refusal
 from tea.managers.trust import untrusted
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
 from tea.operation import Signature

@@ -20,7 +20,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError, to_jsonable_python
 
 from tea.errors import BadInput
-from tea.managers.source_text import one_line, words
+from tea.managers.source.text import one_line, words
 from tea.types import JsonSchema
 
 _WORDS = words(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from tea.errors import BadComponent
 from tea.managers.document import DocumentManager, MemoryConfig, Solution, made_as
 from tea.managers.model_config import ModelConfig
-from tea.managers.source_text import SourceText
+from tea.managers.source.text import SourceText
 from tea.manifest import Lineage, Manifest
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref

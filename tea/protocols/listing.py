@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tea.managers.source_text import SourceText
+from tea.managers.source.text import SourceText
 from tea.manifest import Manifest
 from tea.refs import FIRST, Kind
 from tea.types import State

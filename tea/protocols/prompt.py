@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tea.managers.prompt_source import read_heading
-from tea.managers.source_text import SourceText
+from tea.managers.source.text import SourceText
 from tea.managers.trust import untrusted
 from tea.managers.variable import Variable
 from tea.manifest import Lineage, Manifest

@@ -17,8 +17,8 @@ from tea.managers.bundled import read_source
 from tea.managers.difference import Diff, diff
 from tea.managers.dynamic import DynamicManager
 from tea.managers.prompt import PromptManager
-from tea.managers.source_requires import requirements
-from tea.managers.source_text import SourceText
+from tea.managers.source.requires import requirements
+from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust, untrusted
 from tea.managers.variable import Variable
 from tea.managers.version import VersionManager

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from tea.component import Definition
 from tea.errors import AlreadyRegistered, BadComponent, RegistryError
 from tea.managers.dynamic import check_told
-from tea.managers.source_text import SourceText
+from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust, untrusted
 from tea.managers.version import VersionManager
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest

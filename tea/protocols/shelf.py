@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
 from tea.managers.head import Head
-from tea.managers.source_text import SourceText
+from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest

@@ -16,8 +16,8 @@ from tea.errors import (
     UnknownComponent,
 )
 from tea.managers.bundled import bundled_files, bundled_root, read_source
-from tea.managers.rename import renamed
-from tea.managers.source_text import SourceText
+from tea.managers.source.rename import renamed
+from tea.managers.source.text import SourceText
 from tea.managers.tombstone import Tombstone
 from tea.managers.trust import untrusted
 from tea.manifest import Lineage, Manifest

@@ -17,7 +17,7 @@ import pytest
 
 from tea.errors import BadComponent, CallFailed, Damaged, Quarantined
 from tea.managers.dynamic import DynamicManager
-from tea.managers.source_check import Checked, check_source
+from tea.managers.source.check import Checked, check_source
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig
 
 TOOL = '''from tea import tool

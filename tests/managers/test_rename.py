@@ -4,7 +4,7 @@ import pytest
 
 from tea.errors import BadComponent
 from tea.managers.dynamic import DynamicManager
-from tea.managers.rename import renamed
+from tea.managers.source.rename import renamed
 
 TOOL = '''
 """Words: count(…), in count's own file."""

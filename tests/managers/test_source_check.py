@@ -13,8 +13,8 @@ import tea
 from tea.errors import BadComponent, TeaError
 from tea.managers.bundled import bundled_files, read_source
 from tea.managers.dynamic import DynamicManager
-from tea.managers.source_imports import VOCABULARY
-from tea.managers.source_text import SourceText
+from tea.managers.source.imports import VOCABULARY
+from tea.managers.source.text import SourceText
 
 MANAGER = DynamicManager(lambda digest: False)
 

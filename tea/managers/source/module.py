@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from tea.managers.source_text import one_line, refusal
+from tea.managers.source.text import one_line, refusal
 
 
 class PrivateModule:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tea.component import Component, component_name
-from tea.managers.agent_lint import lint_agent
-from tea.managers.source_imports import complete
-from tea.managers.source_names import Definition, Names
-from tea.managers.source_reach import Reach, check_paths, relative_paths
-from tea.managers.source_requires import requirements
-from tea.managers.source_shape import check_shape
-from tea.managers.source_text import MOST_BYTES, MOST_FILES, ParsedFile, SourceText, refusal
+from tea.managers.source.agent_lint import lint_agent
+from tea.managers.source.imports import complete
+from tea.managers.source.names import Definition, Names
+from tea.managers.source.reach import Reach, check_paths, relative_paths
+from tea.managers.source.requires import requirements
+from tea.managers.source.shape import check_shape
+from tea.managers.source.text import MOST_BYTES, MOST_FILES, ParsedFile, SourceText, refusal
 from tea.refs import NAME, Kind
 
 _MOST_ANCESTORS = 50

@@ -11,9 +11,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import TypeGuard
 
-from tea.managers.source_names import Names, bindings, imported, used_names
-from tea.managers.source_reach import AGENT_MODULES
-from tea.managers.source_text import ParsedFile, words
+from tea.managers.source.names import Names, bindings, imported, used_names
+from tea.managers.source.reach import AGENT_MODULES
+from tea.managers.source.text import ParsedFile, words
 
 _CODE = "call a tool that does the work."
 _BUILTINS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from tea.managers.source_names import annotated_names, dotted, free_names
-from tea.managers.source_text import ParsedFile, words
+from tea.managers.source.names import annotated_names, dotted, free_names
+from tea.managers.source.text import ParsedFile, words
 
 # What components may take from tea: its public names but for those that start runs of their own.
 VOCABULARY = words(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from typing import Any
 
-from tea.managers.source_text import refusal
+from tea.managers.source.text import refusal
 
 _REQUIREMENT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _START, _END = "# /// script", "# ///"

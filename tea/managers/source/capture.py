@@ -12,11 +12,11 @@ from typing import Any, cast
 
 from tea.component import Agent, Environment, Tool
 from tea.errors import BadComponent
-from tea.managers.live_source import Piece, definition, functions_of, statements
-from tea.managers.source_imports import VOCABULARY
-from tea.managers.source_names import KNOWN_NAMES, used_names
-from tea.managers.source_requires import distribution_of
-from tea.managers.source_text import ParsedFile, refusal
+from tea.managers.source.imports import VOCABULARY
+from tea.managers.source.live import Piece, definition, functions_of, statements
+from tea.managers.source.names import KNOWN_NAMES, used_names
+from tea.managers.source.requires import distribution_of
+from tea.managers.source.text import ParsedFile, refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from types import FunctionType
 from typing import Any, cast
 
 from tea.errors import BadComponent
-from tea.managers.source_names import Definition, imported
-from tea.managers.source_text import ParsedFile, refusal
+from tea.managers.source.names import Definition, imported
+from tea.managers.source.text import ParsedFile, refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ import ast
 import math
 from collections.abc import Iterable
 
-from tea.managers.source_names import Names, is_arithmetic
-from tea.managers.source_text import words
+from tea.managers.source.names import Names, is_arithmetic
+from tea.managers.source.text import words
 
 _BUILTINS = """
     abs bool bytes chr complex dict enumerate float frozenset int len list max min object ord range

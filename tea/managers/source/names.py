@@ -8,7 +8,7 @@ import symtable
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tea.managers.source_text import ParsedFile, parsed_expression
+from tea.managers.source.text import ParsedFile, parsed_expression
 
 _MODULE_NAMES = {
     "__annotations__", "__builtins__", "__doc__", "__file__", "__loader__", "__module__", "__name__", "__package__",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tea.managers.source_names import Names, bindings, imported
-from tea.managers.source_text import ParsedFile, words
-from tea.managers.source_values import impure_part
+from tea.managers.source.names import Names, bindings, imported
+from tea.managers.source.text import ParsedFile, words
+from tea.managers.source.values import impure_part
 
 DECORATORS = words(
     """

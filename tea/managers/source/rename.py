@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from tea.component import Component, component_name
 from tea.errors import BadComponent
-from tea.managers.source_text import ParsedFile
+from tea.managers.source.text import ParsedFile
 from tea.store.files import parse_json_strict
 from tea.store.strict import dumps
 from tea.types import as_object

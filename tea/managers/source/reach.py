@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 
-from tea.managers.source_imports import VOCABULARY
-from tea.managers.source_names import Names
-from tea.managers.source_requires import distribution_name
-from tea.managers.source_text import ParsedFile, refusal, words
+from tea.managers.source.imports import VOCABULARY
+from tea.managers.source.names import Names
+from tea.managers.source.requires import distribution_name
+from tea.managers.source.text import ParsedFile, refusal, words
 from tea.refs import Kind
 
 AGENT_MODULES = words(

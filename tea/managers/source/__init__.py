@@ -1,0 +1,1 @@
+"""Source text of components: read, checked, completed, captured and loaded."""
