@@ -50,7 +50,9 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
     for name, words in {"tea": f"{sys.executable} -m tea.cli", "python": sys.executable}.items():
         (commands / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         (commands / name).chmod(0o755)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TEA_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not (name.startswith("TEA_") or name.endswith("_API_KEY"))
+    }
     path = f"{commands}:{os.environ['PATH']}"
     return {**inherited, "PATH": path, "TEA_STATE": str(tmp_path / "state"), "NO_COLOR": "1"}
 
