@@ -122,3 +122,29 @@ async def test_the_demo_fails_clearly_when_a_part_is_broken(
             await run(tea, "demo")
         assert "this part is broken" in str(caught.value)
         assert not isinstance(caught.value, TeaError) or isinstance(caught.value, InternalError)
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "answer"),
+    [
+        ("How many airports are in the state TX?", {"type": "integer"}, 209),
+        (
+            "Which states have more than 200 airports?",
+            {"type": "array", "items": {"type": "string"}},
+            ["AK", "CA", "TX"],
+        ),
+        ("Is there an airport in Dallas?", {"type": "boolean"}, True),
+        (
+            "How many airports are in the state TX?",
+            {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]},
+            {"count": 209},
+        ),
+    ],
+)
+async def test_an_answer_has_the_form_that_the_task_asks_for(
+    question: str, form: dict[str, Any], answer: object
+) -> None:
+    async with platform() as tea:
+        outcome = await tea.run(question, files=[EXAMPLES / "data/airports.csv"], answer=form)
+        assert (outcome.exit_code, outcome.answer) == (0, answer)
+        assert type(outcome.answer) is type(answer)
