@@ -1,7 +1,8 @@
 """tea: tools, environments and agents as versioned components, and every run a journal.
 
-`__all__` is what components and short programs need; `tea.Platform`, and the protocols' and managers' classes are
-there by their names too. Everything is loaded on first use, so that the command line is soon ready for an interruption.
+`__all__` is what short programs and most components need; `tea.Platform`, the loop of tool-calling agents (`work`,
+`consult`), and the protocols' and managers' classes are there by their names too. Everything is loaded on first use, so
+that the command line is soon ready for an interruption.
 """
 
 import typing as _typing
@@ -13,7 +14,8 @@ if _typing.TYPE_CHECKING:
     from tea.context import Context
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
-    from tea.runtime.loop import consult, work
+    from tea.runtime.loop import consult as consult
+    from tea.runtime.loop import work as work
     from tea.types import Evidence, Result, Task
 
 __all__ = [
@@ -26,12 +28,10 @@ __all__ = [
     "TeaError",
     "ToolError",
     "action",
-    "consult",
     "require_extra",
     "run",
     "stream",
     "tool",
-    "work",
 ]
 
 _LAZY = {

@@ -45,7 +45,8 @@ class Permission:
             if stands_in is not None:
                 return stands_in
         if request.traits.effects != "reads" and not request.traits.scope:
-            self._recorder.write("intent", request.key, {"target": request.ref, "effects": request.traits.effects})
+            intent = {"target": request.ref, "effects": request.traits.effects, "decision": decision}
+            self._recorder.write("intent", request.key, intent)
             await self._recorder.sync()
         return None
 
