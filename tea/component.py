@@ -37,6 +37,7 @@ class Declared(TypedDict, total=False):
     secrets: tuple[str, ...]
     before: str
     after: str
+    check: str
 
 
 class DeclaredTool(Declared, total=False):

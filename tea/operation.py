@@ -46,6 +46,9 @@ class Traits:
         secrets: Names of the secrets it needs.
         before: What must hold before it is called, in words.
         after: What holds afterwards, in words.
+        check: What tells of a call that a crash interrupted: given its arguments, what it gave, or null where it never
+            happened. For an action another action of its environment, for a tool another tool; without one a person
+            is asked.
     """
 
     effects: Effects = "irreversible"
@@ -56,6 +59,7 @@ class Traits:
     secrets: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
+    check: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

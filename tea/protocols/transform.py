@@ -225,7 +225,7 @@ def _state(words: str, executor: Executor, scope: bool) -> Operation:
 def _relayed(config: Manifest, operation: str, *, name: str, description: str, scope: bool = False) -> Operation:
     """Return an operation that is another's in all but its name and words."""
     one = config.operations[operation]
-    traits = replace(one.traits, scope=one.traits.scope or scope)
+    traits = replace(one.traits, scope=one.traits.scope or scope, check="")
     signature = replace(one, name=name, description=description, examples=(), traits=traits)
     return Operation(signature=signature, executor=Relay.to(config, operation))
 

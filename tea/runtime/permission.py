@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from tea.errors import ApprovalNeeded, Denied
 from tea.manifest import Manifest
@@ -10,6 +10,8 @@ from tea.refs import Ref
 from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.recorder import Recorder
 from tea.types import Response, failure
+
+Check = Callable[[], Awaitable[Response]]
 
 
 class Permission:
@@ -26,10 +28,16 @@ class Permission:
         self._policy, self._recorder = policy, recorder
         self._answers, self._intents = answers, intents
 
-    async def ask(self, request: CallRequest, response: type[Response]) -> Response | None:
+    async def ask(self, request: CallRequest, response: type[Response], check: Check | None = None) -> Response | None:
         """Return None where the call may go ahead, else what stands in its place.
 
-        Before a call that changes something, the intent is durable: after a crash the run knows of it.
+        Before a call that changes something, the intent is durable: after a crash the run knows of it. What became of
+        it then is for the operation to say (repeat it if it is idempotent, look with its `check`), or for a person.
+
+        Args:
+            request: The call.
+            response: The type of what stands in its place.
+            check: Calls the operation that the traits name as their `check`.
 
         Raises:
             ApprovalNeeded: A person must decide.
@@ -39,6 +47,11 @@ class Permission:
             problem = f"The operator's policy does not allow {request.ref}."
             return failure(response, request.ref, Denied(problem, fix="do without it."))
         uncertain = request.key in self._intents and not request.traits.idempotent
+        if uncertain and request.traits.check and check is not None:
+            found = await check()
+            if found.ok and found.value is not None:
+                return response(ref=request.ref, ok=True, value=found.value)
+            uncertain = not found.ok
         if decision == "ask" or uncertain:
             why = "may have happened already" if uncertain else "needs a person's consent"
             stands_in = self._answered(request, response, why)

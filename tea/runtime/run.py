@@ -348,7 +348,13 @@ class Run:
             agent=call.agent,
             key=key,
         )
-        return await self._permission.ask(request, call.server.response)
+        return await self._permission.ask(request, call.server.response, lambda: self._check(call, key))
+
+    async def _check(self, call: Call, key: str) -> Response:
+        """Ask what became of a call that an earlier process may have carried out."""
+        name = call.aim.signature.traits.check
+        ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.digest}#{name}"
+        return await self.within(call.config.kind, ref, call.arguments, f"{key}?", call.agent, call.depth + 1)
 
     def _tools(self, key: str) -> CallTool:
         """Return what calls a solver inside the effect of `key`, with those of the variables that it takes."""

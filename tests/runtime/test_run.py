@@ -25,6 +25,17 @@ from tea.runtime.policy import CallRequest, Decision
 from tea.runtime.recorder import Event
 from tea.testing import ScriptedModel, platform
 
+WAS_SENT = '''
+from tea import Context, tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def was_sent(ctx: Context, words: str) -> str | None:
+    """Tell whether words were sent."""
+    path = ctx.path("sent.txt")
+    return words if path.exists() and path.read_text().endswith(words) else None
+'''
+
 
 class AskBeforeSending:
     async def decide(self, request: CallRequest) -> Decision:
@@ -142,6 +153,34 @@ async def test_resume_repeats_no_recorded_effect_and_asks_about_an_uncertain_one
     assert again.answer == "hello"
     assert (workspace / "sent.txt").read_text() == "hello"
     assert (await stage.replay(other)).ok
+
+
+@pytest.mark.parametrize("happened", [True, False])
+async def test_an_operation_can_say_what_became_of_an_uncertain_call(stage: Platform, happened: bool) -> None:
+    await stage.tcp.register(SEND.replace('"external"', '"external", check="was_sent"'))
+    await stage.tcp.register(WAS_SENT)
+    outcome = await stage.run("hello", agent="sender")
+    all_of_it = records(outcome.trace)
+    intent = next(index for index, one in enumerate(all_of_it) if one["kind"] == "intent")
+    other = rewrite(stage.home, outcome.run, lambda kept: kept[: intent + 1])
+    workspace = stage.home / "traces" / other / "workspace"
+    workspace.mkdir()
+    if happened:
+        (workspace / "sent.txt").write_text("hello")
+    again = await stage.resume(other)
+    assert (again.ok, again.answer) == (True, "hello")
+    assert (workspace / "sent.txt").read_text() == "hello"
+    assert (await stage.replay(other)).ok
+
+
+async def test_where_nothing_can_tell_of_an_uncertain_call_a_person_is_asked(stage: Platform) -> None:
+    await stage.tcp.register(SEND.replace('"external"', '"external", check="nowhere"'))
+    outcome = await stage.run("hello", agent="sender")
+    intent = next(index for index, one in enumerate(records(outcome.trace)) if one["kind"] == "intent")
+    other = rewrite(stage.home, outcome.run, lambda kept: kept[: intent + 1])
+    (stage.home / "traces" / other / "workspace").mkdir()
+    with pytest.raises(ApprovalNeeded, match="may have happened"):
+        await stage.resume(other)
 
 
 async def test_an_interrupted_run_goes_on_where_it_was(stage: Platform) -> None:
