@@ -465,7 +465,7 @@ def test_line_ends_and_byte_order_marks_make_no_difference() -> None:
 
 def test_components_know_every_public_name_of_tea_but_those_that_start_runs() -> None:
     assert set(tea.__all__) - VOCABULARY == {"run", "stream"}
-    assert set(tea.__all__) >= VOCABULARY
+    assert set(dir(tea)) >= VOCABULARY
 
 
 CANARY = "setattr(__import__('builtins'), 'canary', 1)"
