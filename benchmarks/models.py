@@ -9,9 +9,11 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+
+from _loopback import serve
 
 from tea.managers.model_config import ModelConfig
 from tea.models.connect import connect
@@ -32,41 +34,19 @@ def tools(count: int) -> list[dict[str, Any]]:
     ]
 
 
-async def serve() -> None:
-    """Answer every question with a call."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            try:
-                head = await reader.readuntil(b"\r\n\r\n")
-            except (asyncio.IncompleteReadError, ConnectionError):
-                break
-            size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            await reader.readexactly(size)
-            data = json.dumps(reply()).encode()
-            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(data))
-            writer.write(data)
-            await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=2**26)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
-
-
-def reply() -> dict[str, Any]:
-    """Return a completion with a function call."""
+def reply(body: bytes) -> tuple[int, bytes]:
+    """Return a completion with a function call, at once, whatever was asked."""
     call = {"name": "tool_001", "arguments": '{"expression": "6 * 7"}'}
     calls = [{"id": "call_1", "type": "function", "function": call}]
     message = {"role": "assistant", "content": None, "tool_calls": calls}
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
     head = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
-    return {**head, "choices": [choice], "usage": usage}
+    return 0, json.dumps({**head, "choices": [choice], "usage": usage}).encode()
 
 
 @asynccontextmanager
-async def server() -> AsyncIterator[str]:
+async def server() -> AsyncGenerator[str]:
     """Give the address of a server in another process."""
     process = await asyncio.create_subprocess_exec(sys.executable, __file__, "--serve", stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
@@ -154,6 +134,6 @@ async def main(*counts: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--serve"]:
-        asyncio.run(serve())
+        asyncio.run(serve(reply))
     else:
         asyncio.run(main(*map(int, sys.argv[1:] or ["20"])))

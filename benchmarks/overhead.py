@@ -19,6 +19,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from _loopback import serve
+
 WAYS = Path(__file__).with_name("_overhead_ways.py")
 OWN, PEERS = ("SDK", "tea.run"), ("openai-agents", "pydantic-ai", "langgraph")
 STEPS, TOOLS, RUNS = (10, 20, 50, 200), (1, 50, 500), (1, 50, 200, 500)
@@ -26,29 +28,6 @@ LATENCY = 50
 _TOLD = re.compile(rb"K=(\d+) L=(\d+)")
 _SAID = re.compile(rb'"role": ?"assistant"')
 Worker = asyncio.subprocess.Process
-
-
-async def serve() -> None:
-    """Answer every question with a call of `noop`, the last one with the answer, or a call of `done` on offer."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            try:
-                head = await reader.readuntil(b"\r\n\r\n")
-            except (asyncio.IncompleteReadError, ConnectionError):
-                break
-            size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            latency, data = reply(await reader.readexactly(size))
-            if latency:
-                await asyncio.sleep(latency / 1000)
-            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(data))
-            writer.write(data)
-            await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=2**26, backlog=2048)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
 
 
 def reply(body: bytes) -> tuple[int, bytes]:
@@ -152,7 +131,7 @@ async def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.serve:
-        await serve()
+        await serve(reply)
         return
     pythons: dict[str, str] = dict.fromkeys(OWN, sys.executable)
     pythons |= dict.fromkeys(PEERS, str(chosen.peers)) if chosen.peers else {}
