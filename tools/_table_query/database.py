@@ -68,7 +68,9 @@ class Database:
         holes = ", ".join("?" * len(table.columns))
         try:
             self._connection.execute(f"CREATE TABLE {quoted(table.name)} ({columns})")
-            self._connection.executemany(f"INSERT INTO {quoted(table.name)} VALUES ({holes})", table.rows)
+            self._connection.executemany(
+                f"INSERT INTO {quoted(table.name)} VALUES ({holes})", zip(*table.cells, strict=True)
+            )
         except (sqlite3.Error, OverflowError, ValueError) as error:
             raise ToolError(f"{table.file!r} does not fit a database: {error}.", fix="use a simpler file.") from None
 

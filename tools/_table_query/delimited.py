@@ -8,7 +8,7 @@ from itertools import pairwise
 from tea import ToolError
 
 from .numbers import number
-from .tables import MOST_CELLS, Cell, RawTable
+from .tables import MOST_CELLS, RawTable
 
 _DELIMITERS = (",", "\t", ";", "|")
 _SAMPLE = 200
@@ -41,8 +41,7 @@ def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> R
         header, rows = [cell.strip() for cell in rows[0]], rows[1:]
     if header is None:
         header = [""] * width
-    cells: list[list[Cell]] = [list(row) for row in rows]
-    return RawTable(name=name, file=file, header=header, rows=cells, decimal_comma=delimiter == ";", untyped=True)
+    return RawTable(name=name, file=file, header=header, rows=rows, decimal_comma=delimiter == ";", untyped=True)
 
 
 def _rows(lines: list[str], delimiter: str, file: str) -> list[list[str]]:

@@ -47,8 +47,8 @@ class Link(TypedDict):
 
 def describe(table: Table) -> TableDescription:
     """Return what a table holds."""
-    columns = [_describe(column, table.values(index)) for index, column in enumerate(table.columns)]
-    return TableDescription(name=table.name, file=table.file, rows=len(table.rows), columns=columns)
+    columns = [_describe(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)]
+    return TableDescription(name=table.name, file=table.file, rows=len(table), columns=columns)
 
 
 def _describe(column: Column, cells: list[Cell]) -> ColumnDescription:
@@ -76,11 +76,13 @@ def _short(value: Cell) -> Cell:
 
 def links(tables: list[Table]) -> list[Link]:
     """Return pairs of columns of different tables whose values are largely the same, strongest first."""
+    if len(tables) < 2:
+        return []
     found: list[Link] = []
     sets = {
-        (table.name, column.name): _keys(column, table.values(index))
+        (table.name, column.name): _keys(column, cells)
         for table in tables
-        for index, column in enumerate(table.columns)
+        for column, cells in zip(table.columns, table.cells, strict=True)
     }
     for left, right in combinations(tables, 2):
         for one in left.columns:
@@ -95,11 +97,11 @@ def links(tables: list[Table]) -> list[Link]:
 
 def _keys(column: Column, cells: list[Cell]) -> tuple[set[str], bool] | None:
     """Return a column's distinct values and whether none repeats, or None when it cannot be a key."""
-    present = [norm(str(cell)) for cell in cells if cell is not None]
-    distinct = set(present)
-    if column.kind in ("real", "date") or len(distinct) < 3:
+    if column.kind in ("real", "date"):
         return None
-    return distinct, len(distinct) == len(present)
+    present = [cell for cell in cells if cell is not None]
+    distinct = {norm(str(cell)) for cell in set(present)}
+    return (distinct, len(distinct) == len(present)) if len(distinct) >= 3 else None
 
 
 def _comparable(one: Column, two: Column) -> bool:

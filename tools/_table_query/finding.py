@@ -34,7 +34,7 @@ class _Index:
     def __init__(self, table: Table, position: int) -> None:
         self.table = table.name
         self.column = table.columns[position].name
-        self.rows = Counter(cell for cell in table.values(position) if isinstance(cell, str))
+        self.rows = Counter(cell for cell in table.cells[position] if isinstance(cell, str))
         self.exact: defaultdict[str, list[str]] = defaultdict(list)
         self.singular: defaultdict[str, list[str]] = defaultdict(list)
         self.words: defaultdict[str, list[str]] = defaultdict(list)

@@ -38,6 +38,8 @@ _MONTH_DAY = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})
 
 def number(text: str, *, decimal_comma: bool = False) -> int | float | None:
     """Return the number that a cell shows, or None: thousands separators, currency signs and percents are dress."""
+    if len(text) < 19 and text.isdecimal() and text.isascii():
+        return int(text)
     bare = text.strip().replace("\u2212", "-").replace("\u00a0", "")
     if (bare and not bare[-1].isdigit()) or bare[:1] in "$€£¥+-":
         bare = _DRESS.sub(r"\1", bare)

@@ -1,5 +1,6 @@
 """A table as it was read, and as it is typed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -24,7 +25,7 @@ class RawTable:
     name: str
     file: str
     header: list[str]
-    rows: list[list[Cell]]
+    rows: Sequence[Sequence[Cell]]
     decimal_comma: bool = False
     untyped: bool = False
 
@@ -40,13 +41,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A typed table."""
+    """A typed table; `cells` holds a list for each column."""
 
     name: str
     file: str
     columns: list[Column]
-    rows: list[list[Cell]] = field(repr=False)
+    cells: list[list[Cell]] = field(repr=False)
 
-    def values(self, index: int) -> list[Cell]:
-        """Return one column's cells."""
-        return [row[index] for row in self.rows]
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.cells[0]) if self.cells else 0

@@ -2,8 +2,18 @@
 
 import math
 import re
+from collections import Counter
+from collections.abc import Sequence
 
-from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, has_points_between_thousands, is_code, number
+from .numbers import (
+    ALSO_MISSING_AMONG_NUMBERS,
+    MISSING,
+    date_forms,
+    has_points_between_thousands,
+    is_code,
+    iso_date,
+    number,
+)
 from .tables import Cell, Column, RawTable, Table
 
 _CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
@@ -13,16 +23,13 @@ _MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
 def typed(raw: RawTable, name: str) -> Table:
     """Return the table with typed columns, under the given name."""
     names = _names(raw)
-    width = len(names)
-    grid = [row[:width] + [None] * (width - len(row)) for row in raw.rows]
     columns: list[Column] = []
     values: list[list[Cell]] = []
     for index, label in enumerate(names):
-        column, cells = _column(label, [row[index] for row in grid], raw)
+        column, cells = _column(label, [row[index] if index < len(row) else None for row in raw.rows], raw)
         columns.append(column)
         values.append(cells)
-    rows = [list(row) for row in zip(*values, strict=True)]
-    return Table(name=name, file=raw.file, columns=columns, rows=rows)
+    return Table(name=name, file=raw.file, columns=columns, cells=values)
 
 
 def sql_name(text: str) -> str:
@@ -47,17 +54,31 @@ def _names(raw: RawTable) -> list[str]:
     return names
 
 
-def _filled(row: list[Cell]) -> int:
+def _filled(row: Sequence[Cell]) -> int:
+    if row and row[-1] not in (None, ""):
+        return len(row)
     return max((index + 1 for index, cell in enumerate(row) if cell not in (None, "")), default=0)
 
 
 def _column(name: str, cells: list[Cell], raw: RawTable) -> tuple[Column, list[Cell]]:
+    """Type a column; where all cells are texts, each distinct one only once."""
+    counts = Counter(cells) if raw.untyped else None
+    column, values = _typed(name, cells if counts is None else list(counts), raw.decimal_comma, counts)
+    if counts is not None:
+        meant = dict(zip(counts, values, strict=True))
+        values = [meant[cell] for cell in cells]
+    return column, values
+
+
+def _typed(
+    name: str, cells: list[Cell], decimal_comma: bool, counts: Counter[Cell] | None
+) -> tuple[Column, list[Cell]]:
     texts = [cell.strip() for cell in cells if isinstance(cell, str)]
     present = [text for text in texts if text not in MISSING]
-    if (numbers := _numbers(cells, present, raw.decimal_comma)) is not None:
+    if (numbers := _numbers(cells, present, decimal_comma)) is not None:
         real = any(isinstance(value, float) for value in numbers)
         return Column(name=name, kind="real" if real else "integer"), numbers
-    missing = _missing(present) if raw.untyped else {""}
+    missing = {""} if counts is None else _missing(counts)
     values = [_text(cell, missing) for cell in cells]
     form = _date_form(present) if len(present) == sum(value is not None for value in values) else ""
     return Column(name=name, kind="date" if form else "text", form=form), values
@@ -85,10 +106,11 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
     return numeric
 
 
-def _missing(present: list[str]) -> set[str]:
+def _missing(counts: Counter[Cell]) -> set[str]:
     """Return what stands for a missing text: NA does not among codes such as MA and ZA."""
-    codes = sum(bool(_CODE.fullmatch(text)) for text in present)
-    return MISSING - {"NA", "nan", "NaN"} if present and codes >= 0.9 * len(present) else MISSING
+    present = {cell: count for cell, count in counts.items() if isinstance(cell, str) and cell.strip() not in MISSING}
+    codes = sum(count for cell, count in present.items() if _CODE.fullmatch(cell.strip()))
+    return MISSING - {"NA", "nan", "NaN"} if present and codes >= 0.9 * sum(present.values()) else MISSING
 
 
 def _text(cell: Cell, missing: set[str]) -> Cell:
@@ -99,8 +121,8 @@ def _text(cell: Cell, missing: set[str]) -> Cell:
 def _date_form(present: list[str]) -> str:
     """Return the one way in which every cell of a column reads as a date, or nothing."""
     forms = date_forms(present[0]) if present else set[str]()
-    for text in present[1:]:
-        forms &= date_forms(text)
+    for text in present:
+        forms = {form for form in forms if iso_date(text, form)}
         if not forms:
             break
     return forms.pop() if len(forms) == 1 else ""
