@@ -4,11 +4,11 @@ from pathlib import Path
 
 from tea import ToolError
 
+from .columns import sql_name, typed
 from .decoding import read_text
 from .delimited import read_delimited
 from .json_tables import read_json
 from .tables import MOST_CELLS, RawTable, Table
-from .typing import sql_name, typed
 from .workbook import read_workbook
 
 _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
