@@ -20,6 +20,7 @@ from tea.runtime.platform import Platform
 from tea.testing import platform
 
 SETTLED = 2.2
+ARGUMENTS, RESULT = TypeAdapter(dict[str, str]), TypeAdapter(str)
 
 ECHO = '''
 from tea import tool
@@ -53,10 +54,9 @@ async def echo(text: str) -> str:
 
 async def bare(calls: int) -> None:
     """Await the function behind its validation."""
-    arguments, result = TypeAdapter(dict[str, str]), TypeAdapter(str)
     for number in range(calls):
-        given = arguments.validate_json(to_json({"text": str(number)}))
-        result.dump_python(await echo(**given), mode="json")
+        given = ARGUMENTS.validate_json(to_json({"text": str(number)}))
+        RESULT.dump_python(await echo(**given), mode="json")
 
 
 async def cpu(work: Callable[[], Awaitable[object]]) -> float:

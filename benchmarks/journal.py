@@ -130,7 +130,8 @@ class Bench:
             writers = [stack.enter_context(self.journal()) for _ in range(runs)]
 
             async def run(writer: FileJournalWriter) -> None:
-                gate = Gate(write=Recorder(Trace(writer, lambda data: "", "", ""), writer.run).entry)
+                recorder = Recorder(Trace(writer, lambda data: "", "", ""), writer.run)
+                gate = Gate(write=recorder.entry, flush=recorder.flush)
 
                 async def program() -> None:
                     for _ in range(EFFECTS // runs):

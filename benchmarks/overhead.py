@@ -117,9 +117,14 @@ async def measure(workers: Mapping[str, Worker], rounds: int, only: set[str]) ->
             row(tools, {name: one["cpu"] / 20 * 1000 for name, one in found.items()})
     if "runs" in only:
         header("runs at once, seconds for ten steps each", workers)
+        took_cpu: list[dict[str, float]] = []
         for runs in RUNS:
             found = await best(workers, 1 if runs > 50 else rounds, 1, 10, runs, LATENCY)
             row(runs, {name: one["wall"] for name, one in found.items()})
+            took_cpu.append({name: one["cpu"] for name, one in found.items()})
+        header("the same, seconds of CPU", workers)
+        for runs, figures in zip(RUNS, took_cpu, strict=True):
+            row(runs, figures)
 
 
 async def main() -> None:

@@ -12,10 +12,14 @@ if _typing.TYPE_CHECKING:
     from tea.api import run, stream
     from tea.component import Agent, Environment, action, tool
     from tea.context import Context
+    from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
+    from tea.managers.embedding.builtin import StaticEmbedder as StaticEmbedder
     from tea.runtime.loop import consult as consult
     from tea.runtime.loop import work as work
+    from tea.runtime.step import ask_for as ask_for
+    from tea.types import Budget as Budget
     from tea.types import Evidence, Result, Task
 
 __all__ = [
@@ -41,6 +45,8 @@ _LAZY = {
     "AgentConfig": "tea.manifest",
     "AgentContextManager": "tea.protocols.acp",
     "AgentResponse": "tea.types",
+    "Budget": "tea.types",
+    "BudgetExceeded": "tea.errors",
     "Context": "tea.context",
     "DynamicManager": "tea.managers.dynamic",
     "ECPServer": "tea.protocols.ecp",
@@ -55,6 +61,7 @@ _LAZY = {
     "Platform": "tea.runtime.platform",
     "PromptManager": "tea.managers.prompt",
     "Result": "tea.types",
+    "StaticEmbedder": "tea.managers.embedding.builtin",
     "TCPServer": "tea.protocols.tcp",
     "Task": "tea.types",
     "TeaError": "tea.errors",
@@ -66,6 +73,7 @@ _LAZY = {
     "Variable": "tea.managers.variable",
     "VersionManager": "tea.managers.version",
     "action": "tea.component",
+    "ask_for": "tea.runtime.step",
     "consult": "tea.runtime.loop",
     "require_extra": "tea.extras",
     "run": "tea.api",

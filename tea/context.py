@@ -17,10 +17,12 @@ from tea.types import (
     ActionResponse,
     AgentResponse,
     JsonObject,
+    JsonSchema,
     Message,
     ModelResponse,
     Principal,
     Response,
+    Result,
     Task,
     ToolResponse,
 )
@@ -57,20 +59,29 @@ class Port(Protocol):
         ...
 
     async def model(
-        self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+        self,
+        prompt: str,
+        variables: JsonObject,
+        history: tuple[Message, ...],
+        model: str | None,
+        output: JsonSchema | None,
     ) -> ModelResponse:
-        """Ask a model through a prompt."""
+        """Ask a model through a prompt, or for another output than the prompt's."""
         ...
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the component's own."""
         ...
 
+    def so_far(self, result: Result) -> None:
+        """Keep the best answer so far."""
+        ...
+
     def group(self) -> AbstractAsyncContextManager[Group]:
         """Return concurrent work that ends together."""
         ...
 
-    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
         """Limit the body."""
         ...
 
@@ -153,7 +164,8 @@ class Agents(Caller):
 
     async def invoke(self, ref: str, task: Task) -> AgentResponse:
         """Give an agent a task and wait for its result."""
-        arguments = {"task": task.model_dump(mode="json")}
+        unlimited = {"budget"} if task.budget is None else None
+        arguments = {"task": task.model_dump(mode="json", exclude=unlimited)}
         return cast(AgentResponse, await self.port.invoke("agent", ref, arguments))
 
 
@@ -268,6 +280,7 @@ class Context:
         history: tuple[Message, ...] = (),
         *,
         model: str | None = None,
+        output: JsonSchema | None = None,
     ) -> ModelResponse:
         """Ask a model, through a prompt; its output is validated against the prompt's schema.
 
@@ -276,23 +289,28 @@ class Context:
             variables: What the prompt's template is rendered with.
             history: The conversation after the prompt's own messages, oldest first.
             model: Name of a model configuration; the run's own by default.
+            output: JSON Schema of the answer, in place of the prompt's; `tea.ask_for` takes a type.
 
         Raises:
             Abstained: No model is configured and the prompt's solver cannot tell.
             BadOutput: The answer does not fit the schema.
             ProviderError: The model cannot be reached.
         """
-        return await self.port.model(prompt, variables, history, model)
+        return await self.port.model(prompt, variables, history, model, output)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own into the journal, for example a step."""
         self.port.note(kind, data)
 
+    def so_far(self, result: Result) -> None:
+        """Say what the answer is so far: it is what the agent gives where time ends its work."""
+        self.port.so_far(result)
+
     def group(self) -> AbstractAsyncContextManager[Group]:
         """Run work side by side: `async with ctx.group() as group: group.spawn(...)`."""
         return self.port.group()
 
-    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
         """Raise TimeoutError in the body after so many seconds; the moment is recorded."""
         return self.port.timeout(seconds)
 

@@ -4,7 +4,8 @@ TeaError                    exit code 3 unless a subclass says otherwise
 ├── BadInput                2  a task, argument or file that a person gave
 │   ├── BadRef              2  a reference that does not follow the grammar
 │   ├── BadTask             2  a task file
-│   └── BadComponent        2  a source that does not define a usable component
+│   ├── BadComponent        2  a source that does not define a usable component
+│   └── NotLocked           2  a locked run needs what its lock file does not hold; that ends the run
 ├── RegistryError           2
 │   ├── UnknownComponent    2  no component, operation or version of that name
 │   │   └── Purged          2  the bytes of that version were removed for good
@@ -85,6 +86,10 @@ class BadTask(BadInput):
 
 class BadComponent(BadInput):
     """A source does not define a usable component."""
+
+
+class NotLocked(BadInput):
+    """A locked run needs what its lock file does not hold; it ends there, whatever its agents make of errors."""
 
 
 class RegistryError(TeaError):

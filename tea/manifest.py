@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from tea.errors import Damaged, UnknownComponent
 from tea.operation import Signature, reasons
 from tea.refs import Kind, Ref
+from tea.schema_words import type_words
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
@@ -225,7 +226,7 @@ def _operation_text(name: str, one: Signature) -> str:
     required = set(one.parameters.get("required", []))
     lines = [f"### {name}", one.description]
     for key, schema in properties.items():
-        kind = schema.get("type") or schema.get("anyOf") or schema.get("$ref") or "any"
+        kind = type_words(schema, one.parameters)
         need = "required" if key in required else f"default {schema.get('default')!r}"
         lines.append(f"- {key} ({kind}, {need}): {schema.get('description') or ''}".rstrip(": "))
     lines += [f"    >>> {example.call}\n    {example.result}" for example in one.examples]

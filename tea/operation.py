@@ -5,6 +5,7 @@ The signature gives the schema, the Google-style docstring the words and the exa
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import warnings
@@ -15,6 +16,7 @@ from typing import Annotated, Any, Protocol, cast
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import PydanticJsonSchemaWarning
+from pydantic_core import to_json
 
 from tea.context import Context
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, sole_error
@@ -22,6 +24,7 @@ from tea.hints import read_hints
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 
 AsyncFunction = Callable[..., Awaitable[Any]]
+_PLAIN = frozenset[type]({str, int, bool, type(None)})
 _strict = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -202,35 +205,46 @@ class InProcess:
             CallFailed: The function raised, or gave what its annotation does not promise.
             TeaError: The function says itself what is wrong.
         """
-        name = self.function.__name__
         try:
-            valid = self.arguments.validate_json(_json(dict(arguments)))
+            valid = self.arguments.validator.validate_json(_json_object(arguments))
         except (ValueError, TypeError, RecursionError) as error:
-            raise BadArguments(f"{name!r} got bad arguments: {reasons(error)}.", fix="follow its schema.") from error
-        given = (receiver,) if self.method else ()
+            problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
+            raise BadArguments(problem, fix="follow its schema.") from error
+        for name in self.contexts:
+            valid[name] = context
         try:
-            value = await self.function(*given, **valid, **dict.fromkeys(self.contexts, context))
-        except (TeaError, TimeoutError):
+            value = await (self.function(receiver, **valid) if self.method else self.function(**valid))
+        except (TeaError, TimeoutError, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             if own := sole_error(error):
                 raise own from error
-            problem = f"{name!r} raised {_first_line(error)}."
+            problem = f"{self.function.__name__!r} raised {_first_line(error)}."
             raise CallFailed(problem, fix="check the arguments, or its source.") from error
         try:
-            (found,) = self.result.dump_python(self.result.validate_python((value,)), mode="json")
-            _json(found)
+            return self._promised(value)
         except (ValueError, TypeError, RecursionError) as error:
-            problem = f"{name!r} gave what its annotation does not promise: {reasons(error)}."
+            problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
             raise CallFailed(problem, fix="mend its return annotation or its source.") from error
-        return found
+
+    def _promised(self, value: object) -> JsonValue:
+        """Return what the function gave as JSON; an error where it is not what it promised."""
+        kind = type(value)
+        if kind not in _PLAIN or kind is not self.returned:
+            (value,) = self.result.validator.validate_python((value,))
+            (value,) = self.result.serializer.to_python((value,), mode="json")
+            kind = type(value)
+        if kind is not bool and value is not None and not (kind is str and cast(str, value).isascii()):
+            _json(value)
+        return value
 
 
 def reasons(error: BaseException, limit: int = 3) -> str:
     """Return what a validation error says, in one line."""
     if not isinstance(error, ValidationError):
         return _first_line(error)
-    found = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}"[:200] for e in error.errors(include_url=False)]
+    said = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
+    found = [" ".join(one.split())[:200] for one in said]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return "; ".join(found[:limit]) + more
 
@@ -278,6 +292,20 @@ def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
 def _json(value: JsonValue) -> bytes:
     """Return strict JSON; NaN, infinities and half characters are a ValueError."""
     return _strict.encode(value).encode()
+
+
+def _json_object(arguments: JsonObject) -> bytes:
+    """Return strict JSON of arguments: of flat ones fast, in which no two libraries differ but in what fails."""
+    if type(arguments) is dict:
+        for value in cast("dict[str, object]", arguments).values():
+            if type(value) not in _PLAIN:
+                break
+        else:
+            try:
+                return to_json(arguments)
+            except ValueError:
+                pass  # the strict encoder says better what is wrong
+    return _json({**arguments})
 
 
 def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:

@@ -17,6 +17,11 @@ Effects = Literal["reads", "writes", "external", "irreversible"]
 State = Literal["active", "deprecated", "archived"]
 
 
+_fields_set, _extra, _private = (
+    BaseModel.__dict__[f"__pydantic_{name}__"].__set__ for name in ("fields_set", "extra", "private")
+)
+
+
 class Record(BaseModel):
     """Base of everything that crosses a boundary: frozen, and strict about its keys."""
 
@@ -55,12 +60,14 @@ class Task(Record):
         files: Names of files inside the run's workspace.
         answer: JSON Schema of the wanted answer, or None for text.
         tools: Names of the only tools it may use, or None for the agent's own set.
+        budget: What it may use of what is left to whoever gives it away, or None for all of that.
     """
 
     text: str = Field(min_length=1)
     files: tuple[str, ...] = ()
     answer: dict[str, Any] | None = None
     tools: tuple[str, ...] | None = None
+    budget: Budget | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -170,12 +177,14 @@ class ReasoningPart(Record):
         text: The words that its provider shows, often a summary or nothing.
         origin: Which configuration it came from; no other provider is ever shown it.
         data: The provider's own block, with its signature, to be given back unchanged.
+        at: Where it stood in its answer: 0 before all else, n + 1 after the words and the first n calls.
     """
 
     type: Literal["reasoning"] = "reasoning"
     text: str = ""
     origin: str = ""
     data: dict[str, Any] = Field(default_factory=dict[str, Any])
+    at: int = 0
 
 
 class ToolCall(Record):
@@ -205,6 +214,7 @@ class ModelRequest(Record):
         messages: The conversation so far, system message first.
         output: JSON Schema that the answer must fit, or None for text.
         tools: Function-calling schemas on offer, by name; where `output` has a member `calls`, what these may name.
+        shown: Whether the messages say in words what these are, for models that have no functions.
         tool_choice: Whether a call is left to the model, wanted, or ruled out.
         parallel: Whether it may call several tools at once.
         max_output: Most tokens of the answer, None for the configuration's own limit.
@@ -218,6 +228,7 @@ class ModelRequest(Record):
     messages: tuple[Message, ...] = ()
     output: dict[str, Any] | None = None
     tools: tuple[dict[str, Any], ...] = ()
+    shown: bool = True
     tool_choice: Literal["auto", "required", "none"] = "auto"
     parallel: bool = True
     max_output: int | None = None
@@ -292,6 +303,17 @@ class ModelResponse(Record):
         """Return it as a message of the conversation that goes on."""
         text = (TextPart(text=self.text),) if self.text else ()
         return Message(role="assistant", content=(*self.reasoning, *text), calls=self.calls)
+
+
+def success(response: type[Response], ref: str, value: JsonValue) -> Response:
+    """Return a JSON value as a response of that type: the same as from its constructor, which would validate it."""
+    made = response.__new__(response)
+    fields = cast("dict[str, Any]", made.__dict__)
+    fields["ref"], fields["ok"], fields["value"], fields["error"] = ref, True, value, None
+    _fields_set(made, {"ref", "ok", "value"})
+    _extra(made, None)
+    _private(made, None)
+    return made
 
 
 def failure(response: type[Response], ref: str, error: TeaError) -> Response:

@@ -1,6 +1,7 @@
 """A component as one JSON document, for every kind, and only as it was written."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -128,6 +129,14 @@ def test_the_text_holds_words_parameters_examples_and_rules() -> None:
         "## go (1.2.3)\n\nGoes.\n\n### call\nGo.\n- a (integer, required): One.\n"
         "    >>> await go(a=1)\n    'é'\n\nRules: Be kind."
     )
+
+
+def test_the_text_spells_out_what_a_schema_refers_to() -> None:
+    task = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    fields = {"task": {"$ref": "#/$defs/Task"}, "size": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}
+    schema = {"type": "object", "$defs": {"Task": task}, "properties": fields, "required": ["task"]}
+    text = manifest(operations={"run": replace(OPERATION, parameters=schema)}).text()
+    assert "- task ({text: string}, required)\n- size (integer or null, default None)" in text
 
 
 def test_canonical_json_is_one_text_for_equal_values_and_refuses_what_is_not_json() -> None:

@@ -110,7 +110,9 @@ def execute(chosen: Command, work: Callable[[], Coroutine[Any, Any, int | None]]
     try:
         with asyncio.Runner() as runner:
             return runner.run(_interruptible(work)) or 0
-    except (Exception, KeyboardInterrupt, asyncio.CancelledError) as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # foreign code raises what it likes
         cause = KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error
         return report(cause, as_json=chosen.as_json, verbose=chosen.verbose)
 

@@ -35,10 +35,12 @@ async def doctor(
 
     Reads every component and journal; exit code 2 when something is found that is not mended.
     """
+    from tea.store.derived import examine_derived
     from tea.store.repair import examine
 
     async with command.platform() as tea:
         found = await asyncio.to_thread(examine, tea.home, mend=repair)
+        found += await asyncio.to_thread(lambda: list(examine_derived(tea.home, mend=repair)))
         unmended = [one.problem for one in found if not (one.mendable or one.mended)]
         damage = [*tea.problems, *await asyncio.to_thread(_damage, tea), *unmended]
         data = {

@@ -1,37 +1,90 @@
-"""`tea trace export`: a run in forms that other programs read."""
+"""`tea trace export`: runs in forms that other programs read."""
 
 import asyncio
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tea.cli.command import Command
-from tea.errors import BadInput
+from tea.cli.terminal import one_line
+from tea.errors import BadInput, RegistryError, StorageError
+from tea.refs import Ref
+from tea.types import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tea.managers.tracer import TraceRecord
     from tea.runtime.export import ExportFormat
+    from tea.runtime.platform import Platform
 
 _FORMATS = ("openai-chat", "sharegpt", "jsonl")
 
 
 async def export(
     command: Command,
-    run: Annotated[
-        str, typer.Argument(metavar="[RUN]", help='Its id, a unique beginning of it, or "last" (the default).')
-    ] = "last",
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help='Ids, unique beginnings of them, or "last" (the default).'),
+    ] = None,
     form: Annotated[
         str, typer.Option("--format", help="openai-chat or sharegpt: a conversation a line; jsonl: an effect a line.")
     ] = "openai-chat",
+    out: Annotated[Path | None, typer.Option("--out", help="A new file for the lines, else standard output.")] = None,
 ) -> None:
-    """Write a run's conversations with models, or its effects, as JSON lines."""
+    """Write runs' conversations with models, or their effects, as JSON lines.
+
+    Calls of functions are told with the definitions of what was called, from the registry.
+    """
     from tea.runtime.export import export as exported
 
     chosen = _format(form)
+    if out is not None and out.exists():
+        raise BadInput(f"{str(out)[-80:]!r} is there already.", fix="name a new file, or remove it first.")
+    lines: list[JsonObject] = []
     async with command.platform() as tea:
-        found = await asyncio.to_thread(tea.tracer.find, run)
-        lines = await asyncio.to_thread(lambda: exported(list(tea.tracer.records(found)), chosen))
-    command.show("\n".join(map(_line, lines)), {"run": found, "format": form, "lines": lines})
+        found = [await asyncio.to_thread(tea.tracer.find, run) for run in runs or ["last"]]
+        for run in dict.fromkeys(found):
+            records = await asyncio.to_thread(_records, tea, run)
+            lines += exported(records, chosen, await _functions(tea, records))
+    data = {"runs": found, "format": form, "lines": lines}
+    if out is None:
+        command.show("\n".join(map(_line, lines)), data)
+    else:
+        await asyncio.to_thread(_write, out, "".join(f"{_line(one)}\n" for one in lines))
+        command.show(f"wrote {len(lines)} lines to {one_line(out.name)}", {**data, "file": str(out)})
+
+
+def _records(tea: "Platform", run: str) -> "list[TraceRecord]":
+    return list(tea.tracer.records(run))
+
+
+async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> dict[str, JsonObject]:
+    """Return the definitions of what a run could call, of each component in the version that it used last."""
+    from tea.runtime.history import pins_of
+    from tea.runtime.resources import callables
+    from tea.runtime.services import facts
+
+    found: dict[str, JsonObject] = {}
+    for text, digest in pins_of(records):
+        ref = Ref.parse(text)
+        if ref.kind not in ("tool", "environment", "agent"):
+            continue
+        try:
+            config = await tea.libraries[ref.kind].exact(ref.name, digest)
+        except (RegistryError, StorageError):  # it is here no more; the calls are told all the same
+            continue
+        for one in callables(ref.kind, config.name, facts(config)):
+            found[one.name] = {"name": one.name, "description": one.description, "parameters": one.parameters}
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    from tea.store.bulk import write_whole
+
+    write_whole(path, text.encode())
 
 
 def _format(text: str) -> "ExportFormat":

@@ -31,7 +31,7 @@ async def gc(
         raise BadInput("Nothing says what to keep.", fix="give --keep N, --older DAYS, or both.")
     async with command.platform() as tea:
         keeping = Keeping(newest=keep, days=older, unfinished=not unfinished)
-        found = await asyncio.to_thread(collect, tea.tracer, keeping, remove=not dry_run)
+        found = await asyncio.to_thread(collect, tea.tracer, tea.memory, keeping, remove=not dry_run)
     word = "would remove" if dry_run else "removed"
     lines = [f"{word} {one.run}  {one.time}  {one.status}  {one.bytes:,} bytes" for one in found.removed]
     lines.append(f"{word} {len(found.removed)} runs, {found.bytes:,} bytes; {found.kept} stay.")

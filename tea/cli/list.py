@@ -1,6 +1,5 @@
 """`tea list`: what is registered."""
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,7 +49,7 @@ def _text(found: "list[Listing]") -> str:
 
 
 def _facts(one: "Listing") -> dict[str, Any]:
-    return {field.name: getattr(one, field.name) for field in fields(one) if field.name != "text"}
+    return {name: fact for name, fact in one._asdict().items() if name != "text"}
 
 
 def marked(one: "Listing") -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 async def lock(
     command: Command,
     refs: Annotated[
-        list[str] | None, typer.Argument(metavar="[REF]...", help="These and what they name; all if left out.")
+        list[str] | None, typer.Argument(metavar="[REF]...", help="These and what they can reach; all if left out.")
     ] = None,
     run: Annotated[str | None, typer.Option("--run", help="What that run used.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="The file, else tea.lock of the home.")] = None,

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _ACTIONS = ("ls", "add", "test")
 _PATIENCE = 10.0
+_TEST = {"attempts": 1, "attempt_seconds": 60.0}
 _QUESTION = "Answer with the single word ok."
 _FEW_TOKENS = 1024
 
@@ -107,6 +109,10 @@ async def _add(command: Command, tea: "Platform", name: str | None, stated: dict
     if name is None:
         raise BadInput("The new model has no name.", fix="write `tea models add NAME --preset ...`.")
     config = configured(name, stated)
+    for other in config.fallbacks:
+        if not tea.models.knows(other.partition("/")[0]):
+            problem = f"There is no model {other[:80]!r} to fall back to."
+            raise BadInput(problem, fix="add it first; see `tea models ls`.")
     registered = await tea.libraries["model"].register(config, reason=reason)
     command.show(f"registered {registered.ref}", {"ref": str(registered.ref), "model": config.to_json()})
     if config.keys and not any(map(tea.keys, config.keys)) and not command.as_json:
@@ -120,7 +126,7 @@ async def _test(command: Command, tea: "Platform", name: str | None) -> int:
     if not names:
         raise ProviderError("No model is configured.", fix="set a key such as OPENAI_API_KEY, or `tea models add`.")
     found = [await _asked(tea, one) for one in names]
-    rows = [(one["name"], one_line(one["said"], 200)) for one in found]
+    rows = [(one["name"], one_line(one["said"], 500)) for one in found]
     command.show(table(rows), {"models": found})
     return 0 if all(one["ok"] for one in found) else ProviderError.exit_code
 
@@ -135,6 +141,10 @@ async def _asked(tea: "Platform", name: str) -> dict[str, Any]:
     question = Message(role="user", content=(TextPart(text=_QUESTION),))
     begun = time.monotonic()
     try:
+        config = tea.models.config(name)  # asked once, and itself: neither patience nor a fallback hides what is wrong
+        if config.provider == "offline":
+            return {"name": name, "ok": True, "said": "is no model: solvers answer what they can, without any"}
+        tea.connect(replace(config, fallbacks=(), limits={**_TEST, **config.limits, "attempts": 1}))
         answer = await tea.models.complete(
             ModelRequest(model=name, messages=(question,), max_output=_FEW_TOKENS), _no_tool
         )

@@ -28,7 +28,7 @@ async def purge(
     if not yes:
         await asyncio.to_thread(typer.confirm, f"Remove the bytes of {ref} for good?", abort=True)
     async with command.platform() as tea:
-        library, found = await find(tea, ref)
+        library, found = await find(tea, ref, gone=True)
         gone = await library.purge(found, reason=reason)
     refs = [str(one.ref) for one in gone]
     command.show(f"purged {', '.join(refs)}", {"purged": refs})

@@ -1,5 +1,6 @@
 """How a person names a component: a ref, whose kind may be left out where the name is unique among kinds."""
 
+import asyncio
 import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -23,13 +24,16 @@ def kind_named(text: str) -> Kind | None:
     return next((kind for kind in KEPT if text in (kind, plural(kind))), None)
 
 
-async def find(tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT) -> tuple["AnyManager", Ref]:
+async def find(
+    tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT, *, gone: bool = False
+) -> tuple["AnyManager", Ref]:
     """Return the library that keeps a component, and its whole ref.
 
     Args:
         tea: The platform.
         text: What the person wrote.
         kinds: The kinds that make sense here.
+        gone: Whether what was unregistered is meant too.
 
     Raises:
         BadRef: It is no ref, of a kind that makes no sense here, or may mean several components.
@@ -41,9 +45,7 @@ async def find(tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT) -> tupl
             raise BadRef(f"A {ref.kind} is of no use here.", fix=f"name one of {', '.join(kinds)}.")
         return tea.libraries[ref.kind], ref
     ref = Ref.parse(text, kind=kinds[0])
-    names: dict[Kind, set[str]] = {
-        kind: {one.name for one in await tea.libraries[kind].list(state=None)} for kind in kinds
-    }
+    names: dict[Kind, set[str]] = {kind: await _names(tea, kind, gone=gone) for kind in kinds}
     found: list[Kind] = [kind for kind in kinds if ref.name in names[kind]]
     if not found:
         raise _unknown(ref.name, names)
@@ -51,6 +53,11 @@ async def find(tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT) -> tupl
         choice = ", ".join(f"{kind}:{text}" for kind in found)
         raise BadRef(f"{text[:80]!r} may mean {len(found)} components.", fix=f"write one of {choice}.")
     return tea.libraries[found[0]], Ref.parse(text, kind=found[0])
+
+
+async def _names(tea: "Platform", kind: Kind, *, gone: bool) -> set[str]:
+    names = {one.name for one in await tea.libraries[kind].list(state=None)}
+    return names.union(await asyncio.to_thread(tea.versions.names, kind)) if gone else names
 
 
 def _unknown(name: str, names: dict[Kind, set[str]]) -> UnknownComponent:

@@ -10,7 +10,9 @@ from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
 from tea.cli.progress import Progress
 from tea.cli.task_input import Additions, read_input, read_uses
+from tea.cli.terminal import one_line
 from tea.errors import BadInput
+from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.managers.model_config import ModelConfig
@@ -66,7 +68,7 @@ async def run(
         if base_url:
             tea.connect(_local(base_url, model))
         if locked:
-            read = await _locked(tea, read)
+            read = await _locked(command, tea, read)
         progress = Progress(command, opening=_offline(tea, read.model))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress, locked=locked)
@@ -80,14 +82,14 @@ def _local(base_url: str, model: str | None) -> "ModelConfig":
     return local(LOCAL, base_url, "" if model in (None, LOCAL) else model or "")
 
 
-async def _locked(tea: "Platform", task: "TaskFile") -> "TaskFile":
-    """Return the task with the versions of the lock file.
+async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskFile":
+    """Return the task with the versions of the lock file, and say what of its agent's reach that leaves out.
 
     Raises:
         BadInput: The task wants another version.
         UnknownComponent: A version of the lock file is missing.
     """
-    from tea.protocols.lock import LOCK_FILE, Lock, verify
+    from tea.protocols.lock import LOCK_FILE, Lock, lacking, verify
 
     lock = await asyncio.to_thread(Lock.read, tea.home / LOCK_FILE)
     for name, selector in task.use.items():
@@ -96,6 +98,15 @@ async def _locked(tea: "Platform", task: "TaskFile") -> "TaskFile":
             problem = f"The task uses {name}@{selector[:80]}, and the lock file {one.version if one else 'none'}."
             raise BadInput(problem, fix="leave it out, or lock anew with `tea lock`.")
     await verify(lock, tea.libraries)
+    agent = Ref.parse(task.agent, kind="agent").at(None)
+    if str(agent) in lock.components and (missing := await lacking(lock, tea.libraries, agent)):
+        command.tell(
+            one_line(
+                f"tea: {LOCK_FILE} leaves out {', '.join(missing)}: the run ends where it needs one. "
+                f"`tea lock {agent}` locks all that {agent} can reach.",
+                300,
+            )
+        )
     return task.model_copy(update={"use": lock.use})
 
 

@@ -22,8 +22,8 @@ from tea.managers.source.text import SourceText
 from tea.manifest import Manifest
 from tea.protocols.contract import purpose, section
 from tea.protocols.markdown import block, one_line
-from tea.protocols.schema_words import as_object, as_words
 from tea.refs import NAME
+from tea.schema_words import as_object, as_words
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 OWN = "tea-"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from tea.errors import BadArguments
-from tea.managers.state import States
+from tea.managers.state import Choose, States, session_of
 from tea.refs import NAME
 from tea.store.events import EventStore
 from tea.store.strict import dumps
@@ -74,14 +74,18 @@ class MemoryManager:
         self._events = events
         self.states = States(events)
 
-    async def record(self, scope: Scope, kind: str, data: JsonObject, key: str) -> None:
+    async def record(self, scope: Scope, kind: str, data: JsonObject, key: str, *, synced: bool = True) -> None:
         """Add an event; a second one with the same key in the same session changes nothing.
+
+        It survives the death of this process at once, and is seen by every other at once.
 
         Args:
             scope: Who remembers.
             kind: Sort of event, for example `step`, `result` or `insight`; follows the grammar of names.
             data: JSON data.
             key: What makes the event one and the same: the key of the effect that records it.
+            synced: Whether it survives a loss of power, too, before this returns. A run whose journal holds the event
+                as well leaves that to `sync` at its end, and records it again when it is resumed.
 
         Raises:
             BadArguments: The kind is no name, the key or session is empty, or the data are not JSON or too large.
@@ -93,7 +97,48 @@ class MemoryManager:
         if not scope.session or not key:
             raise BadArguments("An event needs a session and a key.", fix="give both.")
         event = {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
-        await asyncio.to_thread(self._events.append, scope.session, key, event)
+        if synced or not self._events.at_once(scope.session, key, event):
+            await asyncio.to_thread(self._events.append, scope.session, key, event, synced=synced)
+
+    async def sync(self, session: str) -> None:
+        """Make all that was recorded of a session here survive a loss of power.
+
+        Raises:
+            StorageError: The disk does not confirm.
+        """
+        await asyncio.to_thread(self._events.sync, session)
+
+    def inherit(self, session: str, heir: str, owners: Iterable[str], choose: Choose) -> None:
+        """Copy what a session remembers, and the states of owners, into another; it blocks.
+
+        Args:
+            session: The session.
+            heir: The other, whose one run and task have the same id.
+            owners: Whose states.
+            choose: Which changes count.
+
+        Raises:
+            StorageError: It cannot be read or written.
+        """
+        known = self._events.keyed(session)
+        for (key, event), new in zip(known, choose([key for key, _ in known]), strict=True):
+            if new is not None:
+                own = {} if new == key else {"task": heir}
+                self._events.append(heir, new, {**event, **own}, synced=False)
+        if known:
+            self._events.sync(heir)
+        for owner in owners:
+            self.states.inherit(owner, session, heir, choose)
+
+    def forget(self, sessions: Container[str]) -> None:
+        """Remove all that sessions remember, and their states, for good; it blocks.
+
+        Raises:
+            StorageError: It cannot be removed.
+        """
+        for stream in self._events.streams():
+            if session_of(stream) in sessions:
+                self._events.remove(stream)
 
     async def recall(self, scope: Scope, query: str = "", limit: int = 20) -> list[JsonObject]:
         """Return at most `limit` events of the session, oldest first.

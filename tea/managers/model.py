@@ -9,6 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from tea.errors import BadInput, ProviderError
 from tea.managers.model_config import ModelConfig
+from tea.models.accounts import Accounts
 from tea.types import Attempt, JsonObject, Message, ModelRequest, ModelResponse, ReasoningPart, Response
 
 CallTool = Callable[[str, JsonObject], Awaitable[Response]]
@@ -61,6 +62,15 @@ class Probing(Protocol):
 
 
 @runtime_checkable
+class Hearing(Protocol):
+    """An adapter that can put sounds into words."""
+
+    async def hear(self, config: ModelConfig, sound: bytes, media_type: str) -> ModelResponse:
+        """Return the words of a sound; raises ProviderError."""
+        ...
+
+
+@runtime_checkable
 class Closing(Protocol):
     """An adapter that holds connections."""
 
@@ -70,7 +80,7 @@ class Closing(Protocol):
 
 
 class ModelManager:
-    """Holds the configurations, roles and adapters of one platform."""
+    """Holds the configurations, roles and adapters of one platform, and what those of one provider share."""
 
     def __init__(self) -> None:
         self._configs: dict[str, ModelConfig] = {}
@@ -79,6 +89,7 @@ class ModelManager:
         self._hidden: set[str] = set()
         self.chosen = ""
         self.roles: dict[str, str] = {}
+        self.accounts = Accounts()
 
     @property
     def default(self) -> str:
@@ -177,6 +188,23 @@ class ModelManager:
         adapter = self._adapter(name)
         return await adapter.probe(config) if isinstance(adapter, Probing) else "ready"
 
+    async def transcribe(self, name: str, sound: bytes, media_type: str) -> ModelResponse:
+        """Return the words of a sound, and what they cost.
+
+        Args:
+            name: Name of a configuration or a role.
+            sound: All of it.
+            media_type: What it is, for example `audio/wav`.
+
+        Raises:
+            ProviderError: The model cannot be reached, or hears nothing.
+        """
+        config = self.config(name)
+        adapter = self._adapter(config.name)
+        if not isinstance(adapter, Hearing):
+            raise ProviderError(f"The model {config.name!r} does not transcribe.", fix="name another one.")
+        return await adapter.hear(config, sound, media_type)
+
     async def close(self) -> None:
         """End the connections of all adapters."""
         for adapter in self._adapters.values():
@@ -218,7 +246,9 @@ def carried(request: ModelRequest, origin: str) -> tuple[ModelRequest, str]:
             numbers[call.id] = f"call_{len(numbers) + 1}"
         calls = tuple(call.model_copy(update={"id": numbers[call.id]}) for call in message.calls)
         call_id = numbers.get(message.call_id or "", message.call_id)
-        messages.append(message.model_copy(update={"content": kept, "calls": calls, "call_id": call_id}))
+        if (kept, calls, call_id) != (message.content, message.calls, message.call_id):
+            message = message.model_copy(update={"content": kept, "calls": calls, "call_id": call_id})
+        messages.append(message)
     if not dropped and not numbers:
         return request, ""
     words = (

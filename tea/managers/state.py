@@ -12,6 +12,8 @@ from tea.store.strict import Refused, dumps
 from tea.types import JsonObject, JsonValue
 
 MOST_BYTES = 64 * 1024
+Choose = Callable[[Sequence[str]], Sequence[str | None]]
+"""Takes the keys of changes, oldest first, and gives for each the key that a copy has, None where none is made."""
 
 
 class States:
@@ -63,6 +65,14 @@ class States:
     async def swap(self, owner: str, session: str | None, old: JsonValue, new: JsonValue, key: str) -> bool:
         """Replace a document if it is still `old`, and tell whether it was."""
         return await self._changed(owner, session, key, lambda found: (new,) if found == old else None)
+
+    def inherit(self, owner: str, session: str, heir: str, choose: Choose) -> None:
+        """Copy a session's document, with the changes that count, into another session; it blocks."""
+        events = self._events.read(_stream(owner, session))
+        chosen = zip(events, choose([str(event["by"]) for event in events]), strict=True)
+        kept = [{**event, "by": new} for event, new in chosen if new is not None]
+        for number, event in enumerate(kept, 1):
+            self._events.append(_stream(owner, heir), str(number), event, synced=number == len(kept))
 
     async def _changed(
         self, owner: str, session: str | None, key: str, change: Callable[[JsonValue], tuple[JsonValue] | None]
@@ -117,6 +127,11 @@ def _put(document: JsonValue, changes: Sequence[tuple[Sequence[str], JsonValue]]
 
 def _object(document: JsonValue) -> dict[str, Any]:
     return dict(cast("Mapping[str, Any]", document)) if isinstance(document, Mapping) else {}
+
+
+def session_of(stream: str) -> str:
+    """Return the session that a stream belongs to; a name that no session has for a document that all share."""
+    return stream.rpartition("/")[2]
 
 
 def _stream(owner: str, session: str | None) -> str:

@@ -6,8 +6,9 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from tea.errors import BadInput
@@ -19,6 +20,7 @@ from tea.types import JsonObject, JsonValue
 FORMAT = 1
 GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled", "forked"})
 _SPILL = 256 * 1024
+Begin = Callable[[str, Path], "Sequence[TraceRecord]"]
 _quoted = json.encoder.encode_basestring
 _MARK, _PAYLOAD = "$blob", frozenset({"data", "result"})
 
@@ -89,15 +91,16 @@ class Trace:
         self.blobs = blobs
         self._session = session
         self._task = task
+        self._waiting: list[JsonObject | str] = []
         self._home = f'"session":{_quoted(session)},"task":{_quoted(task)}'
 
     @property
     def position(self) -> int:
         """Number that the next record will have."""
-        return self._writer.position
+        return self._writer.position + len(self._waiting)
 
     def append(self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "") -> None:
-        """Write one record; it survives the death of this process.
+        """Write one record, behind those that wait; it survives the death of this process.
 
         Args:
             kind: What sort of record.
@@ -106,25 +109,24 @@ class Trace:
             agent: Name of the agent at work.
             parent: Span id of what it belongs to.
         """
-        self._writer.append(
-            [
-                {
-                    "v": FORMAT,
-                    "time": timestamp(),
-                    "span": span_id(self.run, key) if key else "",
-                    "parent": parent,
-                    "session": self._session,
-                    "task": self._task,
-                    "agent": agent,
-                    "kind": kind,
-                    "key": key,
-                    "data": self._bounded(data),
-                }
-            ]
+        self._waiting.append(
+            {
+                "v": FORMAT,
+                "time": timestamp(),
+                "span": span_id(self.run, key) if key else "",
+                "parent": parent,
+                "session": self._session,
+                "task": self._task,
+                "agent": agent,
+                "kind": kind,
+                "key": key,
+                "data": _bounded(data, self.blobs),
+            }
         )
+        self.flush()
 
     def append_text(self, kind: str, key: str, fields: str, payload: str, *, agent: str = "", parent: str = "") -> None:
-        """Write one record like `append`, whose data is at hand as compact JSON text.
+        """Let one record wait for the next `flush`, whose data is at hand as compact JSON text.
 
         Args:
             kind: What sort of record.
@@ -135,34 +137,18 @@ class Trace:
             parent: Span id of what it belongs to.
         """
         if len(payload) > _SPILL or payload.startswith(f'{{"{_MARK}":'):
-            payload = f'{{"{_MARK}":"{self._spill(payload.encode())}"}}'
+            payload = f'{{"{_MARK}":"{_spill(payload.encode(), self.blobs)}"}}'
         span = span_id(self.run, key) if key else ""
-        self._writer.append(
-            [
-                f'{{"v":{FORMAT},"time":"{timestamp()}","span":"{span}","parent":"{parent}",{self._home},'
-                f'"agent":{_quoted(agent)},"kind":"{kind}","key":{_quoted(key)},"data":{{{fields}"data":{payload}}}}}'
-            ]
+        self._waiting.append(
+            f'{{"v":{FORMAT},"time":"{timestamp()}","span":"{span}","parent":"{parent}",{self._home},'
+            f'"agent":{_quoted(agent)},"kind":"{kind}","key":{_quoted(key)},"data":{{{fields}"data":{payload}}}}}'
         )
 
-    def adopt(self, records: Sequence[TraceRecord]) -> None:
-        """Write records that were made elsewhere, all in one write, with their own times and parents."""
-        self._writer.append(
-            [
-                {
-                    "v": FORMAT,
-                    "time": one.time,
-                    "span": span_id(self.run, one.key) if one.key else "",
-                    "parent": one.parent,
-                    "session": self._session,
-                    "task": self._task,
-                    "agent": one.agent,
-                    "kind": one.kind,
-                    "key": one.key,
-                    "data": self._bounded(one.data),
-                }
-                for one in records
-            ]
-        )
+    def flush(self) -> None:
+        """Write all records that wait, in one write; they survive the death of this process."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self._writer.append(waiting)
 
     async def sync(self) -> None:
         """Make everything written so far durable."""
@@ -172,22 +158,6 @@ class Trace:
         """Give the journal back."""
         self._writer.close()
 
-    def _spill(self, data: bytes) -> str:
-        return self.blobs.put(data, "application/json")
-
-    def _bounded(self, data: JsonValue) -> JsonValue:
-        """Return `data` with what is large in its payload as blobs, and whatever looks like a blob's mark too."""
-        if not isinstance(data, Mapping):
-            return data
-        fields = cast("Mapping[str, JsonValue]", data)
-        return {name: self._spilled(value) if name in _PAYLOAD else value for name, value in fields.items()}
-
-    def _spilled(self, value: JsonValue) -> JsonValue:
-        if value is None or isinstance(value, bool | int | float):
-            return value
-        text = json.dumps(value, ensure_ascii=False)
-        return {_MARK: self._spill(text.encode())} if len(text) > _SPILL or _marked(value) else value
-
 
 class Tracer:
     """Opens, reads and queries the journals of one platform."""
@@ -195,10 +165,20 @@ class Tracer:
     def __init__(self, store: JournalStore) -> None:
         self.store = store
 
-    def create(self, session: str = "", task: str = "") -> Trace:
-        """Begin the journal of a new run."""
+    def create(self, session: str = "", task: str = "", begin: Begin | None = None) -> Trace:
+        """Begin the journal of a new run.
+
+        Args:
+            session: Id of its session, by default its own.
+            task: Id of its task, by default its own.
+            begin: Gives its first records from its id, and the folder where what lies beside them is put.
+        """
         run = new_run_id()
-        return self._trace(self.store.create(run), session or run, task or run)
+
+        def first(folder: Path, blobs: Blobs) -> Sequence[JsonObject]:
+            return _documents(begin(run, folder) if begin else (), run, session or run, task or run, blobs)
+
+        return self._trace(self.store.create(run, first), session or run, task or run)
 
     def reopen(self, run: str) -> Trace:
         """Take a run's journal up again; a torn tail is cut off.
@@ -229,9 +209,9 @@ class Tracer:
         """
         return self.store.remove(run)
 
-    def runs(self) -> list[str]:
-        """Return the ids of all runs, the newest first."""
-        return self.store.runs()
+    def runs(self, known: Container[str] = ()) -> list[str]:
+        """Return the ids of all runs but the known ones, the newest first."""
+        return self.store.runs(known)
 
     def find(self, name: str) -> str:
         """Return the run of that id, unique beginning of an id, or `last`.
@@ -283,6 +263,13 @@ def as_mapping(value: JsonValue) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
+def first_record(kind: str, time: str, data: JsonValue) -> TraceRecord:
+    """Return a record of a run as a whole, whose journal gives it its place, session and task."""
+    return TraceRecord(
+        seq=0, time=time, span="", parent="", session="", task="", agent="", kind=kind, key="", data=data
+    )
+
+
 def span_id(run: str, key: str) -> str:
     """Return the span id of a key of a run: 16 hex digits, the same at each look."""
     return hashlib.sha256(f"{run}/{key}".encode()).hexdigest()[:16]
@@ -291,6 +278,44 @@ def span_id(run: str, key: str) -> str:
 def new_run_id() -> str:
     """Return a new run id: 32 hex digits, a trace id of OpenTelemetry, that sorts by time."""
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+
+
+def _documents(records: Sequence[TraceRecord], run: str, session: str, task: str, blobs: Blobs) -> list[JsonObject]:
+    """Return records as a run's journal holds them, with their own times and parents."""
+    return [
+        {
+            "v": FORMAT,
+            "time": one.time,
+            "span": span_id(run, one.key) if one.key else "",
+            "parent": one.parent,
+            "session": session,
+            "task": task,
+            "agent": one.agent,
+            "kind": one.kind,
+            "key": one.key,
+            "data": _bounded(one.data, blobs),
+        }
+        for one in records
+    ]
+
+
+def _spill(data: bytes, blobs: Blobs) -> str:
+    return blobs.put(data, "application/json")
+
+
+def _bounded(data: JsonValue, blobs: Blobs) -> JsonValue:
+    """Return `data` with what is large in its payload as blobs, and whatever looks like a blob's mark too."""
+    if not isinstance(data, Mapping):
+        return data
+    fields = cast("Mapping[str, JsonValue]", data)
+    return {name: _spilled(value, blobs) if name in _PAYLOAD else value for name, value in fields.items()}
+
+
+def _spilled(value: JsonValue, blobs: Blobs) -> JsonValue:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    return {_MARK: _spill(text.encode(), blobs)} if len(text) > _SPILL or _marked(value) else value
 
 
 def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:

@@ -11,10 +11,9 @@ from tea.errors import AlreadyRegistered, BadInput, Conflict, RegistryError, Tea
 from tea.managers.head import Head
 from tea.managers.tombstone import Tombstone
 from tea.managers.version import VersionManager, operator, timestamp
-from tea.manifest import Manifest
+from tea.manifest import Manifest, canonical
 from tea.refs import KINDS, Kind, Ref, Version, check_alias, check_name
 from tea.store.bulk import Whole
-from tea.store.strict import dumps
 from tea.types import JsonObject, JsonValue
 
 FORMAT = "tea components"
@@ -22,6 +21,7 @@ VERSION = 1
 LIMIT = 2**30
 _FIX = "save it again; nothing was changed."
 _DAMAGED = "The file is not what was saved"
+_Names = Mapping[Kind, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +102,9 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
     the document's, or where it was unregistered; the operator's own changes stay in force. No name moves from what is
     trusted to what is not: what ships, or was vouched for, is current until a person says otherwise.
 
+    Each component that is new appears as a whole, those that are there change step by step. So a process that dies on
+    the way leaves some loaded and some not, and nothing half; loading the file again does the rest.
+
     Args:
         versions: Where to.
         document: What `saved` returned.
@@ -111,7 +114,8 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
         BadInput: It is not what was saved, or holds another kind.
         AlreadyRegistered: A version is there with other bytes.
     """
-    plans = [_planned(versions, one, house) for one in _read(document, versions, house)]
+    names: _Names = {kind: frozenset(versions.names(kind)) for kind in house.kinds}
+    plans = [_planned(versions, one, house, names) for one in _read(document, versions, house, names)]
     versions.store.create_all(_whole(plan.saved) for plan in plans if plan.known < 0)
     for plan in plans:
         if plan.known >= 0:
@@ -125,7 +129,7 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
     )
 
 
-def _read(document: JsonObject, stored: VersionManager, house: House) -> list[_Saved]:
+def _read(document: JsonObject, stored: VersionManager, house: House, names: _Names) -> list[_Saved]:
     if document.get("format") != FORMAT or document.get("version") != VERSION:
         raise BadInput("The file holds no components of tea.", fix="give a file that `tea save` wrote.")
     components = document.get("components")
@@ -136,7 +140,7 @@ def _read(document: JsonObject, stored: VersionManager, house: House) -> list[_S
     found: dict[tuple[str, str], _Saved] = {}
     for number, data in enumerate(cast("list[JsonValue]", components), start=1):
         try:
-            one = _component(data, stored, house)
+            one = _component(data, stored, house, names)
         except TeaError as error:
             raise BadInput(f"Component {number} of the file cannot be used: {error.problem}"[:240], fix=_FIX) from error
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -147,7 +151,7 @@ def _read(document: JsonObject, stored: VersionManager, house: House) -> list[_S
     return list(found.values())
 
 
-def _component(data: Any, stored: VersionManager, house: House) -> _Saved:
+def _component(data: Any, stored: VersionManager, house: House, names: _Names) -> _Saved:
     kind, name = data["kind"], check_name(data["name"])
     if kind not in KINDS or kind not in house.kinds:
         raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(house.kinds))}.", fix=_FIX)
@@ -157,7 +161,8 @@ def _component(data: Any, stored: VersionManager, house: House) -> _Saved:
         found = Tombstone.of(one) or Manifest.from_json(one)
         if isinstance(found, Manifest) and found.kind == kind:
             if found.digest not in told:
-                told[found.digest] = _known(stored, found) or house.received(found)
+                here = _known(stored, found) if name in names[kind] else None
+                told[found.digest] = here or house.received(found)
             found = _retold(told[found.digest], found)
         if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
             raise BadInput(f"{kind}:{name} holds {found.ref} twice, or not as its own.", fix=_FIX)
@@ -181,6 +186,8 @@ def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
 
 def _retold(told: Manifest, found: Manifest) -> Manifest:
     """Return a version in the words that its content has already: of one content only one thing is said."""
+    if told is found:
+        return found
     return replace(
         told,
         version=found.version,
@@ -199,8 +206,8 @@ def _check_head(head: Head, versions: Mapping[str, object]) -> None:
         raise BadInput(f"its change {head.number} is about versions that are not there.", fix=_FIX)
 
 
-def _planned(versions: VersionManager, one: _Saved, house: House) -> _Plan:
-    there = set(versions.store.versions(one.kind, one.name))
+def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names) -> _Plan:
+    there = set(versions.store.versions(one.kind, one.name)) if one.name in names[one.kind] else set[str]()
     for version in there & one.versions.keys():
         if versions.document(one.kind, one.name, version).digest != one.versions[version].digest:
             problem = f"{_ref(one, version)} is here with other bytes than in the file, so nothing was loaded."
@@ -290,4 +297,4 @@ def _ref(one: _Saved, version: str) -> str:
 
 
 def _check(components: list[JsonValue]) -> str:
-    return "sha256:" + hashlib.sha256(dumps(components, sort_keys=True)).hexdigest()
+    return "sha256:" + hashlib.sha256(canonical(components)).hexdigest()

@@ -32,6 +32,7 @@ class VersionManager(Stored):
         version: str | None = None,
         current: bool = True,
         author: str | None = None,
+        head: Head | None = None,
     ) -> Manifest:
         """Store a new version and, unless told otherwise, make it current.
 
@@ -42,12 +43,14 @@ class VersionManager(Stored):
             version: The version wanted, or None for the next one by the kind of change.
             current: Whether the current pointer moves to it.
             author: Who adds it; the operator's user name by default.
+            head: The newest head, where it was read a moment ago; a stale one is found out when the pointer moves.
 
         Raises:
             AlreadyRegistered: `version` exists; nothing was written.
         """
+        known = head
         for _ in range(_ATTEMPTS):
-            head = self.head(kind, name)  # read once: a stale one is found out when the pointer moves
+            head, known = known or self.head(kind, name), None
             manifest = build(version or self.next_version(kind, name, build, head))
             if adopted := self._adopted(manifest, version, author, head):
                 return adopted
@@ -59,18 +62,18 @@ class VersionManager(Stored):
                 continue
             if current:
                 self._point(kind, name, manifest.version, author, manifest.reason, head)
-            elif self.head(kind, name).number == 0:
+            elif head.number == 0:
                 self._advance(kind, name, lambda head: head, author, manifest.reason)
             return manifest
         raise Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
 
     def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest], head: Head | None = None) -> str:
         """Return the version after the highest, by the kind of change from the current one, which `head` may tell."""
-        versions = self.store.versions(kind, name)
-        if not versions:
+        last = self.store.highest(kind, name)
+        if last is None:
             return str(FIRST)
-        highest = Version.parse(versions[-1])
-        old = self.document(kind, name, (head or self.head(kind, name)).current or versions[-1])
+        highest = Version.parse(last)
+        old = self.document(kind, name, (head or self.head(kind, name)).current or last)
         if isinstance(old, Tombstone):
             return str(highest.bump("patch"))
         bumped = Version.parse(old.version).bump(change := change_between(old, build(str(highest))))

@@ -27,7 +27,9 @@ from tea.models.format import (
     plain,
     stable,
     strict,
+    thoughts,
     words,
+    woven,
 )
 from tea.models.sse import Sent
 from tea.types import (
@@ -63,6 +65,7 @@ class AnthropicMessages:
     sdk: Literal["openai", "anthropic"] = "anthropic"
     path = "/v1/messages"
     base_url = "https://api.anthropic.com"
+    relents: Mapping[str, JsonObject] = {}
 
     def body(
         self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
@@ -81,8 +84,8 @@ class AnthropicMessages:
         system = [plain(message) for message in request.messages if message.role == "system"]
         if text := "\n\n".join(filter(None, system)):
             members["system"] = joined([_breakpoint(encoded({"type": "text", "text": text}))])
-        pieces = [encode(one, request.media) for one in request.messages if one.role != "system"]
-        members["messages"] = joined(_turns(pieces))
+        said = tuple(one for one in request.messages if one.role != "system")
+        members["messages"] = joined(_turns(encode(said, request.media)))
         if stream:
             members["stream"] = b"true"
         return assembled(members)
@@ -103,7 +106,7 @@ class AnthropicMessages:
         """Return the answer."""
         if document.get("type") != "message":
             raise Fault("the answer is no message", again=True)
-        texts, wishes, thoughts = list[str](), Wishes(), list[ReasoningPart]()
+        texts, wishes, thought = list[str](), Wishes(), list[ReasoningPart]()
         for one in members(document, "content"):
             match one.get("type"):
                 case "text":
@@ -111,14 +114,16 @@ class AnthropicMessages:
                 case "tool_use":
                     wishes.add(one.get("id"), one.get("name"), one.get("input"))
                 case "thinking" | "redacted_thinking":
-                    thoughts.append(ReasoningPart(text=str(one.get("thinking", "")), origin=config.origin, data=one))
+                    at = 1 + len(wishes.calls) if texts or wishes.calls else 0
+                    said = str(one.get("thinking", ""))
+                    thought.append(ReasoningPart(text=said, origin=config.origin, data=one, at=at))
                 case _:
                     pass
         return ModelResponse(
             text="".join(texts),
             calls=tuple(wishes.calls),
             unusable=wishes.unusable,
-            reasoning=tuple(thoughts),
+            reasoning=tuple(thought),
             usage=_usage(member(document, "usage")),
             finish=_FINISH.get(document.get("stop_reason"), "stop"),
             model=str(document.get("model") or config.model),
@@ -196,7 +201,7 @@ class MessageAssembly:
         return []
 
 
-def _turns(pieces: list[bytes]) -> list[bytes]:
+def _turns(pieces: Sequence[bytes]) -> list[bytes]:
     """Join neighbours of one role to turns, and mark the ends of the last two of the user's."""
     turns: list[tuple[bytes, list[bytes]]] = []
     for piece in filter(None, pieces):
@@ -221,15 +226,14 @@ def _blocks(message: Message, media: Mapping[str, bytes]) -> list[JsonObject]:
     if message.role == "tool":
         result = {"type": "tool_result", "tool_use_id": message.call_id, "content": plain(message)}
         return [result]
-    blocks = [block for part in message.content if (block := _block(part, media))]
+    said = [part for part in message.content if not isinstance(part, ReasoningPart)]
+    blocks = [block for part in said if (block := _block(part, media))]
     calls = [{"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments} for one in message.calls]
-    return [*blocks, *calls]
+    return woven(thoughts(message), blocks, calls)
 
 
-def _block(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject | None:
+def _block(part: TextPart | MediaPart | DataPart, media: Mapping[str, bytes]) -> JsonObject | None:
     """Return a part as a block; empty words are refused by the provider, so they are left out."""
-    if isinstance(part, ReasoningPart):
-        return part.data or None
     if isinstance(part, TextPart | DataPart):
         text = words(part)
         return {"type": "text", "text": text} if text.strip() else None

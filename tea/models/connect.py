@@ -8,6 +8,7 @@ from functools import partial
 from tea.errors import ProviderError
 from tea.managers.model import ModelManager
 from tea.managers.model_config import ModelConfig
+from tea.models.accounts import Accounts
 from tea.models.anthropic_messages import AnthropicMessages
 from tea.models.format import Format
 from tea.models.line import Line
@@ -24,12 +25,13 @@ _FORMATS: tuple[type[Format], ...] = (AnthropicMessages, OpenAIChat, OpenAIRespo
 FORMATS: Mapping[str, Format] = {one.name: one() for one in _FORMATS}
 
 
-def connect(config: ModelConfig, keys: Keys) -> WireModel:
+def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None) -> WireModel:
     """Return the adapter of a configuration; nothing is imported or contacted yet.
 
     Args:
         config: What to reach.
         keys: Gives a key by the name of its variable.
+        accounts: What it shares with other configurations of the same provider; nothing by default.
 
     Raises:
         ProviderError: None of its keys is set.
@@ -40,7 +42,9 @@ def connect(config: ModelConfig, keys: Keys) -> WireModel:
         raise ProviderError(problem, fix=f"set {config.keys[0]} in the environment, or in .env of the home.")
     format = FORMATS[config.provider]
     seconds = config.limits.get("attempt_seconds", ATTEMPT_SECONDS)
-    line = Line(format.sdk, config.base_url or format.base_url, found, seconds)
+    shared = accounts or Accounts()
+    _state(shared, config, keys)
+    line = Line(format.sdk, config.base_url or format.base_url, found, seconds, shared)
     return WireModel(format, line, Retrying(config.limits))
 
 
@@ -52,7 +56,8 @@ def offer(models: ModelManager, config: ModelConfig, keys: Keys) -> None:
         config: What to reach.
         keys: Gives a key by the name of its variable.
     """
-    models.offer(config, partial(connect, config, keys))
+    _state(models.accounts, config, keys)
+    models.offer(config, partial(connect, config, keys, models.accounts))
 
 
 def offer_again(models: ModelManager, header: JsonObject) -> None:
@@ -66,7 +71,7 @@ def offer_again(models: ModelManager, header: JsonObject) -> None:
     name = str(recorded.get("name", ""))
     if recorded.get("provider") in FORMATS and not recorded.get("key_env") and not models.knows(name.partition("/")[0]):
         config = ModelConfig.of(name, recorded)
-        models.offer(config, partial(connect, config, lambda _: None), listed=False)
+        models.offer(config, partial(connect, config, lambda _: None, models.accounts), listed=False)
 
 
 def withhold(models: ModelManager, config: ModelConfig) -> None:
@@ -96,4 +101,11 @@ def offer_presets(models: ModelManager, keys: Keys) -> None:
     for name in PRESETS:
         if not models.knows(name):
             config = preset(name)
-            models.offer(config, partial(connect, config, keys), listed=any(map(keys, config.keys)))
+            models.offer(config, partial(connect, config, keys, models.accounts), listed=any(map(keys, config.keys)))
+
+
+def _state(accounts: Accounts, config: ModelConfig, keys: Keys) -> None:
+    """Let the limits that a configuration states count for all that share its keys, before it is first used."""
+    found = [key for name in config.keys if (key := keys(name))]
+    if found or not config.keys:
+        accounts.state(config.base_url or FORMATS[config.provider].base_url, found, config.name, config.limits)

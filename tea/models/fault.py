@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 RETRIED = frozenset({408, 409, 425, 429})
 
@@ -27,6 +27,30 @@ class Fault(Exception):
 def repeatable(status: int) -> bool:
     """Tell whether a status may pass: too many requests, a timeout, a conflict, or the server's own fault."""
     return status in RETRIED or status >= 500
+
+
+def remedy(status: int | None, keys: Sequence[str] = ()) -> str:
+    """Return what a person can do about a try that failed.
+
+    Args:
+        status: The HTTP status, if there was a response.
+        keys: Names of the variables that hold the keys.
+    """
+    match status:
+        case 401 | 403 if keys:
+            return f"check the key in {' or '.join(keys)}, and what it may use."
+        case 401 | 403:
+            return "the server wants a key: name the variable that holds it as `key_env`."
+        case 404:
+            return "check its base_url and the model's id."
+        case 400 | 413 | 422:
+            return "see what the provider says; perhaps the model lacks a capability that its configuration states."
+        case 402 | 429:
+            return "wait, or give the model more keys or fallbacks."
+        case None:
+            return "check its base_url and the network."
+        case _:
+            return "try again later, or give the model fallbacks."
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

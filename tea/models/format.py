@@ -14,9 +14,22 @@ from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.sse import Sent
 from tea.store.strict import Refused, loads
-from tea.types import DataPart, JsonObject, MediaPart, Message, ModelRequest, ModelResponse, TextPart, ToolCall
+from tea.types import (
+    DataPart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    Usage,
+)
 
-Encode = Callable[[Message, Mapping[str, bytes]], bytes]
+BYTES_PER_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
+Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
+"""Gives the pieces of messages in the format's own form, with the contents of their media; some may be empty."""
 
 
 class Assembly(Protocol):
@@ -47,12 +60,14 @@ class Format(Protocol):
         sdk: The package whose client carries it.
         path: Where questions are posted, below the base URL.
         base_url: Where its provider is.
+        relents: Members of a question that avoid a refusal (status 400), by words of the refusal in lower case.
     """
 
     name: str
     sdk: Literal["openai", "anthropic"]
     path: str
     base_url: str
+    relents: Mapping[str, JsonObject]
 
     def body(
         self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
@@ -130,6 +145,24 @@ def plain(message: Message) -> str:
     return "\n\n".join(words(part) for part in message.content if isinstance(part, TextPart | DataPart))
 
 
+def thoughts(message: Message) -> list[ReasoningPart]:
+    """Return the reasoning of a message that can be given back, in its order."""
+    return [part for part in message.content if isinstance(part, ReasoningPart) and part.data]
+
+
+def woven(
+    thoughts: Sequence[ReasoningPart], said: Sequence[JsonObject], calls: Sequence[JsonObject]
+) -> list[JsonObject]:
+    """Return words and calls with the reasoning where it stood; what stood behind all of them led nowhere, and goes."""
+    found: list[JsonObject] = []
+    left = list(thoughts)
+    for place, items in enumerate((said, *([call] for call in calls))):
+        if items:
+            found += [*(one.data for one in left if one.at <= place), *items]
+            left = [one for one in left if one.at > place]
+    return found
+
+
 def in_base64(part: MediaPart, media: Mapping[str, bytes]) -> str:
     """Return a media part's content.
 
@@ -173,6 +206,29 @@ class Wishes:
         self.calls.append(ToolCall(id=own, name=name, arguments=cast("dict[str, Any]", given)))
 
 
+def whole(response: ModelResponse) -> ModelResponse:
+    """Return an answer, without its calls where it was cut off: the last of them may be half of what was meant."""
+    if response.finish != "length" or not (response.calls or response.unusable):
+        return response
+    why = "The answer was cut off at its greatest length, in the middle of its calls: make fewer or smaller ones."
+    return response.model_copy(update={"calls": (), "unusable": why})
+
+
+def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) -> Usage:
+    """Return what an answer used; what its server does not count is about what its bytes make of it, never nothing."""
+    used = response.usage
+    if used.output_tokens and used.input_tokens >= max(1, used.cached_tokens + used.written_tokens):
+        return used
+    shown = sum(len(content) * 4 // 3 for content in media.values())  # in base64; what it costs nobody knows
+    said = [response.text, *(part.text for part in response.reasoning), *(str(one.arguments) for one in response.calls)]
+    asked = used.input_tokens or max(1, (len(body) - shown) // BYTES_PER_TOKEN)
+    answered = used.output_tokens or sum(map(len, said)) // BYTES_PER_TOKEN + 1
+    cached = min(used.cached_tokens, asked)
+    written = min(used.written_tokens, asked - cached)
+    update = {"input_tokens": asked, "cached_tokens": cached, "written_tokens": written, "output_tokens": answered}
+    return used.model_copy(update=update)
+
+
 def strict(schema: object) -> bool:
     """Tell whether a schema keeps to what providers can enforce: closed objects whose members are all required."""
     if isinstance(schema, list):
@@ -185,6 +241,20 @@ def strict(schema: object) -> bool:
         if given.get("additionalProperties") is not False or set(given.get("required", ())) != set(members):
             return False
     return all(strict(value) for value in given.values())
+
+
+def closed(schema: JsonObject) -> dict[str, Any]:
+    """Return a schema whose objects have exactly the members they name, as providers want it to enforce it."""
+    found = {name: _closed(value) for name, value in schema.items() if name != "default"}
+    if isinstance(found.get("properties"), dict):
+        found |= {"additionalProperties": False, "required": list(found["properties"])}
+    return found
+
+
+def _closed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return closed(cast("dict[str, Any]", value))
+    return [_closed(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def member(value: JsonObject, name: str) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
+from operator import is_
 from typing import Generic, TypeVar
 
 from tea.types import Message
@@ -31,3 +33,30 @@ class Kept(Generic[V]):
 
         living[key], values[key] = weakref.ref(message, gone), value
         return value
+
+
+class Grown(Generic[V]):
+    """What was made of conversations, part by part: of one that only grew, only what is new is made."""
+
+    def __init__(self) -> None:
+        self._known: Kept[tuple[tuple[Message, ...], list[V]]] = Kept()
+
+    def parts(self, messages: tuple[Message, ...], make: Callable[[int, V | None], V]) -> list[V]:
+        """Return a part for each message behind the first.
+
+        Args:
+            messages: The conversation; one that begins with the very same message is taken for the same, as far as
+                the very same messages follow.
+            make: Makes the part at a position from 1 on, given the part before, None at 1. It may look one message
+                ahead, so the last part that was the same is made anew.
+        """
+        rest = messages[1:]
+        before, parts = self._known.get(messages[0]) or ((), list[V]())
+        same = len(before)
+        if same > len(rest) or not all(map(is_, before, rest)):
+            same = next((at for at, one in enumerate(rest) if at >= same or before[at] is not one), len(rest))
+        made = parts[: max(0, same - 1)]
+        for position in range(len(made) + 1, len(messages)):
+            made.append(make(position, made[-1] if made else None))
+        self._known.put(messages[0], (rest, made))
+        return made

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
 from tea.errors import ProviderError
 from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault, repeatable, retry_after
+from tea.models.accounts import Accounts
+from tea.models.connections import connections
+from tea.models.fault import Fault, remedy, repeatable, retry_after
 from tea.models.format import decoded
 from tea.models.sse import MOST_BYTES
 
 Sdk = Literal["openai", "anthropic"]
-Clock = Callable[[], float]
-
 NO_KEY = "none"
 REST = 60.0
+_LASTING = ("insufficient_quota",)  # a 429 that no waiting mends
 SHORTEST_SECRET = 8  # a shorter one is no secret, and would be found in ordinary words
 # The SDKs' own header of `with_streaming_response`: the response comes back unread and unparsed.
 _RAW: Mapping[str, str] = {"X-Stainless-Raw-Response": "stream", "Accept-Encoding": "identity"}
@@ -32,16 +32,16 @@ class Line:
         base_url: Where to.
         keys: The keys by the names of their variables; none for servers that want none.
         seconds: How long one try may take.
-        clock: Gives seconds, for keys that rest after they were refused.
+        accounts: What is shared with others that reach the same place with the same keys; its own by default.
     """
 
     def __init__(
-        self, sdk: Sdk, base_url: str, keys: Mapping[str, str], seconds: float, clock: Clock = time.monotonic
+        self, sdk: Sdk, base_url: str, keys: Mapping[str, str], seconds: float, accounts: Accounts | None = None
     ) -> None:
         self._sdk: Sdk = sdk
         self._base_url, self._keys, self._seconds = base_url, dict(keys), seconds
-        self._clock = clock
-        self._rests: dict[str, float] = {}
+        shared = accounts or Accounts()
+        self._accounts = {name: shared.of(base_url, keys.get(name, "")) for name in keys or ("",)}
         self._clients: dict[str, Any] = {}
         self._http: Any = None
         self._listed = ""
@@ -69,15 +69,16 @@ class Line:
             pieces = [piece async for piece in exchange]
             found = [str(one["id"]) for one in decoded(b"".join(pieces)).get("data") or ()]
         except Fault as error:
-            problem = f"The server at {self._base_url} does not list its models: {error.problem}."
-            raise ProviderError(problem, fix="check its address, or name the model.") from error
+            problem = f"The server at {self._base_url} does not list its models: {error.problem.rstrip('. ')}."
+            raise ProviderError(problem, fix=remedy(error.status, tuple(self._keys))) from error
         if not found:
             raise ProviderError(f"The server at {self._base_url} has no model.", fix="load one there, or name it.")
         return found
 
     def post(self, path: str, body: bytes) -> AsyncGenerator[bytes]:
         """Send a body and give the response's bytes as they come."""
-        return self._exchange(lambda client: client.post(path, cast_to=object, content=body, options=_options()))
+        where = self._base_url.rstrip("/") + path  # whole, so that the SDK need not put it together each time
+        return self._exchange(lambda client: client.post(where, cast_to=object, content=body, options=_options()))
 
     def upload(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str]) -> AsyncGenerator[bytes]:
         """Send a form with a file (its name, content and media type) and give the response's bytes as they come."""
@@ -104,9 +105,11 @@ class Line:
         name = self._key()
         response: Any = None
         size = 0
+        await self._accounts[name].enter()
         try:
+            client = await self._client(name)  # the first time it is imported, which is no fault of the provider's
             async with asyncio.timeout(self._seconds):
-                response = (await send(await self._client(name))).http_response
+                response = (await send(client)).http_response
                 async for chunk in response.aiter_bytes():
                     if (size := size + len(chunk)) > MOST_BYTES:
                         raise Fault("the answer is larger than 32 MiB", again=False)
@@ -118,6 +121,7 @@ class Line:
         except Exception as error:  # the SDK's own, and those of whatever carries it
             raise self._fault(error, name) from None  # its words may hold the key
         finally:
+            self._accounts[name].leave()
             if response is not None:
                 await response.aclose()
 
@@ -125,7 +129,7 @@ class Line:
         if name not in self._clients:
             sdk: Any = await asyncio.to_thread(_imported, self._sdk)
             if self._http is None:
-                self._http = self._connections(sdk)
+                self._http = connections(sdk, self._base_url, self._seconds)
             make = sdk.AsyncOpenAI if self._sdk == "openai" else sdk.AsyncAnthropic
             self._clients[name] = make(
                 api_key=self._keys.get(name, NO_KEY),
@@ -136,30 +140,25 @@ class Line:
             )
         return self._clients[name]
 
-    def _connections(self, sdk: Any) -> Any:
-        """Return the pool of connections; where no TLS is spoken the certificates, 90 ms to load, are left alone."""
-        verify = {} if self._base_url.startswith("https:") else {"verify": False}
-        return sdk.DefaultAioHttpClient(follow_redirects=False, timeout=self._seconds, **verify)
-
     def _key(self) -> str:
-        """Return the name of a key that does not rest, or of the one that rests the shortest."""
-        if not self._keys:
-            return ""
-        now = self._clock()
-        awake = [name for name in self._keys if self._rests.get(name, 0.0) <= now]
-        return awake[0] if awake else min(self._keys, key=lambda name: self._rests[name])
+        """Return the name of the first key that neither rests nor is busy, or of the one that rests the shortest."""
+        awake = [name for name, one in self._accounts.items() if not one.resting]
+        free = (name for name in awake if self._accounts[name].free)
+        return next(free, "") or (awake[0] if awake else min(self._accounts, key=lambda one: self._accounts[one].rests))
 
     def _fault(self, error: Exception, name: str) -> Fault:
         status = getattr(error, "status_code", None)
         if not isinstance(status, int):
             cause = error.__cause__ or error
+            if type(cause).__name__.startswith("Connect") and "onnect call failed" in str(cause):
+                return Fault(f"nothing answers at {self._base_url}", again=True)
             words = f"the connection failed ({type(cause).__name__}: {self._words(str(cause))[:160]})"
             return Fault(words.replace(": )", ")"), again=True)
         headers = cast("Mapping[str, str]", getattr(getattr(error, "response", None), "headers", {}))
-        wait, again = retry_after(headers), repeatable(status)
+        wait, again = retry_after(headers), repeatable(status) and _code(error) not in _LASTING
         if status in (401, 403, 429) and name:
-            self._rests[name] = self._clock() + (REST if wait is None else wait)
-            if any(self._rests.get(one, 0.0) <= self._clock() for one in self._keys):
+            self._accounts[name].rest(REST if wait is None else wait)
+            if not all(one.resting for one in self._accounts.values()):
                 wait, again = 0.0, True
         words = f"status {status}: {self._words(_said(error))[:200]}"
         return Fault(words, again=again, status=status, wait=wait)
@@ -182,6 +181,12 @@ def _imported(sdk: Sdk) -> Any:
     import anthropic
 
     return anthropic
+
+
+def _code(error: Exception) -> object:
+    """Return the code that a provider gives an error."""
+    body = cast("dict[str, Any]", getattr(error, "body", None))
+    return body.get("code") if isinstance(body, dict) else None  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
 def _said(error: Exception) -> str:

@@ -1,7 +1,9 @@
 """OpenAI's Chat Completions, which most other servers speak too.
 
 Source: https://platform.openai.com/docs/api-reference/chat, with the streaming events of chat-streaming;
-`reasoning_content` and `reasoning` are what DeepSeek, vLLM, llama.cpp and OpenRouter add.
+`reasoning_content`, `reasoning` and `reasoning_details` are what DeepSeek, vLLM, llama.cpp and OpenRouter add, and
+`extra_content` of a call what Gemini adds (https://ai.google.dev/gemini-api/docs/thought-signatures). Whoever adds one
+wants it back under the same name, with the calls that it led to.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from tea.models.format import (
     plain,
     stable,
     strict,
+    thoughts,
     words,
 )
 from tea.models.sse import Sent
@@ -59,6 +62,7 @@ class OpenAIChat:
     sdk: Literal["openai", "anthropic"] = "openai"
     path = "/chat/completions"
     base_url = "https://api.openai.com/v1"
+    relents: Mapping[str, JsonObject] = {}
 
     def body(
         self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
@@ -76,7 +80,7 @@ class OpenAIChat:
             schema = {"name": "answer", "schema": request.output, "strict": strict(request.output)}
             members["response_format"] = stable({"type": "json_schema", "json_schema": schema})
         members |= {name: stable(value) for name, value in sorted(config.options.items())}
-        members["messages"] = joined([piece for one in request.messages if (piece := encode(one, request.media))])
+        members["messages"] = joined([*filter(None, encode(request.messages, request.media))])
         if stream:
             members |= {"stream": b"true", "stream_options": b'{"include_usage":true}'}
         return assembled(members)
@@ -105,15 +109,14 @@ class OpenAIChat:
         for call in members(said, "tool_calls"):
             function = member(call, "function")
             wishes.add(call.get("id"), function.get("name"), function.get("arguments"))
-        thought = said.get("reasoning_content") or said.get("reasoning") or ""
         refusal = said.get("refusal") or ""
         finish = "refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop")
         usage = member(document, "usage")
         return ModelResponse(
-            text=str(refusal or said.get("content") or ""),
+            text=str(refusal or _text(said.get("content"))),
             calls=tuple(wishes.calls),
             unusable=wishes.unusable,
-            reasoning=(ReasoningPart(text=str(thought), origin=config.origin),) if thought else (),
+            reasoning=_reasoning(said, config.origin),
             usage=Usage(
                 input_tokens=count(usage, "prompt_tokens"),
                 cached_tokens=count(usage, "prompt_tokens_details", "cached_tokens"),
@@ -135,7 +138,9 @@ class ChatAssembly:
     def __init__(self) -> None:
         self._document: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
-        self._calls: dict[int, dict[str, Any]] = {}
+        self._details: dict[Any, dict[str, Any]] = {}
+        self._calls: list[dict[str, Any]] = []
+        self._places: dict[Any, dict[str, Any]] = {}
         self._finish: str | None = None
 
     def take(self, sent: Sent) -> list[Delta]:
@@ -159,35 +164,71 @@ class ChatAssembly:
         if self._finish is None:
             raise Fault("the stream ended before the answer did", again=True)
         message: dict[str, Any] = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        if self._details:
+            message["reasoning_details"] = list(self._details.values())
         if self._calls:
-            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+            message["tool_calls"] = self._calls
         return {**self._document, "choices": [{"message": message, "finish_reason": self._finish}]}
 
     def _delta(self, delta: dict[str, Any]) -> list[Delta]:
         deltas: list[Delta] = []
         for name in ("content", "refusal", "reasoning_content", "reasoning"):
-            if isinstance(text := delta.get(name), str) and text:
+            if text := _text(delta.get(name)):
                 self._texts.setdefault(name, []).append(text)
                 deltas.append(Delta(type="reasoning" if name.startswith("reasoning") else "text", text=text))
-        for position, piece in enumerate(members(delta, "tool_calls")):
-            call = self._calls.setdefault(piece.get("index", position), {"function": {"name": "", "arguments": ""}})
-            call["id"] = piece.get("id") or call.get("id")
+        for piece in members(delta, "reasoning_details"):
+            one = self._details.setdefault(piece.get("index", len(self._details)), {})
+            grown = {name: one.get(name, "") + piece[name] for name in ("text", "summary") if piece.get(name)}
+            one |= {name: value for name, value in piece.items() if value is not None} | grown
+        for piece in members(delta, "tool_calls"):
+            call = self._call(piece)
+            call["id"] = piece.get("id") or call["id"]
+            call |= {"extra_content": piece["extra_content"]} if piece.get("extra_content") else {}
             for name in ("name", "arguments"):
                 if text := member(piece, "function").get(name):
                     call["function"][name] += text
                     deltas.append(Delta(type="call", text=text))
         return deltas
 
+    def _call(self, piece: dict[str, Any]) -> dict[str, Any]:
+        """Return the call that a piece belongs to; some servers number none, or all of them 0."""
+        index, id, name = piece.get("index"), piece.get("id"), member(piece, "function").get("name")
+        call = self._places.get(index)
+        if call is None or (name and (index is None or (id and call["id"] not in (None, id)))):
+            call = self._places[index] = {"id": id, "function": {"name": "", "arguments": ""}}
+            self._calls.append(call)
+        return call
+
+
+def _reasoning(said: JsonObject, origin: str) -> tuple[ReasoningPart, ...]:
+    """Return what a server adds to an answer of what was thought before, to be given back as it is."""
+    text = _text(said.get("reasoning_content") or said.get("reasoning"))
+    given = next((name for name in ("reasoning_details", "reasoning_content", "reasoning") if said.get(name)), "")
+    data: dict[str, Any] = {given: said[given]} if given else {}
+    extra = [one.get("extra_content") for one in members(said, "tool_calls")]
+    data |= {"extra_content": extra} if any(extra) else {}
+    return (ReasoningPart(text=text, origin=origin, data=data),) if data else ()
+
+
+def _text(content: Any) -> str:
+    """Return the words of a content, which may come in parts."""
+    if isinstance(content, list):
+        return "".join(str(one.get("text") or "") for one in members({"content": content}, "content"))
+    return content if isinstance(content, str) else ""
+
 
 def _assistant(message: Message) -> bytes:
     text = plain(message)
     if not message.calls:
         return encoded({"role": "assistant", "content": text}) if text else b""
-    calls = [
+    calls: list[dict[str, Any]] = [
         {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": stable(one.arguments).decode()}}
         for one in message.calls
     ]
-    return encoded({"role": "assistant", "content": text or None, "tool_calls": calls})
+    given = {name: value for part in thoughts(message) for name, value in part.data.items()}
+    for call, extra in zip(calls, given.pop("extra_content", ()), strict=False):
+        call |= {"extra_content": extra} if extra else {}
+    return encoded({"role": "assistant", "content": text or None, **given, "tool_calls": calls})
 
 
 def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject:

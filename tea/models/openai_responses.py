@@ -27,7 +27,9 @@ from tea.models.format import (
     plain,
     stable,
     strict,
+    thoughts,
     words,
+    woven,
 )
 from tea.models.sse import Sent
 from tea.types import (
@@ -59,6 +61,7 @@ class OpenAIResponses:
     sdk: Literal["openai", "anthropic"] = "openai"
     path = "/responses"
     base_url = "https://api.openai.com/v1"
+    relents: Mapping[str, JsonObject] = {"encrypted content is not supported": {"include": []}}
 
     def body(
         self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
@@ -76,7 +79,7 @@ class OpenAIResponses:
             schema = {"name": "answer", "schema": request.output, "strict": strict(request.output)}
             members["text"] = stable({"format": {"type": "json_schema", **schema}})
         members |= {name: stable(value) for name, value in sorted(config.options.items())}
-        members["input"] = joined([piece for one in request.messages if (piece := encode(one, request.media))])
+        members["input"] = joined([*filter(None, encode(request.messages, request.media))])
         if stream:
             members["stream"] = b"true"
         return assembled(members)
@@ -104,7 +107,7 @@ class OpenAIResponses:
             error = member(document, "error")
             problem = str(error.get("message") or "the answer has no output")[:300]
             raise Fault(problem, again=error.get("code") not in _REFUSED)
-        wishes, thoughts, texts, refusals = Wishes(), list[ReasoningPart](), list[str](), list[str]()
+        wishes, thought, texts, refusals = Wishes(), list[ReasoningPart](), list[str](), list[str]()
         for one in members(document, "output"):
             match one.get("type"):
                 case "message":
@@ -115,14 +118,15 @@ class OpenAIResponses:
                 case "function_call":
                     wishes.add(one.get("call_id"), one.get("name"), one.get("arguments"))
                 case "reasoning":
-                    thoughts.append(ReasoningPart(text=_thought(one), origin=config.origin, data=_kept(one)))
+                    at = 1 + len(wishes.calls) if texts or refusals or wishes.calls else 0
+                    thought.append(ReasoningPart(text=_thought(one), origin=config.origin, data=_kept(one), at=at))
                 case _:
                     pass
         return ModelResponse(
             text="".join(refusals or texts),
             calls=tuple(wishes.calls),
             unusable=wishes.unusable,
-            reasoning=tuple(thoughts),
+            reasoning=tuple(thought),
             usage=_usage(member(document, "usage")),
             finish=_finish(document, calls=bool(wishes.calls), refused=bool(refusals)),
             model=str(document.get("model") or config.model),
@@ -163,14 +167,13 @@ class ResponseAssembly:
 
 def _spoken(message: Message) -> list[JsonObject]:
     """Return what a model said as the items that it said it in."""
-    thoughts = [part.data for part in message.content if isinstance(part, ReasoningPart) and part.data]
     text = plain(message)
     said = [{"type": "message", "role": "assistant", "content": text}] if text else []
     calls = [
         {"type": "function_call", "call_id": one.id, "name": one.name, "arguments": stable(one.arguments).decode()}
         for one in message.calls
     ]
-    return [*thoughts, *said, *calls]
+    return woven(thoughts(message), said, calls)
 
 
 def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject:
@@ -186,8 +189,11 @@ def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[
 
 
 def _kept(item: dict[str, Any]) -> dict[str, Any]:
-    """Return what of a reasoning item is given back."""
-    return {name: item[name] for name in ("type", "id", "summary", "encrypted_content") if item.get(name) is not None}
+    """Return what of a reasoning item is given back; one without its content would be looked for where none is kept."""
+    if not item.get("encrypted_content") and not item.get("content"):
+        return {}
+    names = ("type", "id", "summary", "content", "encrypted_content")
+    return {name: item[name] for name in names if item.get(name) is not None}
 
 
 def _thought(item: dict[str, Any]) -> str:

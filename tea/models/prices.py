@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from tea.managers.model_config import ModelConfig
@@ -22,19 +25,18 @@ def price(config: ModelConfig, model: str, usage: Usage) -> float | None:
     """
     if config.prices:
         return _own(config.prices, usage)
-    found = _calculated(config, model or config.model, usage)
+    found = _calculated(model or config.model, _address(config), usage)
     return None if found is None else float(found.total_price)
 
 
 def list_prices(config: ModelConfig) -> dict[str, float]:
     """Return the highest prices that the list has for a model, US dollars per million tokens; empty when unknown."""
-    one = Usage(input_tokens=1, output_tokens=1)
-    found = _calculated(config, config.model, one)
-    if found is None:
-        return {}
-    named = {name: _highest(getattr(found.model_price, member, None)) for name, member in _LISTED.items()}
-    prices = {name: value for name, value in named.items() if value is not None}
-    return prices if "input" in prices and "output" in prices else {}
+    return dict(_listed(config.model, _address(config)))
+
+
+async def found_prices(config: ModelConfig) -> dict[str, float]:
+    """Return what `list_prices` does; the list, which takes a while to load, is loaded in a thread."""
+    return list_prices(config) if "genai_prices" in sys.modules else await asyncio.to_thread(list_prices, config)
 
 
 def worst_case(prices: Mapping[str, float], input_tokens: int, output_tokens: int) -> float | None:
@@ -54,7 +56,17 @@ def _own(prices: Mapping[str, float], usage: Usage) -> float | None:
     return (spent + usage.output_tokens * prices["output"]) / 1e6
 
 
-def _calculated(config: ModelConfig, model: str, usage: Usage) -> Any:
+@lru_cache(maxsize=256)
+def _listed(model: str, address: str) -> Mapping[str, float]:
+    found = _calculated(model, address, Usage(input_tokens=1, output_tokens=1))
+    if found is None:
+        return {}
+    named = {name: _highest(getattr(found.model_price, member, None)) for name, member in _LISTED.items()}
+    prices = {name: value for name, value in named.items() if value is not None}
+    return prices if "input" in prices and "output" in prices else {}
+
+
+def _calculated(model: str, address: str, usage: Usage) -> Any:
     """Ask the list; None where it knows neither the provider of that address nor the model."""
     from genai_prices import Usage as Used
     from genai_prices import calc_price
@@ -65,11 +77,14 @@ def _calculated(config: ModelConfig, model: str, usage: Usage) -> Any:
         cache_write_tokens=usage.written_tokens,
         output_tokens=usage.output_tokens,
     )
-    address = config.base_url or _HOMES.get(config.provider, _HOMES["openai_chat"])
     try:
         return calc_price(used, model, provider_api_url=address)
     except (LookupError, ValueError):
         return None
+
+
+def _address(config: ModelConfig) -> str:
+    return config.base_url or _HOMES.get(config.provider, _HOMES["openai_chat"])
 
 
 def _highest(price: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Retrying: how the tries of one model call follow each other, and when a provider is left alone."""
+"""Retrying: how the tries of one model call follow each other, and when a model is left alone."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from tea.errors import ProviderError
-from tea.models.fault import Fault
+from tea.managers.model_config import ModelConfig
+from tea.models.fault import Fault, remedy
 from tea.types import Attempt, ModelResponse
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 FAILURES, COOLING = 5, 30.0
-DEFAULTS: Mapping[str, float] = {"concurrency": 64, "attempts": 5, "seconds": 900}
+DEFAULTS: Mapping[str, float] = {"attempts": 5, "seconds": 900}
 
 
 class Retrying:
-    """Holds one configuration to its limits: tries, time, calls at once, calls a minute, and a circuit breaker.
+    """Holds one configuration to its own limits: tries, time, and a circuit breaker.
 
     Args:
         limits: As the configuration states them; see `DEFAULTS`.
@@ -36,38 +37,35 @@ class Retrying:
     ) -> None:
         given = {**DEFAULTS, **limits}
         self._tries, self._seconds = max(1, int(given["attempts"])), given["seconds"]
-        self._slots = asyncio.Semaphore(max(1, int(given["concurrency"])))
-        self._gap = 60 / given["requests_per_minute"] if given.get("requests_per_minute") else 0.0
         self._sleep, self._clock, self._chance = sleep, clock, chance
-        self._next, self._failures, self._closed_until = 0.0, 0, 0.0
+        self._failures, self._closed_until = 0, 0.0
 
     async def run(
-        self, attempt: Callable[[], Awaitable[ModelResponse]], model: str, again: Callable[[], None]
+        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Callable[[], None]
     ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
         """Try until there is an answer, and return it with the tries that failed before.
 
         Args:
             attempt: One try; raises `Fault`.
-            model: Name of the configuration, for words.
+            config: Who is asked, for words.
             again: Told before each further try.
 
         Raises:
             ProviderError: No try gave an answer, or time is up, or the provider failed too often of late.
         """
-        self._admit(model)
+        self._admit(config.name)
         end, failed = self._clock() + self._seconds, list[Attempt]()
         while True:
             try:
-                async with self._slots:
-                    await self._pace()
-                    response = await attempt()
+                response = await attempt()
             except Fault as fault:
                 wait = self._wait(fault, len(failed))
                 last = not fault.again or len(failed) + 1 >= self._tries or self._clock() + wait > end
                 self._count(fault)
                 if last:
-                    raise _failure(model, fault, len(failed) + 1) from fault
-                failed.append(Attempt(model=model, problem=fault.problem, status=fault.status, waited=round(wait, 3)))
+                    raise _failure(config, fault, len(failed) + 1) from fault
+                tried = Attempt(model=config.name, problem=fault.problem, status=fault.status, waited=round(wait, 3))
+                failed.append(tried)
                 await self._sleep(wait)
                 again()
             else:
@@ -79,15 +77,6 @@ class Retrying:
         if fault.wait is not None:
             return fault.wait
         return min(LONGEST_WAIT, FIRST_WAIT * 2**tries) * (0.5 + self._chance() / 2)
-
-    async def _pace(self) -> None:
-        """Keep to the calls a minute: each takes the next free moment."""
-        if self._gap:
-            now = self._clock()
-            moment = max(now, self._next)
-            self._next = moment + self._gap
-            if moment > now:
-                await self._sleep(moment - now)
 
     def _admit(self, model: str) -> None:
         """Refuse while the breaker is open; after it has cooled, one failure opens it again."""
@@ -105,22 +94,7 @@ class Retrying:
                 self._failures = FAILURES - 1
 
 
-def _failure(model: str, fault: Fault, tries: int) -> ProviderError:
+def _failure(config: ModelConfig, fault: Fault, tries: int) -> ProviderError:
     times = f" (after {tries} tries)" if tries > 1 else ""
-    return ProviderError(f"The model {model!r} did not answer{times}: {fault.problem}.", fix=_remedy(fault.status))
-
-
-def _remedy(status: int | None) -> str:
-    match status:
-        case 401 | 403:
-            return "check its key; `tea models test` tells whether it is accepted."
-        case 404:
-            return "check its base_url and the model's id."
-        case 400 | 413 | 422:
-            return "see what the provider says; perhaps the model lacks a capability that its configuration states."
-        case 402 | 429:
-            return "wait, or give the model more keys or fallbacks."
-        case None:
-            return "check its base_url and the network."
-        case _:
-            return "try again later, or give the model fallbacks."
+    problem = f"The model {config.name!r} did not answer{times}: {fault.problem.rstrip('. ')}."
+    return ProviderError(problem, fix=remedy(fault.status, config.keys))

@@ -30,6 +30,11 @@ class Events:
     _data: list[bytes] = field(default_factory=list[bytes])
     _size: int = 0
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything has come."""
+        return self._size > 0
+
     def feed(self, chunk: bytes) -> Iterator[Sent]:
         """Take the next bytes and give the events that are whole now.
 

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, cast
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any, NamedTuple, cast
 
 from tea.models.fault import Fault
-from tea.models.format import decoded, plain
-from tea.models.kept import Kept
-from tea.types import DataPart, JsonObject, Message, ModelRequest, ModelResponse, TextPart, ToolCall
+from tea.models.format import decoded, plain, thoughts
+from tea.models.kept import Grown, Kept
+from tea.types import (
+    DataPart,
+    JsonObject,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+)
 
 CALLS = "calls"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what all providers take as the name of a function
@@ -30,9 +41,14 @@ def by_record(request: ModelRequest) -> bool:
     return bool(request.tools) and CALLS in (request.output or {}).get("properties", {})
 
 
-def callable_by_name(request: ModelRequest) -> bool:
+def callable_by_name(tools: Iterable[JsonObject]) -> bool:
     """Tell whether providers take the names of all that is on offer."""
-    return all(_NAME.fullmatch(str(one["name"])) for one in request.tools)
+    return all(_NAME.fullmatch(str(one["name"])) for one in tools)
+
+
+class _Part(NamedTuple):
+    messages: tuple[Message, ...]
+    pair: bool = False
 
 
 class StepCalls:
@@ -41,22 +57,28 @@ class StepCalls:
     def __init__(self) -> None:
         self._systems: Kept[Message] = Kept()
         self._steps: Kept[tuple[Message, int, tuple[Message, ...]]] = Kept()
+        self._rest: Grown[_Part] = Grown()
 
     def asked(self, request: ModelRequest) -> ModelRequest:
         """Return a question about a record as one about functions."""
-        messages: list[Message] = []
-        given, position = request.messages, 0
-        while position < len(given):
-            message = given[position]
-            if message.role == "system" and position == 0:
-                messages.append(self._systems.get(message) or self._systems.put(message, _told(message)))
-            elif message.role == "assistant" and (step := self._step(given, position)):
-                messages += step
-                position += 1
-            else:
-                messages.append(message)
-            position += 1
-        return request.model_copy(update={"messages": tuple(messages), "output": None})
+        given = request.messages
+        if not given:
+            return request.model_copy(update={"output": None})
+        first = self._part(given, 0)
+        if given[0].role == "system" and request.shown:
+            first = _Part((self._systems.get(given[0]) or self._systems.put(given[0], _told(given[0])),))
+
+        def part(position: int, before: _Part | None) -> _Part:
+            return _Part(()) if (before or first).pair else self._part(given, position)
+
+        rest = self._rest.parts(given, part)
+        messages = (*first.messages, *chain.from_iterable([one.messages for one in rest]))
+        return request.model_copy(update={"messages": messages, "output": None})
+
+    def _part(self, given: tuple[Message, ...], position: int) -> _Part:
+        """Return what stands in place of a message, and whether of the one behind it, too."""
+        step = self._step(given, position) if given[position].role == "assistant" else ()
+        return _Part(step, pair=True) if step else _Part((given[position],))
 
     def _step(self, given: tuple[Message, ...], position: int) -> tuple[Message, ...]:
         """Return a record and the observation behind it as calls and results; nothing if they are no such pair."""
@@ -75,7 +97,7 @@ def answered(response: ModelResponse, request: ModelRequest) -> ModelResponse:
     texts = [name for name, schema in wanted.items() if schema.get("type") == "string"]
     said = {name: value for name, value in _object(response.text).items() if name in texts and isinstance(value, str)}
     if not said and texts:
-        said = {texts[0]: response.text or "\n\n".join(one.text for one in response.reasoning if one.text)}
+        said = {texts[0]: response.text or _thought(response.reasoning)}
     calls = [{"name": one.name, "arguments": one.arguments} for one in response.calls]
     record = {**dict.fromkeys(texts, ""), **said, CALLS: calls}
     return response.model_copy(update={"output": record, "calls": ()})
@@ -89,12 +111,15 @@ def _pair(record: Message, observation: Message, position: int) -> tuple[Message
     wishes, found = cast("list[dict[str, Any]]", calls), cast("list[dict[str, Any]]", results)
     if len(wishes) != len(found) or not all(_NAME.fullmatch(str(one["name"])) for one in wishes):
         return ()
-    words = json.dumps({name: value for name, value in said.items() if name != CALLS}, ensure_ascii=False)
+    given = thoughts(record)
+    known = ("", _thought(given))  # what is given back as reasoning is not said twice
+    words = {name: "" if value in known else value for name, value in said.items() if name != CALLS}
+    text = (TextPart(text=json.dumps(words, ensure_ascii=False)),) if any(words.values()) else ()
     named = [
         ToolCall(id=f"call_{position}_{number}", name=one["name"], arguments=one["arguments"])
         for number, one in enumerate(wishes)
     ]
-    spoken = Message(role="assistant", content=(TextPart(text=words),), calls=tuple(named))
+    spoken = Message(role="assistant", content=(*given, *text), calls=tuple(named))
     rest = {name: value for name, value in seen.items() if name not in (CALLS, "step")}
     return (
         spoken,
@@ -109,9 +134,14 @@ def _result(call: str, outcome: JsonObject) -> Message:
 
 
 def _data(message: Message) -> dict[str, Any]:
-    """Return the data of a message that holds one object and nothing else."""
-    part = message.content[0] if len(message.content) == 1 else None
+    """Return the data of a message that holds one object and nothing else, but for reasoning."""
+    parts = [part for part in message.content if not isinstance(part, ReasoningPart)]
+    part = parts[0] if len(parts) == 1 else None
     return cast("dict[str, Any]", part.data) if isinstance(part, DataPart) and isinstance(part.data, dict) else {}
+
+
+def _thought(reasoning: Iterable[ReasoningPart]) -> str:
+    return "\n\n".join(part.text for part in reasoning if part.text)
 
 
 def _told(system: Message) -> Message:

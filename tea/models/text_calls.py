@@ -16,6 +16,12 @@ _PROTOCOL = """
 </tools>
 To call tools, answer with one JSON object and no other text: {{"calls": [{{"name": "a tool", "arguments": {{}}}}]}}
 {choice} The results come in the next message. Never invent a result."""
+_LISTED = """
+
+<tools>
+{tools}
+</tools>
+These are the tools and agents that `calls` may name; there are no others."""
 _CHOICE = {
     "auto": "Without a need for a tool, answer in plain words.",
     "required": "You must call at least one.",
@@ -23,11 +29,19 @@ _CHOICE = {
 }
 
 
+def in_words(request: ModelRequest) -> ModelRequest:
+    """Return a question about a record as one without functions, which are listed in words where its own do not."""
+    if request.shown or not request.messages:
+        return request.model_copy(update={"tools": ()})
+    told = _LISTED.format(tools=_listed(request))
+    first = _said(request.messages[0].role, plain(request.messages[0]) + told)
+    return request.model_copy(update={"messages": (first, *request.messages[1:]), "tools": ()})
+
+
 def as_text(request: ModelRequest) -> ModelRequest:
     """Return a question about tools as one that needs no function calling."""
-    tools = "\n".join(json.dumps(one, ensure_ascii=False, sort_keys=True) for one in sorted_tools(request.tools))
     choice = _CHOICE[request.tool_choice] + (" Call at most one." if not request.parallel else "")
-    told = _PROTOCOL.format(tools=tools, choice=choice)
+    told = _PROTOCOL.format(tools=_listed(request), choice=choice)
     messages = [_spoken(message) for message in request.messages]
     if messages and messages[0].role == "system":
         messages[0] = _said("system", plain(messages[0]) + told)
@@ -60,6 +74,10 @@ def _calls(text: str) -> list[Any] | None:
     except Fault:
         return None
     return cast("list[Any]", found) if isinstance(found, list) and found else None
+
+
+def _listed(request: ModelRequest) -> str:
+    return "\n".join(json.dumps(one, ensure_ascii=False, sort_keys=True) for one in sorted_tools(request.tools))
 
 
 def _spoken(message: Message) -> Message:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import partial
 from operator import is_
 from typing import Any
@@ -16,14 +18,15 @@ from typing import Any
 from tea.managers.model import CallTool, Delta, Listen
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
-from tea.models.format import Format, decoded, encoded, sorted_tools
-from tea.models.kept import Kept
+from tea.models.format import Format, counted, decoded, encoded, sorted_tools, whole
+from tea.models.kept import Grown, Kept
 from tea.models.line import Line
+from tea.models.media import transcribe
 from tea.models.prices import price
 from tea.models.retrying import Retrying
 from tea.models.sse import Events, Sent
 from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
-from tea.models.text_calls import as_text, from_text
+from tea.models.text_calls import as_text, from_text, in_words
 from tea.types import DataPart, MediaPart, Message, ModelRequest, ModelResponse, ReasoningPart, TextPart
 
 MOST_OFFERS = 256
@@ -44,7 +47,8 @@ class WireModel:
 
     def __init__(self, format: Format, line: Line, retrying: Retrying) -> None:
         self._format, self._line, self._retrying = format, line, retrying
-        self._pieces: dict[str, Kept[bytes]] = {}
+        self._told: dict[str, _Told] = {}
+        self._relented: dict[str, ModelConfig] = {}
         self._steps = StepCalls()
         self._offers: OrderedDict[int, tuple[Tools, list[bytes]]] = OrderedDict()
 
@@ -72,8 +76,17 @@ class WireModel:
         """
         known = await self._line.models()
         if config.model and config.model not in known:
-            return f"answers, and does not list {config.model!r} among {len(known)} models"
+            near = ", ".join(get_close_matches(config.model, known, n=3, cutoff=0.3) or known[:3])
+            return f"answers, and does not list {config.model!r} among {len(known)} models, but {near}"
         return f"answers, with {config.model or known[0]!r}"
+
+    async def hear(self, config: ModelConfig, sound: bytes, media_type: str) -> ModelResponse:
+        """Return the words of a sound.
+
+        Raises:
+            ProviderError: It cannot be transcribed.
+        """
+        return await transcribe(self._line, config, sound, media_type)
 
     async def close(self) -> None:
         """End the connections."""
@@ -81,33 +94,51 @@ class WireModel:
 
     async def _answer(self, request: ModelRequest, config: ModelConfig, listen: Listen | None) -> ModelResponse:
         asked, read = self._translated(request, "tools" in config.capabilities)
-        pieces = self._pieces.setdefault(f"{config.origin} {','.join(config.capabilities)}", Kept())
-        encode = partial(self._encode, pieces, config)
+        told = self._told.setdefault(f"{config.origin} {','.join(config.capabilities)}", _Told())
+        encode = partial(self._encode, told, config)
         tools = self._tools(asked.tools)
-        body = self._format.body(asked, await self._line.named(config), encode, tools, stream=listen is not None)
+        config = self._relented.get(config.name, config)
+        make = partial(self._format.body, asked, encode=encode, tools=tools, stream=listen is not None)
+        body = make(config=await self._line.named(config))
 
         async def attempt() -> ModelResponse:
+            nonlocal body
             try:
-                return self._format.response(await self._send(body, listen), config)
+                return whole(self._format.response(await self._send(body, listen), config))
             except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
                 raise Fault("what came back has another shape than the format's", again=True) from error
+            except Fault as fault:
+                if (less := self._relent(fault, config)) is None:
+                    raise
+                body = make(config=await self._line.named(less))
+                raise Fault(fault.problem, again=True, status=fault.status, wait=0.0) from fault
 
         def again() -> None:
             if listen is not None:
                 listen(Delta(type="again"))
 
-        response, attempts = await self._retrying.run(attempt, config.name, again)
+        response, attempts = await self._retrying.run(attempt, config, again)
+        usage = counted(response, body, asked.media)
         response = read(response)
-        usage = response.usage.model_copy(update={"usd": price(config, response.model, response.usage)})
+        usage = usage.model_copy(update={"usd": price(config, response.model, usage)})
         update = {"usage": usage, "attempts": attempts, "answered_by": config.name}
         return response.model_copy(update=update)
+
+    def _relent(self, fault: Fault, config: ModelConfig) -> ModelConfig | None:
+        """Return how a model is asked from now on that refuses what other models of its format want."""
+        found = (given for words, given in self._format.relents.items() if words in fault.problem.lower())
+        options = next(found, None) if fault.status == 400 and config.name not in self._relented else None
+        if options is None or options.keys() & config.options.keys():
+            return None
+        less = self._relented[config.name] = replace(config, options={**config.options, **options})
+        return less
 
     def _translated(self, request: ModelRequest, functions: bool) -> tuple[ModelRequest, Read]:
         """Return a question as the model can understand it, and what reads its answer."""
         if by_record(request):
-            if functions and callable_by_name(request):
+            if functions and callable_by_name(request.tools):
                 return self._steps.asked(request), lambda response: answered(response, request)
-            return request.model_copy(update={"tools": ()}), lambda response: response
+            return in_words(request), lambda response: response
         if request.tools and not functions:
             return as_text(request), lambda response: from_text(response, request)
         return request, lambda response: response
@@ -126,17 +157,37 @@ class WireModel:
         async with aclosing(self._line.post(self._format.path, body)) as chunks:
             if listen is None:
                 return decoded(self._line.cleaned(b"".join([chunk async for chunk in chunks])))
-            events, assembly = Events(), self._format.assembly()
+            events, assembly, document = Events(), self._format.assembly(), b""
             async for chunk in chunks:
+                if document or (not events.begun and chunk.lstrip().startswith(b"{")):
+                    document += chunk  # a server that knows no streams answers as a whole
+                    continue
                 for sent in events.feed(chunk):
                     for delta in assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data))):
                         listen(delta)
-        return decoded(self._line.cleaned(encoded(assembly.document())))
+        return decoded(self._line.cleaned(document or encoded(assembly.document())))
 
-    def _encode(self, pieces: Kept[bytes], config: ModelConfig, message: Message, media: Mapping[str, bytes]) -> bytes:
-        """Return a message's piece of a body; what was sent before is kept."""
-        found = pieces.get(message)
-        return pieces.put(message, self._format.message(understood(message, config), media)) if found is None else found
+    def _encode(
+        self, told: _Told, config: ModelConfig, messages: tuple[Message, ...], media: Mapping[str, bytes]
+    ) -> list[bytes]:
+        """Return the messages' pieces of a body; what was sent before is kept."""
+
+        def piece(position: int, before: bytes | None = None) -> bytes:
+            message = messages[position]
+            found = told.pieces.get(message)
+            if found is None:
+                found = told.pieces.put(message, self._format.message(understood(message, config), media))
+            return found
+
+        return [piece(0), *told.grown.parts(messages, piece)] if messages else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was made of messages for models of the same origin and capabilities."""
+
+    pieces: Kept[bytes] = field(default_factory=Kept[bytes])
+    grown: Grown[bytes] = field(default_factory=Grown[bytes])
 
 
 def understood(message: Message, config: ModelConfig) -> Message:

@@ -10,8 +10,8 @@ from typing import Any
 from tea.manifest import Manifest
 from tea.operation import Signature, Traits
 from tea.protocols.markdown import block, code, inline, one_line, plain, prose
-from tea.protocols.schema_words import as_object, as_words, limit_words, type_words
 from tea.refs import Kind, plural
+from tea.schema_words import as_object, as_words, limit_words, type_words
 from tea.types import State
 
 _HEADS: dict[str, tuple[str, str]] = {

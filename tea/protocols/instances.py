@@ -15,7 +15,7 @@ from tea.context import Context
 from tea.errors import BadComponent, CallFailed, TeaError
 from tea.manifest import Manifest
 
-SNAPSHOT = "snapshot"
+SNAPSHOT, JOINED = "snapshot", "joined"
 _TEARDOWN_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 Key = tuple[str, str]
@@ -23,10 +23,11 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class _Instance:
-    """One place for an environment, empty until its setup has succeeded."""
+    """One place for an environment, empty until its setup has succeeded; `run` is the last that used it."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     environment: Environment | None = None
+    run: str = ""
 
 
 class Instances:
@@ -41,17 +42,23 @@ class Instances:
     ) -> AsyncGenerator[Environment]:
         """Give the session's instance; actions wait for each other unless declared concurrent.
 
+        A run that finds what another run of its session left has that noted, with the state where it can be told.
+
         Raises:
             CallFailed: It cannot be instantiated or set up; the next call tries anew.
         """
         instance = self._live.setdefault((context.session, config.digest), _Instance())
         kept = definition.recovery == "snapshot"
         if config.operation(operation).traits.concurrent and instance.environment is not None and not kept:
+            _join(instance, config, context, {})
             yield instance.environment
             return
         async with instance.lock:
             if instance.environment is None:
                 instance.environment = await _set_up(definition, context)
+                instance.run = context.run
+            elif instance.run != context.run:
+                _join(instance, config, context, await _snapshot(config, instance.environment) if kept else {})
             try:
                 yield instance.environment
             finally:
@@ -71,7 +78,7 @@ class Instances:
             raise
         except Exception as error:
             raise _failed(f"The restoring of {config.ref}", error) from error
-        self._live[context.session, config.digest] = _Instance(environment=environment)
+        self._live[context.session, config.digest] = _Instance(environment=environment, run=context.run)
 
     def alive(self, session: str, digest: str) -> bool:
         """Tell whether a session's instance of a version is set up."""
@@ -121,6 +128,12 @@ async def _snapshot(config: Manifest, environment: Environment) -> dict[str, Any
     except Exception as error:
         raise _failed(f"The snapshot of {config.ref}", error) from error
     return {"digest": config.digest, "state": state}
+
+
+def _join(instance: _Instance, config: Manifest, context: Context, state: dict[str, Any]) -> None:
+    if instance.run != context.run:
+        instance.run = context.run
+        context.note(JOINED, {"ref": str(config.ref), "digest": config.digest, **state})
 
 
 def _failed(what: str, error: Exception) -> CallFailed:

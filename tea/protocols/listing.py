@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 from tea.managers.source.text import SourceText
 from tea.manifest import Manifest
@@ -11,14 +10,27 @@ from tea.refs import FIRST, Kind
 from tea.types import State
 
 Origin = Literal["bundled", "registry"]
-FORM = 1
+FORM = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Facts(NamedTuple):
+    """What a line of a list shows of the source and the state of a component; where it changes, `FORM` does."""
+
+    version: str = ""
+    description: str = ""
+    state: State = "active"
+    origin: Origin = "registry"
+    category: str = ""
+    toolkit: str = ""
+    digest: str = ""
+    text: str = ""
+
+
+class Listing(NamedTuple):
     """One line of a list: what it is, which version is current, and where it comes from.
 
-    A damaged component has no version, and its description says what is wrong with it.
+    A damaged component has no version, and its description says what is wrong with it. A tuple, since a list of ten
+    thousand is made in a fifth of the time.
 
     Args:
         description: The first line of what it is for.
@@ -41,27 +53,34 @@ class Listing:
     text: str = ""
 
 
-def stored_facts(found: Manifest, state: State) -> dict[str, Any]:
-    """Return the fields of the line of a stored version, as JSON; where they or their making change, `FORM` does."""
-    return {
-        "version": found.version,
-        "description": found.description.partition("\n")[0],
-        "state": state,
-        "origin": "bundled" if found.lineage.how == "bundled" else "registry",
-        "category": str(found.metadata.get("category", "")),
-        "toolkit": str(found.metadata.get("toolkit", "")),
-        "digest": found.digest,
-        "text": found.words(),
-    }
+def line(kind: Kind, name: str, facts: Facts, *, trusted: bool) -> Listing:
+    """Return a line of a list."""
+    version, description, state, origin, category, toolkit, digest, text = facts
+    return Listing(kind, name, version, description, state, origin, trusted, category, toolkit, digest, text)
 
 
-def shipped_facts(text: SourceText) -> dict[str, Any]:
+def stored_facts(found: Manifest, state: State) -> Facts:
+    """Return what the line of a stored version shows."""
+    return Facts(
+        version=found.version,
+        description=found.description.partition("\n")[0],
+        state=state,
+        origin="bundled" if found.lineage.how == "bundled" else "registry",
+        category=str(found.metadata.get("category", "")),
+        toolkit=str(found.metadata.get("toolkit", "")),
+        digest=found.digest,
+        text=found.words(),
+    )
+
+
+def shipped_facts(text: SourceText, digest: str) -> Facts:
     """Return the same of what is shipped and not stored yet; it is not executed, so its operations are unknown."""
-    return {
-        "version": str(FIRST),
-        "description": text.description.partition("\n")[0],
-        "origin": "bundled",
-        "category": str(text.metadata.get("category", "")),
-        "toolkit": str(text.metadata.get("toolkit", "")),
-        "text": f"{text.name.replace('_', ' ')}\n{text.description}",
-    }
+    return Facts(
+        version=str(FIRST),
+        description=text.description.partition("\n")[0],
+        origin="bundled",
+        category=str(text.metadata.get("category", "")),
+        toolkit=str(text.metadata.get("toolkit", "")),
+        digest=digest,
+        text=f"{text.name.replace('_', ' ')}\n{text.description}",
+    )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, ValidationError
 
-from tea.errors import BadInput, UnknownComponent
+from tea.errors import BadInput, NotLocked, UnknownComponent
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.operation import reasons
 from tea.protocols.manager import ContextManager
-from tea.refs import Kind, Ref
+from tea.protocols.reach import reached
+from tea.refs import NAME, Kind, Ref
 from tea.store.bulk import write_whole
 from tea.store.files import parse_json_strict, read_regular
 from tea.store.strict import Refused, dumps
@@ -22,8 +22,7 @@ from tea.types import Record
 LOCK_FILE = "tea.lock"
 LOCKED_KINDS: tuple[Kind, ...] = ("agent", "environment", "prompt", "tool")
 _LIMIT = 16 * 2**20
-_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
-_ALWAYS = ("tool:done", "tool:todo")
+_NAME = rf"^({'|'.join(LOCKED_KINDS)}):{NAME.pattern}$"
 Libraries = Mapping[Kind, ContextManager[Any]]
 
 
@@ -38,7 +37,7 @@ class Lock(Record):
     """A lock file: components by `kind:name`."""
 
     lock: Literal[1] = 1
-    components: dict[str, Locked]
+    components: dict[Annotated[str, Field(pattern=_NAME)], Locked]
 
     @property
     def use(self) -> dict[str, str]:
@@ -81,28 +80,48 @@ async def lock_current(libraries: Libraries) -> Lock:
 
 
 async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
-    """Lock components, and all that they name: a name of a component in their source or facts counts.
+    """Lock components, and all that they can reach; see `tea.protocols.reach`.
 
     Raises:
         UnknownComponent: There is no such component.
+        BadInput: One is needed in two versions, which no run could use at once.
     """
     current = await _current(libraries)
-    by_word: dict[str, list[str]] = {}
-    for name in current:
-        by_word.setdefault(name.partition(":")[2], []).append(name)
     found: dict[str, Locked] = {}
-    wanted = [(str(ref.at(None)), ref.selector) for ref in refs]
-    wanted += [(name, None) for name in _ALWAYS if name in current and wanted]
+    wanted = [(ref, "") for ref in refs]
     while wanted:
-        name, selector = wanted.pop()
-        if name in found:
+        ref, by = wanted.pop()
+        name = str(ref.at(None))
+        if name in found and ref.selector is None:
             continue
-        ref = Ref.parse(name).at(selector)
         config = await libraries[ref.kind].info(ref)
-        found[name] = Locked(version=config.version, digest=config.digest)
-        words = set(_NAME.findall(f"{config.source}\n{config.metadata}"))
-        wanted += [(other, None) for word in words & by_word.keys() for other in by_word[word]]
+        one = Locked(version=config.version, digest=config.digest)
+        if found.setdefault(name, one) != one:
+            problem = f"{name} is needed as {found[name].version} and, by {by or 'your words'}, as {one.version}."
+            raise BadInput(problem, fix="a lock holds one version of each: lock them apart, with --out.")
+        wanted += [(other, name) for other in reached(config, lambda kind, name: f"{kind}:{name}" in current)]
     return Lock(components=found)
+
+
+async def lacking(lock: Lock, libraries: Libraries, ref: Ref) -> list[str]:
+    """Return what a component, as locked, can reach that the lock does not name; the run ends where it is needed.
+
+    Raises:
+        UnknownComponent: A version of the lock is not there.
+    """
+    current = await _current(libraries)
+    seen: set[str] = set()
+    wanted = [str(ref.at(None))]
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in lock.components:
+            one = Ref.parse(name)
+            config = await libraries[one.kind].exact(one.name, lock.components[name].digest)
+            wanted += [str(it.at(None)) for it in reached(config, lambda kind, name: f"{kind}:{name}" in current)]
+    return sorted(seen - lock.components.keys())
 
 
 def lock_run(records: Iterable[TraceRecord]) -> Lock:
@@ -125,6 +144,7 @@ async def verify(lock: Lock, libraries: Libraries) -> None:
 
     Raises:
         UnknownComponent: One is not; the error names the first, and what is there instead.
+        BadInput: Version and digest of one are not of the same version.
     """
     current = await _current(libraries)
     for name, one in lock.components.items():
@@ -132,11 +152,20 @@ async def verify(lock: Lock, libraries: Libraries) -> None:
             continue
         ref = Ref.parse(name)
         try:
-            await libraries[ref.kind].exact(ref.name, one.digest)
-        except (UnknownComponent, KeyError) as error:
+            found = await libraries[ref.kind].exact(ref.name, one.digest)
+        except UnknownComponent as error:
             here = f"current is {current[name].version} with other bytes" if name in current else "there is none here"
             problem = f"{name}@{one.version} of the lock file is missing: {here}."
             raise UnknownComponent(problem, fix="bring that version back, or lock anew with `tea lock`.") from error
+        if found.version != one.version:
+            problem = f"The lock file says {name}@{one.version}, and its digest is that of {found.version}."
+            raise BadInput(problem, fix="lock anew with `tea lock`.")
+
+
+def not_locked(name: str) -> NotLocked:
+    """Return what ends a locked run that needs a component, `kind:name`, which its lock does not name."""
+    fix = f"lock anew: `tea lock` for all there is, or `tea lock REF... {name}` for some and what they reach."
+    return NotLocked(f"{name} is not in the lock file.", fix=fix)
 
 
 async def _current(libraries: Libraries) -> dict[str, Locked]:

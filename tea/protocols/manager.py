@@ -15,6 +15,7 @@ from tea.manifest import Lineage, Manifest
 from tea.protocols.bundle import load_components, save_components
 from tea.protocols.reading import ConfigT, Reading, Services
 from tea.protocols.received import check_words
+from tea.protocols.recipe import is_recipe
 from tea.protocols.workshop import Workshop
 from tea.refs import Ref, check_name
 from tea.types import State
@@ -150,6 +151,7 @@ class ContextManager(Reading[ConfigT]):
             author: Who writes them; the operator by default.
 
         Raises:
+            BadInput: They are the texts that are there; nothing is written.
             NotEvolvable: The component, or one of the pieces, may not be rewritten.
             UnknownComponent: It has no such piece.
             BadComponent: The result is not usable; nothing is written.
@@ -196,9 +198,12 @@ class ContextManager(Reading[ConfigT]):
         """Vouch for a version, so that its source may be executed; by digest, so that no other bytes are meant.
 
         Raises:
+            BadComponent: Its source cannot be used; nothing of it is executed to find that out.
             Damaged: What is told of it is not what its source says.
         """
         found = await self.info(ref)
+        if not is_recipe(found.source):
+            await asyncio.to_thread(self.draft, found.source, found.files, found.requires)
         await asyncio.to_thread(check_words, self, found)
         await asyncio.to_thread(self.services.trust.grant, found.digest, str(found.ref))
         return found
@@ -242,15 +247,20 @@ class ContextManager(Reading[ConfigT]):
         Raises:
             Archived: The version is kept for the record only.
         """
+        wanted = self.ref(ref)
+        mark = self._known.mark(wanted)
+        if known := self._known.pinned(wanted, mark):
+            return cast(ConfigT, known)
 
         def look() -> tuple[Manifest, State]:
-            config = self._shelf.pin(self.ref(ref))
+            config = self._shelf.pin(wanted)
             return config, self._shelf.state(config)
 
         found, state = await asyncio.to_thread(look)
         if state == "archived":
             raise Archived(f"{found.ref} is archived.", fix=f"use another version: `tea history {found.ref.at(None)}`.")
-        return cast(ConfigT, await self.services.recipes.follow(found, self.ref(ref)))
+        self._known.keep(wanted, mark, found)
+        return cast(ConfigT, await self.services.recipes.follow(found, wanted))
 
     async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[ConfigT]:
         """Make components of this kind out of others, as stored recipes.

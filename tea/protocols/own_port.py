@@ -11,7 +11,18 @@ from tea.context import Group, Port
 from tea.errors import Denied, UnknownComponent
 from tea.manifest import Manifest
 from tea.refs import Kind, Ref
-from tea.types import ActionResponse, AgentResponse, JsonObject, Message, ModelResponse, Response, ToolResponse, failure
+from tea.types import (
+    ActionResponse,
+    AgentResponse,
+    JsonObject,
+    JsonSchema,
+    Message,
+    ModelResponse,
+    Response,
+    Result,
+    ToolResponse,
+    failure,
+)
 
 DONE = "done"
 _RESPONSES: Mapping[str, type[Response]] = {
@@ -85,20 +96,29 @@ class OwnPort:
         raise UnknownComponent(f"{self.owner} knows no {wanted}.", fix=f"use {', '.join(self.own)}.")
 
     async def model(
-        self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+        self,
+        prompt: str,
+        variables: JsonObject,
+        history: tuple[Message, ...],
+        model: str | None,
+        output: JsonSchema | None,
     ) -> ModelResponse:
         """Ask a model."""
-        return await self.port.model(prompt, variables, history, model)
+        return await self.port.model(prompt, variables, history, model, output)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record."""
         self.port.note(kind, data)
 
+    def so_far(self, result: Result) -> None:
+        """Keep the best answer so far."""
+        self.port.so_far(result)
+
     def group(self) -> AbstractAsyncContextManager[Group]:
         """Return concurrent work."""
         return self.port.group()
 
-    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
         """Limit the body."""
         return self.port.timeout(seconds)
 

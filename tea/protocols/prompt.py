@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -32,7 +31,7 @@ class PromptLibrary(ContextManager[Manifest]):
             Quarantined: Nobody trusts it yet.
         """
         found = await super().pin(ref)
-        if not await asyncio.to_thread(self.services.trust, found.digest):
+        if not self.services.trust(found.digest):
             raise untrusted(found.ref)
         return found
 

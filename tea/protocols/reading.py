@@ -25,6 +25,7 @@ from tea.managers.version import VersionManager
 from tea.manifest import Lineage, Manifest
 from tea.protocols.contract import Entry, contract
 from tea.protocols.instances import instance_of
+from tea.protocols.known import Known
 from tea.protocols.listing import Listing
 from tea.protocols.recipe import is_recipe
 from tea.protocols.recipes import Recipes
@@ -64,6 +65,7 @@ class Reading(Generic[ConfigT]):
     def __init__(self, services: Services) -> None:
         self.services = services
         self._shelf = Shelf(self.kind, services.versions, services.trust, self.build, self.outline)
+        self._known = Known(self.kind, services.versions.store, services.trust)
 
     async def info(self, ref: str | Ref) -> ConfigT:
         """Return a component's configuration.
@@ -106,7 +108,11 @@ class Reading(Generic[ConfigT]):
         Raises:
             Quarantined: Its source is not trusted.
         """
-        return await asyncio.to_thread(self._defined, config)
+        known = self._known.definition(config)
+        if known is None:
+            known = await asyncio.to_thread(self._defined, config)
+            self._known.keep_definition(config, known)
+        return known
 
     async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
         """Return what is registered, by name.
@@ -117,6 +123,10 @@ class Reading(Generic[ConfigT]):
         """
         found = await asyncio.to_thread(self._shelf.listings)
         return [one for one in found if state in (None, one.state) and category in (None, one.category)]
+
+    async def missing(self, names: Iterable[str]) -> builtins.list[str]:
+        """Return the names that never had a component, without reading any; for many names at once."""
+        return await asyncio.to_thread(self._shelf.missing, names)
 
     async def retrieve(
         self, query: str, k: int = 5, *, route: bool = False, among: Collection[str] | None = None
@@ -131,10 +141,13 @@ class Reading(Generic[ConfigT]):
 
         Raises:
             BadInput: The query holds no word, or `k` is out of range.
+            UnknownComponent: There is none of a name in `among`.
             ProviderError: The embedder that the settings name cannot be reached.
         """
         check(query, k)
         listings = await self.list()
+        for name in sorted({*(among or ())} - {one.name for one in listings}):
+            await self.info(name)
         return await asyncio.to_thread(self.services.retrieval.find, listings, query, k, route=route, among=among)
 
     async def contract(self, *, names: Iterable[str] | None = None) -> str:
@@ -276,7 +289,8 @@ class Reading(Generic[ConfigT]):
         return Entry(name=one.name, found=found, state=one.state, trusted=one.trusted)
 
     async def _find(self, ref: Ref) -> ConfigT:
-        return cast(ConfigT, await asyncio.to_thread(self._shelf.resolve, ref))
+        known = self._known.pinned(ref, self._known.mark(ref))
+        return cast(ConfigT, known or await asyncio.to_thread(self._shelf.resolve, ref))
 
     def _read_file(self, path: Path) -> SourceText:
         return self.draft(*read_source(path))

@@ -204,6 +204,16 @@ def read_recipe(source: str) -> AnyRecipe:
         raise BadComponent(error.problem, fix=error.fix) from error
 
 
+def relayed(source: str) -> str | None:
+    """Return the ref of the action that a source makes a tool of, None where it does anything else.
+
+    Raises:
+        BadComponent: It is a recipe that says what cannot be.
+    """
+    recipe = read_recipe(source) if is_recipe(source) else None
+    return recipe.operands[0].ref if isinstance(recipe, EnvironmentToTool) else None
+
+
 def write_recipe(recipe: AnyRecipe) -> str:
     """Return the one text of a recipe; what is as by default is left out."""
     return canonical(recipe.model_dump(mode="json", exclude_defaults=True)).decode()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import wraps
+from time import monotonic
 from types import FunctionType
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
@@ -20,29 +21,31 @@ from tea.errors import (
     CallTimeout,
     Diverged,
     InternalError,
+    NotLocked,
     StorageError,
     TeaError,
     UnknownComponent,
 )
 from tea.manifest import Manifest
+from tea.protocols.deadline import Expired, finish
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager
 from tea.protocols.recipe import is_recipe
 from tea.refs import Kind, Ref, with_kind
-from tea.types import JsonObject, Response, failure
+from tea.types import JsonObject, JsonValue, Response, failure, success
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
 ResponseT = TypeVar("ResponseT", bound=Response)
 P = ParamSpec("P")
 T = TypeVar("T")
 M = TypeVar("M", bound=ContextManager[Any])
-_RAISED = (ApprovalNeeded, Diverged, InternalError, StorageError)
+_RAISED = (ApprovalNeeded, Diverged, InternalError, NotLocked, StorageError)
 
 
 class Host(Protocol):
     """Carries a call that comes from outside of any run: authorises it, and limits it."""
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+    def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
         """Carry out one call in a session, a fresh one by default."""
         ...
 
@@ -116,9 +119,10 @@ class Server(Generic[ConfigT, ResponseT]):
             The value, or a structured error; never an exception for what a caller can act on.
         """
         try:
-            return cast(ResponseT, await self._host.invoke(self.manager.kind, ref, arguments or {}, session))
+            response: Any = await self._host.invoke(self.manager.kind, ref, arguments or {}, session)
         except CallError as error:
-            return cast(ResponseT, failure(self.response, with_kind(ref, self.manager.kind), error))
+            response = failure(self.response, with_kind(ref, self.manager.kind), error)
+        return response
 
     def operation(self, ref: Ref) -> str:
         """Return the operation that a ref means.
@@ -151,25 +155,48 @@ class Server(Generic[ConfigT, ResponseT]):
             context: What the component may reach.
             seconds: Its deadline; None where the caller keeps one itself.
         """
-        ref = _operation_ref(config, operation)
         executor = definition.operations[operation].executor
-        limit = None if seconds is None else asyncio.timeout(seconds)
+        if config.kind == "tool":
+            work = executor(None, arguments, context)
+        else:
+            work = self._received(config, definition, operation, arguments, context)
+        return await self.answer(_operation_ref(config, operation), work, seconds)
+
+    async def answer(self, ref: str, work: Coroutine[Any, Any, JsonValue], seconds: float | None) -> Response:
+        """Return what a call's work gives, or a structured error, never an exception for what a caller can act on.
+
+        Args:
+            ref: The exact operation.
+            work: Has not begun.
+            seconds: Its deadline; None where the caller keeps one itself.
+        """
         try:
-            async with limit or nullcontext(), self._receiver(config, definition, operation, context) as receiver:
-                value = await executor(receiver, arguments, context)
-            return self.response(ref=ref, ok=True, value=value)
+            if seconds is None:
+                return success(self.response, ref, await work)
+            begun = monotonic()
+            try:
+                awaited = work.send(None)
+            except StopIteration as end:
+                return success(self.response, ref, end.value)
+            return success(self.response, ref, await finish(work, awaited, seconds - (monotonic() - begun)))
         except _RAISED:
             raise
         except TeaError as error:
             return failure(self.response, ref, error)
-        except TimeoutError:
-            problem = f"{ref} did not end " + (f"within {seconds:g} s." if limit and limit.expired() else "in time.")
+        except TimeoutError as error:
+            problem = f"{ref} did not end " + (f"within {seconds:g} s." if isinstance(error, Expired) else "in time.")
             return failure(self.response, ref, CallTimeout(problem, fix="ask for less at once, or raise its limit."))
         except asyncio.CancelledError:
-            if limit is None or _called_off():
+            if seconds is None or _called_off():
                 raise
             error = CallFailed(f"{ref} cancelled itself.", fix="mend its source.")
             return failure(self.response, ref, error)
+
+    async def _received(
+        self, config: Manifest, definition: Definition, operation: str, arguments: JsonObject, context: Context
+    ) -> JsonValue:
+        async with self._receiver(config, definition, operation, context) as receiver:
+            return await definition.operations[operation].executor(receiver, arguments, context)
 
     def _receiver(
         self, config: Manifest, definition: Definition, operation: str, context: Context
@@ -178,7 +205,7 @@ class Server(Generic[ConfigT, ResponseT]):
             return nullcontext(None)  # a recipe keeps nothing, and in a branch nothing may wait for an instance
         if config.kind == "environment":
             return self._instances.use(config, definition, operation, context)
-        return nullcontext(instance_of(definition) if config.kind == "agent" else None)
+        return nullcontext(instance_of(definition))
 
 
 def _called_off() -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
 from tea.managers.head import Head
@@ -12,14 +13,21 @@ from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
-from tea.protocols.listing import FORM, Listing, shipped_facts, stored_facts
+from tea.protocols.listing import FORM, Facts, Listing, line, shipped_facts, stored_facts
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.store.catalogue import Described
-from tea.types import JsonObject, State
+from tea.types import JsonValue, State
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
 Outline = Callable[[str], SourceText]
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
+
+
+class _Shipped(NamedTuple):
+    """A source that came with tea or an installed package."""
+
+    text: SourceText
+    digest: str
 
 
 class Shelf:
@@ -38,17 +46,15 @@ class Shelf:
     def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, outline: Outline) -> None:
         self.kind: Kind = kind
         self._versions, self._trust, self._build, self._outline = versions, trust, build, outline
-        self._shipped: dict[str, SourceText] = {}
-        self._digests: dict[str, str] = {}
+        self._shipped: Mapping[str, _Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}
-        self._said: dict[str, JsonObject] | None = None
+        self._said: Mapping[str, tuple[JsonValue, ...]] = {}
 
     def ship(self, texts: Iterable[SourceText]) -> None:
         """Take sources that came with tea or an installed package."""
-        self._shipped = {text.name: text for text in texts}
-        self._digests = {name: text_digest(text) for name, text in self._shipped.items()}
-        self._said = None
-        self._trust.ship(self._digests.values())
+        found = {text.name: _Shipped(text, text_digest(text)) for text in texts}
+        self._trust.ship(one.digest for one in found.values())
+        self._shipped = found
 
     def register(
         self, text: SourceText, version: str | None, reason: str, lineage: Lineage, author: str | None
@@ -65,9 +71,9 @@ class Shelf:
         if version is not None and shipped is not None:
             self._check_free(Ref(kind=self.kind, name=text.name, selector=version), shipped)
         self._store(text.name)
-        parent = lineage.parent or self._versions.head(self.kind, text.name).current
-        made = replace(first, lineage=replace(lineage, parent=parent))
-        return self._add(made, version, author, current=True)
+        head = self._versions.head(self.kind, text.name)
+        made = replace(first, lineage=replace(lineage, parent=lineage.parent or head.current))
+        return self._add(made, version, author, current=True, head=head)
 
     def resolve(self, ref: Ref) -> Manifest:
         """Return what `ref` means.
@@ -163,6 +169,11 @@ class Shelf:
         head = self._versions.head(self.kind, name)
         return head.current is not None or (head.number == 0 and name in self._shipped)
 
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Return the names under which nothing ships, and nothing was ever registered."""
+        known = {*self._shipped, *self._versions.names(self.kind)}
+        return [name for name in names if name not in known]
+
     def state(self, found: Manifest) -> State:
         """Return the state of a version."""
         return self._versions.head(self.kind, found.name).states.get(found.version, "active")
@@ -171,13 +182,14 @@ class Shelf:
         """Return what is there, by name."""
         stored = self._versions.store.survey(self.kind, FORM, self._shown)
         trusted = self._trust.digests()
+        shipped = self._shipped
         found: list[Listing] = []
-        for name in sorted({*stored, *self._shipped}):
+        for name in sorted({*stored, *shipped}):
             facts = stored.get(name)
-            if name in self._shipped and not self._leads(name, facts):
+            if name in shipped and not _leads(facts, shipped[name]):
                 found += filter(None, [self._listing(name)])
             elif facts is not None:
-                found.append(Listing(kind=self.kind, name=name, trusted=facts.get("digest") in trusted, **facts))
+                found.append(line(self.kind, name, facts := Facts._make(facts), trusted=facts.digest in trusted))
         return found
 
     def _shown(self, name: str) -> Described:
@@ -186,17 +198,13 @@ class Shelf:
             head = self._versions.head(self.kind, name)
             found = self._versions.resolve(Ref(kind=self.kind, name=name))
         except Damaged as error:
-            return Described(facts={"description": error.problem.partition("\n")[0]})
+            return Described(facts=_damaged(error))
+        except UnknownComponent:  # somebody purged it between two looks
+            return Described(facts=None)
         if found is None:
             return Described(facts=None, head=head.number)
         facts = stored_facts(found, head.states.get(found.version, "active"))
         return Described(facts=facts, head=head.number, version=found.version)
-
-    def _leads(self, name: str, facts: JsonObject | None) -> bool:
-        """Tell whether what is stored of a shipped component is current as it stands, without the shipped source."""
-        if not facts or "digest" not in facts:
-            return False
-        return facts["origin"] != "bundled" or facts["digest"] == self._digests[name]
 
     def _listing(self, name: str) -> Listing | None:
         try:
@@ -204,20 +212,30 @@ class Shelf:
             if head.current is not None:
                 found = self.resolve(Ref(kind=self.kind, name=name))
                 facts = stored_facts(found, head.states.get(found.version, "active"))
-                return Listing(kind=self.kind, name=name, trusted=self._trust(found.digest), **facts)
+                return line(self.kind, name, facts, trusted=self._trust(found.digest))
         except Damaged as error:
-            return Listing(kind=self.kind, name=name, description=error.problem.partition("\n")[0])
-        if head.number or name not in self._shipped:
+            return line(self.kind, name, _damaged(error), trusted=False)
+        except UnknownComponent:  # somebody unregistered it between two looks
             return None
-        if self._said is None:
-            texts = {self._digests[name]: text for name, text in self._shipped.items()}
-            outline: Callable[[str], JsonObject] = lambda one: shipped_facts(self._outline(texts[one].source))  # noqa: E731
-            self._said = self._versions.store.outlines(self.kind, texts, FORM, outline)
-        digest = self._digests[name]
-        return Listing(kind=self.kind, name=name, trusted=True, digest=digest, **self._said[digest])
+        shipped = self._shipped
+        if head.number or name not in shipped:
+            return None
+        digest, said = shipped[name].digest, self._said
+        if digest not in said:
+            texts = {one.digest: one.text for one in shipped.values()}
+            outline: Callable[[str], Facts] = lambda one: shipped_facts(self._outline(texts[one].source), one)  # noqa: E731
+            said = self._said = self._versions.store.outlines(self.kind, texts, FORM, outline)
+        return line(self.kind, name, Facts._make(said[digest]), trusted=True)
 
     def _add(
-        self, made: Manifest, version: str | None, author: str | None, *, current: bool, vouched: bool = True
+        self,
+        made: Manifest,
+        version: str | None,
+        author: str | None,
+        *,
+        current: bool,
+        vouched: bool = True,
+        head: Head | None = None,
     ) -> Manifest:
         manifest = self._versions.add(
             self.kind,
@@ -226,6 +244,7 @@ class Shelf:
             version=version,
             current=current,
             author=author,
+            head=head,
         )
         if vouched and by_people(manifest.lineage):
             self._trust.grant(manifest.digest, str(manifest.ref))
@@ -246,14 +265,14 @@ class Shelf:
 
     def unstored(self, name: str) -> Manifest | None:
         """Return the shipped version of `name` unless the registry has its bytes and a head."""
-        text = self._shipped.get(name)
-        if text is None:
+        shipped = self._shipped.get(name)
+        if shipped is None:
             return None
-        digest, head = self._digests[name], self._versions.head(self.kind, name)
+        digest, head = shipped.digest, self._versions.head(self.kind, name)
         if head.number and self._versions.holds(self.kind, name, digest):
             return None
         if digest not in self._described:
-            self._described[digest] = self._build(text, str(FIRST), Lineage(how="bundled"), "", "shipped")
+            self._described[digest] = self._build(shipped.text, str(FIRST), Lineage(how="bundled"), "", "shipped")
         first = self._described[digest]
         begun = self._versions.resolve(first.ref.at(digest))
         if begun is not None:
@@ -288,6 +307,18 @@ class Shelf:
         near = [one for one in difflib.get_close_matches(ref.name, names) if self._listing(one) is not None]
         fix = f"did you mean {near[0]!r}?" if near else f"`tea list {self.kind}` shows what there is."
         return UnknownComponent(f"No {self.kind} is named {ref.name!r}.", fix=fix)
+
+
+def _leads(facts: tuple[JsonValue, ...] | None, shipped: _Shipped) -> bool:
+    """Tell whether what is stored of a shipped component is current as it stands, without the shipped source."""
+    if facts is None:
+        return False
+    stored = Facts._make(facts)
+    return bool(stored.digest) and (stored.origin != "bundled" or stored.digest == shipped.digest)
+
+
+def _damaged(error: Damaged) -> Facts:
+    return Facts(description=error.problem.partition("\n")[0])
 
 
 def by_people(lineage: Lineage) -> bool:

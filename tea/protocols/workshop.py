@@ -10,6 +10,7 @@ from typing import Any
 from tea.errors import (
     AlreadyRegistered,
     BadComponent,
+    BadInput,
     NotEvolvable,
     RegistryError,
     TeaError,
@@ -87,7 +88,7 @@ class Workshop:
         self, ref: Ref, values: Mapping[str, str], reason: str, lineage: Lineage, author: str | None
     ) -> Manifest:
         """See `ContextManager.setvars`."""
-        found = self._shelf.pin(ref)
+        found = self._shelf.resolve(ref)
         known = {one.name: one for one in self._library.variables(found)}
         if unknown := [name for name in values if name not in known]:
             fix = f"it has {', '.join(known)}."
@@ -95,6 +96,9 @@ class Workshop:
         if fixed := [name for name in values if not known[name].trainable]:
             fix = "register a new version by hand."
             raise NotEvolvable(f"{found.ref} does not let {fixed[0][:60]!r} be rewritten.", fix=fix)
+        if all(known[name].value == text for name, text in values.items()):
+            raise BadInput(f"There is nothing to change in {found.ref}.", fix="give a text that is not there yet.")
+        found = self._shelf.pin(ref)
         if by_people(lineage):
             self._check_trusted(found)
         text = self._named(self._library.rewritten(found, values), found.name)

@@ -14,32 +14,39 @@ from tea.managers.model import CallTool, ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
 from tea.manifest import Manifest
-from tea.models.prices import list_prices
+from tea.models.format import BYTES_PER_TOKEN
+from tea.models.prices import found_prices
+from tea.models.step_calls import callable_by_name
 from tea.refs import Ref
-from tea.runtime.budget import Estimate, Purse
+from tea.runtime.budget import Estimate, Purses
 from tea.runtime.conversation import Chains
 from tea.runtime.entry import canonical
 from tea.runtime.gate import Gate
 from tea.runtime.media import TOKENS
 from tea.runtime.recorder import Recorder
-from tea.types import JsonObject, JsonValue, Message, ModelRequest, ModelResponse, as_object
+from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelRequest, ModelResponse, as_object
 
 Resolve = Callable[[Ref], Awaitable[Manifest]]
 Within = Callable[[str], CallTool]
 
-BYTES_PER_TOKEN = 3
+FUNCTIONS = "functions"
 _FUNCTION = ("name", "description", "parameters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opening:
-    """What a prompt says with some variables, what its answer may call, and the bytes that both schemas have."""
+    """What a prompt says with some variables, what its answer may call, and the bytes that both schemas have.
+
+    `functions` is whether the model has functions, `shown` whether the words say what they are nonetheless.
+    """
 
     prompt: Prompt
     image: bytes
     messages: tuple[Message, ...]
     tools: tuple[dict[str, Any], ...]
     size: int
+    functions: bool
+    shown: bool
 
 
 class Asking:
@@ -49,7 +56,7 @@ class Asking:
         gate: The run's boundary.
         models: The configurations and adapters.
         prompts: Renders prompts and checks answers.
-        purse: The run's budget.
+        purses: Who pays.
         resolve: Pins a component.
         within: Gives what calls a tool inside the effect of that key.
         default: Name of the run's model configuration, None for the platform's.
@@ -61,13 +68,13 @@ class Asking:
         gate: Gate,
         models: ModelManager,
         prompts: PromptManager,
-        purse: Purse,
+        purses: Purses,
         resolve: Resolve,
         within: Within,
         default: str | None,
         recorder: Recorder,
     ) -> None:
-        self._gate, self._models, self._prompts, self._purse = gate, models, prompts, purse
+        self._gate, self._models, self._prompts, self._purses = gate, models, prompts, purses
         self._media: dict[str, bytes] = {}
         self._resolve, self._within, self._default, self._recorder = resolve, within, default, recorder
         self._chains = Chains()
@@ -76,19 +83,27 @@ class Asking:
         self._openings: dict[str, _Opening] = {}
 
     async def ask(
-        self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None, agent: str
+        self,
+        name: str,
+        variables: JsonObject,
+        history: tuple[Message, ...],
+        model: str | None,
+        agent: str,
+        output: JsonSchema | None = None,
     ) -> ModelResponse:
-        """Ask for `agent` and return the complete, validated answer.
+        """Ask for `agent` and return the complete, validated answer; `output` stands in for the prompt's own schema.
 
         Raises:
-            BadOutput: The answer does not fit the prompt's schema; what it used is settled all the same.
+            BadOutput: The answer does not fit the schema; what it used is settled all the same.
             BudgetExceeded: There is no step left for it.
         """
         config, prompt = await self._prompt(name)
-        opening = self._opening(prompt, variables)
+        prompt = prompt if output is None else replace(prompt, output=output)
         chosen = await self._model(model or self._default, agent)
+        opening = self._opening(prompt, variables, functions="tools" in chosen.capabilities)
         messages = opening.messages + history
-        held = self._purse.reserve(self._estimate(chosen, messages, opening))
+        purse = self._purses.of(self._gate.path())
+        held = purse.reserve(self._estimate(chosen, messages, opening))
         request = ModelRequest.model_construct(  # of checked parts, which stay the very same from step to step
             model=chosen.name,
             prompt=str(config.ref),
@@ -96,7 +111,11 @@ class Asking:
             messages=messages,
             output=prompt.output,
             tools=opening.tools,
+            shown=opening.shown,
+            tool_choice="auto",
+            parallel=True,
             max_output=held.max_output,
+            media={},
             solver=prompt.solver,
         )
 
@@ -104,13 +123,14 @@ class Asking:
             return await self._complete(request, prompt, key)
 
         data = {"prompt": str(config.ref), "digest": config.digest, **self._chains.link(messages)}
+        data |= {} if output is None else {"output": output}
         try:
             answer = as_object(await self._gate.effect("model", f"model:{chosen.name}", data, perform))
         except TeaError:
-            self._purse.release(held)
+            purse.release(held)
             raise
         response = ModelResponse.model_validate(answer["response"])
-        self._purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
+        purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
         if answer["error"] is not None:
             raise error_from(answer["error"])
         return response
@@ -131,10 +151,12 @@ class Asking:
             else:
                 output = None if response.calls else self._prompts.parse_output(prompt, response.text)
         except BadOutput as error:
+            cut = BadOutput("The answer was cut off at its greatest length.", fix="answer more briefly.")
+            told = cut if response.finish == "length" and not response.unusable else error
             unused = response.model_copy(
                 update={"output": None, "calls": (), "reasoning": (), "text": _printable(response.text)}
             )
-            return {"response": unused.model_dump(mode="json"), "error": error.record()}
+            return {"response": unused.model_dump(mode="json"), "error": told.record()}
         checked = response.model_copy(update={"output": output})
         return {"response": checked.model_dump(mode="json"), "error": None}
 
@@ -146,17 +168,29 @@ class Asking:
                 self._media[digest] = await asyncio.to_thread(trace.blobs.get, digest)
         return self._media
 
-    def _opening(self, prompt: Prompt, variables: JsonObject) -> _Opening:
+    def _opening(self, prompt: Prompt, variables: JsonObject, *, functions: bool) -> _Opening:
         """Return what a prompt says; the next step of a loop says the same, and then it is the very same messages.
+
+        A prompt that asks for `functions` leaves out of its words what a model is told of as functions.
 
         Raises:
             BadArguments: A variable is missing, unknown or of the wrong type, or the template needs more of it.
         """
         found, given = self._openings.get(prompt.name), _image(variables)
-        if found is None or found.prompt is not prompt or found.image != given:
-            messages, tools = self._prompts.render(prompt, variables), offered(prompt, variables)
+        if found is None or found.prompt is not prompt or found.image != given or found.functions != functions:
+            tools = offered(prompt, variables)
+            told = functions and bool(tools) and FUNCTIONS in prompt.variables and callable_by_name(tools)
+            messages = self._prompts.render(prompt, {**variables, FUNCTIONS: True} if told else variables)
             size = len(json.dumps([prompt.output, tools], ensure_ascii=False).encode("utf-8", "replace"))
-            found = _Opening(prompt=prompt, image=given, messages=messages, tools=tools, size=size)
+            found = _Opening(
+                prompt=prompt,
+                image=given,
+                messages=messages,
+                tools=tools,
+                size=size,
+                functions=functions,
+                shown=not told,
+            )
             self._openings[prompt.name] = found
         return found
 
@@ -176,7 +210,7 @@ class Asking:
         async def perform(key: str) -> JsonValue:
             config = self._models.config(name, agent)
             if config.max_output is not None and not config.prices:
-                config = replace(config, prices=await asyncio.to_thread(list_prices, config))
+                config = replace(config, prices=await found_prices(config))
             return config.to_json()
 
         wanted = name or agent or "default"

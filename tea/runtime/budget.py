@@ -1,17 +1,20 @@
-"""Budget: what a run may still use; reserved before a model call, settled after it."""
+"""Budget: what a run, and each delegation in it, may still use; reserved before a model call, settled after it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from tea.errors import BadInput, BudgetExceeded
 from tea.managers.model_config import ModelConfig
 from tea.models.prices import list_prices, worst_case
-from tea.types import Budget, Usage
+from tea.types import Budget, Result, Usage
 
 LEAST_OUTPUT = 256
+_LIMITS = ("steps", "tokens", "usd", "seconds")
 
 
 @dataclass(slots=True)
@@ -72,20 +75,51 @@ class Reservation:
 
 
 class Purse:
-    """Holds a run, with all its agents and calls side by side, to one budget.
+    """Holds a run, with all its agents and calls side by side, to one budget, or a delegation to a share of it.
 
-    It looks at recorded values only, so a replay decides the same.
+    What a share pays, all it was cut from pay too, so that shares side by side cannot overspend together. But for
+    seconds it looks at recorded values only, so a replay decides the same.
 
     Args:
         budget: The limits.
-        passed: Seconds that earlier processes worked on the run.
+        passed: Seconds that earlier processes worked on it.
+        parent: What it is a share of.
+        clock: Gives seconds.
+
+    `best` is the last good answer that was given within it: what is left where its time ends.
     """
 
-    def __init__(self, budget: Budget, passed: float = 0.0) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        passed: float = 0.0,
+        *,
+        parent: Purse | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.budget = budget
         self.passed = passed
         self.spent = Spent()
+        self.best: Result | None = None
+        self._all: tuple[Purse, ...] = (*(parent._all if parent else ()), self)
+        self._whose = "budget" if parent is None else "delegation's budget"
+        self._clock, self._begun = clock, clock()
         self._held: list[Reservation] = []
+
+    def share(self, budget: Budget) -> Purse:
+        """Return a purse for a part of the work, which cannot allow what this one does not."""
+        given = budget.model_copy(update={"unknown_price": self.budget.unknown_price})
+        return Purse(given, parent=self, clock=self._clock)
+
+    def so_far(self, result: Result) -> None:
+        """Keep a good answer, for where time ends."""
+        for one in self._all:
+            one.best = result
+
+    def out_of_time(self) -> Result:
+        """Return what is left when the seconds are used up: the best answer so far, honestly marked."""
+        problem = f"The {self._whose} of {self.budget.seconds:g} seconds is used up."
+        return (self.best or Result()).model_copy(update={"ok": False, "reason": problem, "exhausted": True})
 
     def reserve(self, estimate: Estimate | None = None) -> Reservation:
         """Take one step out of the budget before a model is asked, and hold back what the call may use at most.
@@ -94,38 +128,49 @@ class Purse:
             BudgetExceeded: There is none left, or what is left is not enough for the question and a short answer.
         """
         wanted = estimate or Estimate()
-        if self.budget.usd is not None and not self.budget.unknown_price and self._unpriced(wanted):
-            problem = "A model without a known price cannot be held to a budget in dollars."
-            fix = "state its prices, leave out budget.usd, or allow it with --allow-unknown-price."
-            raise BudgetExceeded(problem, fix=fix)
-        self._check()
+        for one in self._all:
+            one._check(wanted)
         output = self._output(wanted)
         held = Reservation(max_output=output)
         if output is not None:
             tokens = wanted.input_tokens + output
             held = Reservation(tokens=tokens, usd=wanted.usd(output) or 0.0, max_output=output)
-        self.spent.steps += 1
-        self._held.append(held)
+        for one in self._all:
+            one.spent.steps += 1
+            one._held.append(held)
         return held
 
     def settle(self, held: Reservation, usage: Usage, agent: str, model: str) -> None:
         """Count what a call has used in place of what was held back for it."""
         self.release(held)
-        self.spent.add(usage, agent, model)
+        for one in self._all:
+            one.spent.add(usage, agent, model)
+
+    def pay(self, usage: Usage, agent: str, model: str) -> None:
+        """Count what was used without a question, for example to transcribe a sound."""
+        for one in self._all:
+            one.spent.add(usage, agent, model)
 
     def release(self, held: Reservation) -> None:
         """Give back what was held for a call that used nothing; one that was called off may have, and is held on."""
-        self._held.remove(held)
+        for one in self._all:
+            one._held.remove(held)
 
     def remaining(self) -> dict[str, float | None]:
-        """Return what is left of each; None where there is no limit."""
-        steps = self.budget.steps
+        """Return what is left of each, the seconds too; None where there is no limit."""
+        left = [one._remaining() for one in self._all]
+        return {name: min((one[name] for one in left if name in one), default=None) for name in _LIMITS}
+
+    def _remaining(self) -> dict[str, float]:
+        steps, seconds = self.budget.steps, self.budget.seconds
         tokens, usd = self._left()
-        return {
-            "steps": None if steps is None else max(0, steps - self.spent.steps),
-            "tokens": None if tokens is None else max(0, tokens),
-            "usd": None if usd is None else max(0.0, usd),
+        left = {
+            "steps": None if steps is None else steps - self.spent.steps,
+            "tokens": tokens,
+            "usd": usd,
+            "seconds": None if seconds is None else seconds - self.passed - (self._clock() - self._begun),
         }
+        return {name: max(0, value) for name, value in left.items() if value is not None}
 
     def _left(self) -> tuple[int | None, float | None]:
         tokens, usd = self.budget.tokens, self.budget.usd
@@ -134,7 +179,11 @@ class Purse:
             None if usd is None else usd - (self.spent.usd or 0.0) - sum(one.usd for one in self._held),
         )
 
-    def _check(self) -> None:
+    def _check(self, wanted: Estimate) -> None:
+        if self.budget.usd is not None and not self.budget.unknown_price and self._unpriced(wanted):
+            problem = "A model without a known price cannot be held to a budget in dollars."
+            fix = "state its prices, leave out budget.usd, or allow it with --allow-unknown-price."
+            raise BudgetExceeded(problem, fix=fix)
         steps, (tokens, usd) = self.budget.steps, self._left()
         ended = {
             "steps": (steps, steps is not None and self.spent.steps >= steps),
@@ -143,26 +192,62 @@ class Purse:
         }
         for name, (limit, over) in ended.items():
             if limit is not None and over:
-                raise BudgetExceeded(f"The budget of {limit:g} {name} is used up.", fix=f"raise budget.{name}.")
+                raise BudgetExceeded(f"The {self._whose} of {limit:g} {name} is used up.", fix=f"raise budget.{name}.")
 
     def _output(self, wanted: Estimate) -> int | None:
         """Return the most tokens of an answer that every limit has room for."""
         if wanted.max_output is None:
             return None
+        most, least = wanted.max_output, min(LEAST_OUTPUT, wanted.max_output)
+        for one in self._all:
+            for name, room in one._rooms(wanted).items():
+                if room < least:
+                    problem = f"What is left of the {one._whose} in {name} is not enough for another call."
+                    raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
+                most = min(most, room)
+        return most
+
+    def _rooms(self, wanted: Estimate) -> dict[str, int]:
+        """Return how many tokens of an answer each limit has room for."""
         tokens, usd = self._left()
-        rooms = {"tokens": None if tokens is None else tokens - wanted.input_tokens}
+        rooms = {} if tokens is None else {"tokens": tokens - wanted.input_tokens}
         each = wanted.prices.get("output", 0.0) / 1e6
         if usd is not None and each and (asking := wanted.usd(0)) is not None:
             rooms["usd"] = int((usd - asking) / each)
-        least = min(LEAST_OUTPUT, wanted.max_output)
-        for name, room in rooms.items():
-            if room is not None and room < least:
-                problem = f"What is left of the budget in {name} is not enough for another call."
-                raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
-        return min([wanted.max_output, *(room for room in rooms.values() if room is not None)])
+        return rooms
 
     def _unpriced(self, wanted: Estimate) -> bool:
         return self.spent.usd is None or (wanted.max_output is not None and wanted.usd(0) is None)
+
+
+class Purses:
+    """Knows which purse pays for what is done where in a run: that of the innermost delegation with limits of its own.
+
+    Args:
+        root: That of the whole run.
+    """
+
+    def __init__(self, root: Purse) -> None:
+        self.root = root
+        self._shares: dict[str, Purse] = {}
+
+    def of(self, key: str) -> Purse:
+        """Return the purse that pays below a key, or a branch's path."""
+        scope = key
+        while self._shares and scope:
+            if scope in self._shares:
+                return self._shares[scope]
+            scope = scope[: max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"), scope.rfind("~"), 0)]
+        return self.root
+
+    @contextmanager
+    def share(self, key: str, budget: Budget) -> Generator[Purse]:
+        """Let what the body does below a key be paid from a share of what is left."""
+        purse = self._shares[key] = self.of(key).share(budget)
+        try:
+            yield purse
+        finally:
+            del self._shares[key]
 
 
 def check_price(config: ModelConfig, budget: Budget) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tea.errors import CallFailed
 from tea.manifest import Manifest
 from tea.operation import Signature
+from tea.protocols.recipe import relayed
 from tea.refs import Ref
 from tea.runtime.desk import AnyServer
 from tea.runtime.permission import operation_ref
@@ -17,13 +18,14 @@ MOST_DEPTH = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
-    """What a ref means in a run: the exact version, the operation, and both as text."""
+    """What a ref means in a run: the exact version, the operation, both as text, and what acts where it is called."""
 
     server: AnyServer
     config: Manifest
     operation: str
     signature: Signature
     target: str
+    acts: str
 
     @classmethod
     def of(cls, server: AnyServer, config: Manifest, ref: Ref) -> Aim:
@@ -34,7 +36,9 @@ class Aim:
         """
         name = server.operation(ref)
         target = operation_ref(config, name)
-        return cls(server=server, config=config, operation=name, signature=config.operation(name), target=target)
+        signature = config.operation(name)
+        acts = relayed(config.source) or target
+        return cls(server=server, config=config, operation=name, signature=signature, target=target, acts=acts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,3 +76,8 @@ class Call:
     def target(self) -> str:
         """The exact operation, as text."""
         return self.aim.target
+
+    @property
+    def through(self) -> str:
+        """The same where another operation acts, else nothing."""
+        return self.aim.target if self.aim.acts != self.aim.target else ""

@@ -172,7 +172,7 @@ def _pins(records: Sequence[TraceRecord], effects: Sequence[Effect]) -> dict[str
     found: dict[str, list[str]] = {}
     for one in effects:
         gave = as_mapping(one.gave)
-        if one.kind == "resolve" and gave:
+        if one.kind == "resolve" and ("provider" in gave or "ref" in gave):  # what was not there gave an error
             version = f"{gave['provider']} {gave.get('model') or ''}" if "provider" in gave else gave["ref"]
             found.setdefault(one.target, []).append(version.strip())
     for data in (as_mapping(one.data) for one in records if one.kind == "evidence"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from operator import is_
 
 from tea.manifest import canonical
 from tea.types import JsonValue, MediaPart, Message
@@ -48,11 +49,10 @@ class Chains:
         one = self._seen.setdefault(id(messages[0]), _Conversation())
         if one.messages is messages:
             return one
-        same = 0
-        for before, now in zip(one.messages, messages, strict=False):
-            if before is not now:
-                break
-            same += 1
+        same = len(one.messages)
+        if same > len(messages) or not all(map(is_, one.messages, messages)):
+            pairs = enumerate(zip(one.messages, messages, strict=False))
+            same = next((at for at, (before, now) in pairs if before is not now), min(same, len(messages)))
         del one.links[same + 1 :], one.sizes[same + 1 :], one.encoded[same:]
         for message in messages[same:]:
             data = message.model_dump(mode="json")

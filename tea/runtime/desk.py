@@ -8,10 +8,11 @@ from typing import Any, Protocol
 from tea.manifest import Manifest
 from tea.protocols.server import Server
 from tea.refs import Kind, Ref
+from tea.runtime.budget import Purses
 from tea.runtime.gate import Gate
 from tea.runtime.people import People
 from tea.runtime.recorder import Recorder
-from tea.types import JsonObject, JsonValue, Message, ModelResponse, Response
+from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelResponse, Response
 
 AnyServer = Server[Any, Any]
 
@@ -20,7 +21,13 @@ class Asker(Protocol):
     """Asks models."""
 
     async def ask(
-        self, name: str, variables: JsonObject, history: tuple[Message, ...], model: str | None, agent: str
+        self,
+        name: str,
+        variables: JsonObject,
+        history: tuple[Message, ...],
+        model: str | None,
+        agent: str,
+        output: JsonSchema | None = None,
     ) -> ModelResponse:
         """Ask a model through a prompt for `agent`, as one effect."""
         ...
@@ -64,14 +71,21 @@ class Desk(Protocol):
         """Call an operation for an agent, so many calls deep."""
         ...
 
-    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int) -> Response:
-        """Call an operation from inside an effect, so many calls deep."""
+    async def within(
+        self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int, permitted: str = ""
+    ) -> Response:
+        """Call an operation from inside an effect, so many calls deep; `permitted` needs no further question."""
         ...
 
     async def resolve(self, ref: Ref) -> Manifest:
         """Return the version that the run has pinned."""
         ...
 
-    def seconds_left(self) -> float | None:
-        """Return what is left of the time budget."""
+    def may_use(self, name: str) -> bool:
+        """Return whether the run's lock, where it has one, names a component, `kind:name`."""
+        ...
+
+    @property
+    def purses(self) -> Purses:
+        """What knows who pays."""
         ...

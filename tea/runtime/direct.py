@@ -1,43 +1,62 @@
 """Direct: a call from outside of any run, of a tool that needs nothing of one.
 
 It is authorised, validated and held to its deadline like every other, but there is nothing to journal, pin or replay,
-so no run is built for it. What a ref means is remembered for as long as the registry shows that nothing has changed.
+so no run is built for it. What depends on the ref alone is prepared once, and holds for as long as the registry and the
+list of trusted digests show that nothing has changed. What this platform changes counts at once; for the changes of
+others the disk is looked at with every call, but not again within two milliseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from time import monotonic
 
-from tea.component import Definition
-from tea.context import Context
 from tea.errors import BadInput, CallError, RegistryError
 from tea.managers.trust import Trust
-from tea.manifest import Manifest
 from tea.operation import InProcess, Traits
 from tea.refs import Kind
 from tea.runtime.desk import AnyServer
 from tea.runtime.permission import Permission, operation_ref
-from tea.runtime.policy import CallRequest, Policy
+from tea.runtime.policy import CallRequest, Policy, StandingPolicy
 from tea.runtime.recorder import Recorder
 from tea.store.registry_store import RegistryStore
 from tea.types import JsonObject, Principal, Response
 
+GLANCE = 0.002
+Otherwise = Callable[[Kind, str, JsonObject, str | None], Awaitable[Response]]
 _MOST_KNOWN = 1024
 _KEY = "0.1"  # what a run would give the call: its first effect is to find the version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plain:
-    """A tool's operation that is called with its arguments alone, loaded."""
+    """A tool's operation that is called with its arguments alone, loaded, and whether its calls need no decision."""
 
-    server: AnyServer
-    config: Manifest
-    definition: Definition
-    operation: str
-    traits: Traits
+    digest: str
     target: str
+    traits: Traits
+    executor: InProcess
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """What a ref meant at the last look.
+
+    Args:
+        plain: What it means; None where a call needs a run.
+        ready: The same, None also where it is not trusted.
+        mark: What the registry showed, None where it cannot be told from a later change.
+        moves: How many changes this platform had made.
+        until: When the disk is to be looked at again.
+    """
+
+    plain: _Plain | None
+    ready: _Plain | None
+    mark: object
+    moves: int
+    until: float
 
 
 class Direct:
@@ -46,28 +65,43 @@ class Direct:
     Args:
         servers: The protocols.
         store: Tells whether what a ref means may have changed.
-        trust: What may run, asked for each call.
-        policy: Decides about each call.
+        trust: What may run.
+        policy: Decides about each call, or once about all of an operation.
         seconds: Deadline of one call.
     """
 
     def __init__(
         self, servers: Mapping[Kind, AnyServer], store: RegistryStore, trust: Trust, policy: Policy, seconds: float
     ) -> None:
-        self._servers, self._store, self._trust, self._seconds = servers, store, trust, seconds
+        self._server, self._store, self._trust, self._seconds = servers["tool"], store, trust, seconds
         self._permission = Permission(policy, Recorder(None, ""), {}, frozenset())
+        self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._principal = Principal()
-        self._known: dict[str, tuple[object, _Plain | None]] = {}
+        self._known: dict[str, _Prepared] = {}
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response | None:
-        """Carry out a call; return None where it needs a run, or a run has to say what is wrong with it.
+    async def invoke(
+        self, kind: Kind, ref: str, arguments: JsonObject, session: str | None, otherwise: Otherwise
+    ) -> Response:
+        """Carry out a call, by `otherwise` where it needs a run, or a run has to say what is wrong with it.
 
         Raises:
             ApprovalNeeded: A person must decide.
         """
-        plain = await self._plain(ref) if kind == "tool" else None
-        if plain is None or not self._trust(plain.config.digest):
-            return None
+        if kind != "tool":
+            return await otherwise(kind, ref, arguments, session)
+        known = self._known.get(ref)
+        if known is None or known.moves != self._store.moves or known.until < monotonic():
+            known = await self._look(ref, known)
+        plain = known.ready
+        if plain is None:
+            return await otherwise(kind, ref, arguments, session)
+        if not plain.allowed:
+            stands_in = await self._ask(plain, arguments, session)
+            if stands_in is not None:
+                return stands_in
+        return await self._server.answer(plain.target, plain.executor(None, arguments, None), self._seconds)
+
+    async def _ask(self, plain: _Plain, arguments: JsonObject, session: str | None) -> Response | None:
         request = CallRequest(
             ref=plain.target,
             arguments=arguments,
@@ -78,28 +112,24 @@ class Direct:
             agent="",
             key=_KEY,
         )
-        server = plain.server
-        nothing = cast(Context, None)  # it takes no context
-        return await self._permission.ask(request, server.response) or await server.carry_out(
-            plain.config, plain.definition, plain.operation, arguments, nothing, self._seconds
-        )
+        return await self._permission.ask(request, self._server.response)
 
-    async def _plain(self, ref: str) -> _Plain | None:
-        """Return what `ref` means, from memory where nothing has changed."""
-        name = ref.partition("@")[0].partition("#")[0].removeprefix("tool:")
-        mark = self._store.mark("tool", name)
-        known = self._known.get(ref)
-        if mark is not None and known is not None and known[0] == mark:
-            return known[1]
-        found = await self._found(ref)
+    async def _look(self, ref: str, known: _Prepared | None) -> _Prepared:
+        """Return what `ref` means now, from memory where nothing has changed."""
+        moves, now = self._store.moves, monotonic()
+        mark = self._store.mark("tool", ref.partition("@")[0].partition("#")[0].removeprefix("tool:"))
+        same = None if known is None or mark is None or known.mark != mark else known
+        plain = await self._found(ref) if same is None else same.plain
+        ready = plain if plain is not None and self._trust(plain.digest) else None
+        found = _Prepared(plain=plain, ready=ready, mark=mark, moves=moves, until=now + GLANCE)
         if mark is not None:
-            self._known[ref] = mark, found
+            self._known[ref] = found
             if len(self._known) > _MOST_KNOWN:
                 del self._known[next(iter(self._known))]
         return found
 
     async def _found(self, ref: str) -> _Plain | None:
-        server = self._servers["tool"]
+        server = self._server
         try:
             parsed = server.manager.ref(ref)
             operation = server.operation(parsed)
@@ -112,6 +142,7 @@ class Direct:
         if traits.scope or not isinstance(executor, InProcess) or executor.contexts:
             return None
         target = operation_ref(config, operation)
+        standing = self._standing.standing(target, traits, self._principal) if self._standing else None
         return _Plain(
-            server=server, config=config, definition=definition, operation=operation, traits=traits, target=target
+            digest=config.digest, target=target, traits=traits, executor=executor, allowed=standing == "allow"
         )

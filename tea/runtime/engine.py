@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from tea.errors import BadTask
+from tea.errors import BadTask, TeaError, error_from
 from tea.managers.tracer import new_run_id
 from tea.protocols.instances import Instances
 from tea.refs import Kind
@@ -35,12 +35,14 @@ class Engine:
         direct: Carries out calls that need no run.
         instances: The live environments.
         model: Name of the model of calls, None for the default.
+        mask: Knows the operator's secrets.
     """
 
     executions: Executions
     direct: Direct
     instances: Instances
     model: str | None
+    mask: Mask
 
     @classmethod
     def of(cls, tea: Platform, instances: Instances, policy: Policy | None, person: Person | None) -> Engine:
@@ -61,17 +63,27 @@ class Engine:
             memory=tea.memory,
             policy=policy or AllowTrusted(),
             person=person,
-            mask=Mask(secrets_among(read_variables(tea.home))),
+            mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
         )
         executions = Executions(equipment, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         direct = Direct(servers, tea.versions.store, tea.trust, equipment.policy, CALL_SECONDS)
-        return cls(executions, direct, instances, tea.settings.model)
+        return cls(executions, direct, instances, tea.settings.model, equipment.mask)
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
-        """Carry out a call from outside of any run."""
-        response = await self.direct.invoke(kind, ref, arguments, session)
-        if response is not None:
-            return response
+    def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
+        """Carry out a call from outside of any run; what it gives holds no secret."""
+        called = self.direct.invoke(kind, ref, arguments, session, self._in_a_run)
+        return self._masked(called) if self.mask else called
+
+    async def _masked(self, called: Coroutine[Any, Any, Response]) -> Response:
+        try:
+            response = await called
+        except TeaError as error:
+            raise error_from(self.mask.data(error.record())) from error
+        data = response.model_dump(mode="json")
+        masked = self.mask.data(data)
+        return response if masked is data else response.model_validate(masked)
+
+    async def _in_a_run(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         id = new_run_id()
         setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.model)
 
@@ -83,6 +95,13 @@ class Engine:
         finally:
             if session is None:
                 await self.instances.close(id)
+
+
+def _keys(tea: Platform) -> Iterator[str]:
+    """Yield the names of the variables that hold the keys of models."""
+    for config in tea.models.list():
+        yield from config.keys
+    yield str(tea.settings.embedder.get("key_env", ""))
 
 
 def read_task(

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tea.context import Agents
-from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, TeaError, error_from
-from tea.managers.tracer import GATE_KINDS, Trace, Tracer, TraceRecord
+from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, TeaError, error_from
+from tea.managers.tracer import GATE_KINDS, Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
 from tea.managers.version import timestamp
 from tea.models.connect import offer_again
 from tea.protocols.instances import Instances
-from tea.runtime.budget import Purse, check_price
-from tea.runtime.fork import Change, Fork, unread
+from tea.runtime.admission import admit, admit_model
+from tea.runtime.budget import Purse
+from tea.runtime.fork import Change, Fork, require_used, unread
 from tea.runtime.gate import Gate
-from tea.runtime.history import History, entry_of, head_of, pins_of
+from tea.runtime.history import REBUILT, History, entry_of, head_of, pins_of
+from tea.runtime.inheritance import Inheritance
+from tea.runtime.mask import mask_file
 from tea.runtime.outcome import Outcome
 from tea.runtime.port import AgentPort
 from tea.runtime.recorder import Recorder, Watcher
@@ -24,7 +27,7 @@ from tea.runtime.recovery import rebuild, recorded_answers, recover
 from tea.runtime.run import Equipment, Run, Setting
 from tea.runtime.task_file import TaskFile
 from tea.store.workspaces import WorkspaceStore
-from tea.types import AgentResponse, JsonObject, Response, Result, Task
+from tea.types import AgentResponse, JsonObject, Response, Task
 
 Tell = Callable[[str], None]
 
@@ -56,25 +59,23 @@ class Executions:
         Raises:
             ProviderError: Its model is not configured; nothing is written.
             UnknownComponent: Its agent, or what it uses, is not there; nothing is written.
+            Quarantined: Its agent is not trusted; nothing is written.
+            NotLocked: It is locked, and its agent or a tool that it names is not; nothing is written.
             ApprovalNeeded: A call waits for a person; the run can be resumed.
         """
-        await self._check(task)
+        await admit(self._equipment, task, locked=locked)
         task = TaskFile.model_validate(self._equipment.mask.data(task.model_dump(mode="json")))
-        trace = await asyncio.to_thread(self._tracer.create, task.session or "", task.id or "")
+
+        def first(run: str, folder: Path) -> list[TraceRecord]:
+            inputs = self._workspaces.prepare(folder, files)
+            return [self._first(task, self._setting(run, task, locked), inputs)]
+
+        trace, records = await self._created(first, task.session or "", task.id or "")
         try:
-            setting = Setting(
-                run=trace.run,
-                session=task.session or trace.run,
-                task=task.id or trace.run,
-                workspace=str(self._workspaces.path(trace.run)),
-                model=task.model,
-                use=task.use,
-                locked=locked,
-            )
-            inputs = await self._or_nothing(trace, asyncio.to_thread(self._workspaces.prepare, trace.run, files))
+            setting = self._setting(trace.run, task, locked)
             recorder = Recorder(trace, trace.run, watch, self._equipment.mask)
-            recorder.write("run", "", self._head(task, setting, inputs))
-            gate = Gate(write=recorder.entry, mask=recorder.mask.text)
+            recorder.begun(records[0])
+            gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
             return await self._finish(self._run(setting, gate, recorder, task), task, trace)
         finally:
             await self._close(trace, task)
@@ -97,14 +98,21 @@ class Executions:
         fork = Fork.of(history, at, change)
         offer_again(self._equipment.models, history.records[0].data)
         task = history.task.model_copy(update={"session": None, "id": None})
-        await self._check_model(change.model or task.model, task)
-        trace = await asyncio.to_thread(self._tracer.create)
+        await admit_model(self._equipment, change.model or task.model, task)
+
+        def first(new: str, folder: Path) -> list[TraceRecord]:
+            inputs = self._workspaces.inherit(folder, run, history.inputs)
+            setting = fork.setting(new, str(self._workspaces.path(new)))
+            return fork.records(setting, self._first(task, setting, inputs), timestamp())
+
+        trace, records = await self._created(first)
         try:
             setting = fork.setting(trace.run, str(self._workspaces.path(trace.run)))
             recorder = Recorder(trace, trace.run, watch, self._equipment.mask)
-            preparing = self._prepare(fork, setting, recorder, task)
-            one, begun, remarks = await self._or_nothing(trace, preparing)
-            _told(tell, remarks)
+            rebuilding = self._rebuilt(setting, recorder, task, records, history, {})
+            one, remarks = await self._or_nothing(trace, rebuilding)
+            begun = trace.position
+            _told(tell, fork.remarks() + remarks)
             try:
                 outcome = await self._finish(one, task, trace)
             except Diverged:
@@ -132,11 +140,7 @@ class Executions:
         trace = await asyncio.to_thread(self._tracer.reopen, run)
         try:
             recorder = Recorder(trace, run, watch, self._equipment.mask)
-            gate = Gate(write=recorder.entry, past=past.entries, mode="resume", mask=recorder.mask.text)
-            known = {**recorded_answers(past.records), **answers}
-            one = self._run(past.setting, gate, recorder, past.task, known, past.intents, past.seconds)
-            await one.stock(past.pins)
-            await recover(one, past.records, self._instances)
+            one = await self._recovered(past, recorder, answers)
             recorder.write("resumed", "", {"seconds": past.seconds})
             return await self._finish(one, past.task, trace)
         finally:
@@ -162,8 +166,9 @@ class Executions:
             raise Diverged(error.problem, fix=error.fix) from error
         if not past.end:
             raise BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
+        require_used(use or (), {ref.partition("@")[0] for ref, _ in past.pins})
         recorder = Recorder(None, run, watch)
-        gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient)
+        gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
         one = self._run(past.setting, gate, recorder, past.task)
         try:
             await one.stock(past.pins, use)
@@ -178,24 +183,67 @@ class Executions:
     async def once(self, call: Callable[[Run], Awaitable[Response]], setting: Setting) -> Response:
         """Carry out one call from outside of any run, under the same gate, without a journal."""
         recorder = Recorder(None, setting.run, mask=self._equipment.mask)
-        gate = Gate(write=recorder.entry)
+        gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
         one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
 
-    async def _prepare(
-        self, fork: Fork, setting: Setting, recorder: Recorder, task: TaskFile
-    ) -> tuple[Run, int, list[str]]:
-        """Bring everything to where a fork begins, and write what its journal begins with, in one piece."""
-        origin = fork.history.setting.run
-        inputs = await asyncio.to_thread(self._workspaces.inherit, setting.run, origin, fork.history.inputs)
-        header = {**self._head(task, setting, inputs), "fork": fork.origin}
-        records = fork.records(setting, header, timestamp())
-        gate = Gate(write=recorder.entry, past=_entries(records), mode="resume", mask=recorder.mask.text)
-        one = self._run(setting, gate, recorder, task, recorded_answers(fork.kept))
-        await one.stock(pins_of(fork.kept))
-        remarks = fork.remarks() + await rebuild(one, fork.kept, self._instances)
-        recorder.adopt(records)
-        return one, len(records), remarks
+    async def _created(self, begin: Begin, session: str = "", task: str = "") -> tuple[Trace, list[TraceRecord]]:
+        """Create a journal with its first records, and return both; who is interrupted meanwhile leaves nothing."""
+        given: list[TraceRecord] = []
+
+        def first(run: str, folder: Path) -> list[TraceRecord]:
+            given.extend(begin(run, folder))
+            return given
+
+        creating = asyncio.ensure_future(asyncio.to_thread(self._tracer.create, session, task, first))
+        try:
+            return await asyncio.shield(creating), given
+        except asyncio.CancelledError:
+            await asyncio.wait([creating])
+            if creating.exception() is None:
+                await self._discard(creating.result())
+            raise
+
+    async def _recovered(self, past: History, recorder: Recorder, answers: Mapping[str, str]) -> Run:
+        """Return a run that goes on, with everything brought back that its earlier processes left."""
+        if past.unprepared:
+            origin = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
+            folder = self._workspaces.home(past.setting.run)
+            await asyncio.to_thread(self._workspaces.inherit, folder, origin.setting.run, past.inputs)
+            return (await self._rebuilt(past.setting, recorder, past.task, past.records, origin, answers))[0]
+        gate = _resumed(recorder, past.entries, past.elapsed)
+        known = {**recorded_answers(past.records), **answers}
+        one = self._run(past.setting, gate, recorder, past.task, known, past.intents, past.seconds)
+        await one.stock(past.pins)
+        await recover(one, past.records, self._instances)
+        return one
+
+    async def _rebuilt(
+        self,
+        setting: Setting,
+        recorder: Recorder,
+        task: TaskFile,
+        records: Sequence[TraceRecord],
+        origin: History,
+        answers: Mapping[str, str],
+    ) -> tuple[Run, list[str]]:
+        """Return a fork, with everything brought to where it begins, and what a person should know of that."""
+        kept = [one for one in records[1:] if one.kind != "forked"]
+        await self._inherit(setting, origin, kept)
+        known = {**recorded_answers(kept), **answers}
+        one = self._run(setting, _resumed(recorder, _entries(records)), recorder, task, known)
+        await one.stock(pins_of(kept))
+        remarks = await rebuild(one, kept, self._instances, origin.records)
+        recorder.begun(records[0])
+        recorder.write(REBUILT, "", {})
+        return one, remarks
+
+    async def _inherit(self, heir: Setting, origin: History, kept: Sequence[TraceRecord]) -> None:
+        """Give a fork its own copy of what the origin's session held at the last event that it keeps."""
+        old, moment = origin.setting, (kept or origin.records)[-1 if kept else 0].time
+        choose = Inheritance.of(self._tracer, old.run, heir.run, moment, kept).choose
+        agents = {f"agent:{one.name}" for one in await self._equipment.libraries["agent"].list(state=None)}
+        await asyncio.to_thread(self._equipment.memory.inherit, old.session, heir.session, sorted(agents), choose)
 
     async def _or_nothing(self, trace: Trace, preparing: Awaitable[Any]) -> Any:
         """Prepare a run; one that cannot even begin leaves nothing behind."""
@@ -206,8 +254,12 @@ class Executions:
             raise
 
     async def _discard(self, trace: Trace) -> None:
+        def discard() -> None:
+            self._tracer.remove(trace.run)
+            self._equipment.memory.forget({trace.run})
+
         trace.close()
-        await asyncio.shield(asyncio.to_thread(self._tracer.remove, trace.run))
+        await asyncio.shield(asyncio.to_thread(discard))
 
     async def _close(self, trace: Trace, task: TaskFile) -> None:
         trace.close()
@@ -232,29 +284,22 @@ class Executions:
     ) -> Run:
         return Run(setting, self._equipment, gate, recorder, Purse(task.budget, passed), answers, intents)
 
-    def _head(self, task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:
+    def _setting(self, run: str, task: TaskFile, locked: bool) -> Setting:
+        return Setting(
+            run=run,
+            session=task.session or run,
+            task=task.id or run,
+            workspace=str(self._workspaces.path(run)),
+            model=task.model,
+            use=task.use,
+            locked=locked,
+        )
+
+    def _first(self, task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> TraceRecord:
         """Return what a journal begins with, and how its model was reached, which may be configured nowhere else."""
-        return {**head_of(task, setting, inputs), "model": self._equipment.models.config(setting.model).to_json()}
-
-    async def _check(self, task: TaskFile) -> None:
-        await self._check_model(task.model, task)
-        await self._equipment.libraries["agent"].info(task.agent)
-        for ref, selector in task.use.items():
-            kind = cast(Any, ref.partition(":")[0])
-            if kind not in self._equipment.libraries:
-                raise BadInput(f"{ref!r} cannot be used in a task.", fix="name a tool, environment, agent or prompt.")
-            await self._equipment.libraries[kind].info(f"{ref}@{selector}")
-        if task.tools:
-            tools = self._equipment.libraries["tool"]
-            active = {one.name for one in await tools.list()}
-            for name in task.tools:
-                if name not in active:
-                    await tools.info(name)
-
-    async def _check_model(self, model: str | None, task: TaskFile) -> None:
-        config = self._equipment.models.config(model)
-        if task.budget.usd is not None:
-            await asyncio.to_thread(check_price, config, task.budget)
+        model = self._equipment.models.config(setting.model).to_json()
+        head = self._equipment.mask.data({**head_of(task, setting, inputs), "model": model})
+        return first_record("run", timestamp(), head)
 
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
         try:
@@ -263,15 +308,32 @@ class Executions:
             run.recorder.write("waiting", "", error.record())
             await trace.sync()
             raise error_from(run.recorder.mask.data(error.record())) from None
+        await asyncio.to_thread(self._mask_files, run)
         run.recorder.write("end", "", _ending(outcome))
+        await self._equipment.memory.sync(run.session)
         await trace.sync()
         return outcome
+
+    def _mask_files(self, run: Run) -> None:
+        """Take secrets out of the texts that a run wrote into its folder, and note which those were."""
+        mask, found = self._equipment.mask, dict[str, list[str]]()
+        if mask:
+            folder = Path(run.workspace)
+            inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
+            for path in self._workspaces.written(run.id, inputs):
+                if what := mask_file(path, mask):
+                    found.setdefault(what, []).append(path.relative_to(folder).as_posix())
+        if found:
+            run.recorder.write("secrets", "", found)
 
     async def _outcome(self, run: Run, task: TaskFile) -> Outcome:
         names = tuple(Path(name).name for name in task.files)
         work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools)
-        response = await run.gate.run(lambda: _work(run, task, work))
-        return Outcome.of(run.id, response, run.purse.spent, self._workspaces.home(run.id))
+        try:
+            response = await run.gate.run(lambda: _work(run, task, work))
+        except NotLocked as error:
+            response = AgentResponse(ref=f"agent:{task.agent}", ok=False, error=error.record())
+        return Outcome.of(run.id, response, run.purses.root.spent, self._workspaces.home(run.id))
 
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
@@ -280,12 +342,16 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
     if task.budget.seconds is None:
         return await agents.invoke(task.agent, work)
     try:
-        async with run.gate.timeout(task.budget.seconds, run.purse.passed):
+        async with run.gate.timeout(task.budget.seconds):
             return await agents.invoke(task.agent, work)
     except TimeoutError:
-        problem = f"The budget of {task.budget.seconds:g} seconds is used up."
-        ended = (run.best or Result()).model_copy(update={"ok": False, "reason": problem, "exhausted": True})
+        ended = run.purses.root.out_of_time()
         return AgentResponse(ref=f"agent:{task.agent}", ok=True, value=ended.model_dump(mode="json"))
+
+
+def _resumed(recorder: Recorder, past: Sequence[Any], elapsed: Mapping[str, float] | None = None) -> Gate:
+    mask, flush = recorder.mask.text, recorder.flush
+    return Gate(write=recorder.entry, past=past, mode="resume", mask=mask, flush=flush, elapsed=elapsed)
 
 
 def _told(tell: Tell | None, lines: Sequence[str]) -> None:

@@ -1,4 +1,10 @@
-"""Export: a run's conversations with models, or its effects, in forms that other programs read."""
+"""Export: a run's conversations with models, or its effects, in forms that other programs read.
+
+Sources: for `openai-chat` the training examples of OpenAI's supervised fine-tuning, which take no members but
+`messages` and `tools` (https://platform.openai.com/docs/api-reference/fine-tuning/chat-input); for `sharegpt` the
+conversations that LLaMA-Factory reads, in which `human` and `observation` take turns with `gpt` and `function_call`
+(https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md).
+"""
 
 from __future__ import annotations
 
@@ -6,16 +12,30 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.manifest import canonical
 from tea.models.openai_chat import OpenAIChat
-from tea.types import JsonObject, MediaPart, Message, ModelResponse, TextPart
+from tea.models.step_calls import CALLS, StepCalls, callable_by_name
+from tea.types import (
+    DataPart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+)
 
 ExportFormat = Literal["openai-chat", "sharegpt", "jsonl"]
+Functions = Mapping[str, JsonObject]
+"""Name, description and parameters of functions, by the name that models call them."""
 
-_ROLES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
+_TURNS = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
+_ASKING, _ANSWERING = ("human", "observation"), ("gpt", "function_call")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +46,7 @@ class Conversation:
         key: Key of its last question.
         agent: Who asked.
         model: Who answered: the model's own id where it is known.
-        messages: All of it, the last answer too.
+        messages: All of it, the last answer too; where the model has functions, its calls and their results.
     """
 
     key: str
@@ -34,16 +54,23 @@ class Conversation:
     model: str
     messages: tuple[Message, ...]
 
+    @property
+    def called(self) -> list[str]:
+        """Names of the functions that it calls, each once."""
+        return list(dict.fromkeys(call.name for message in self.messages for call in message.calls))
 
-def export(records: Sequence[TraceRecord], form: ExportFormat) -> list[JsonObject]:
+
+def export(records: Sequence[TraceRecord], form: ExportFormat, functions: Functions | None = None) -> list[JsonObject]:
     """Return a run in a form of others, one object for each line.
 
     Args:
         records: Its journal.
-        form: `openai-chat`: a conversation each, with `messages` as in Chat Completions; `sharegpt`: a conversation
-            each, with `conversations`; `jsonl`: an effect each, with what was asked and what it gave.
+        form: `openai-chat`: a conversation each, with `messages` as in Chat Completions, and `tools` where it calls
+            any; `sharegpt`: a conversation each, with `conversations`; `jsonl`: an effect each, with what was asked
+            and what it gave.
+        functions: What may have been called.
     """
-    return _FORMS[form](records)
+    return _FORMS[form](records, functions or {})
 
 
 def conversations(records: Sequence[TraceRecord]) -> list[Conversation]:
@@ -53,6 +80,7 @@ def conversations(records: Sequence[TraceRecord]) -> list[Conversation]:
     """
     said: dict[str, tuple[JsonObject, ...]] = {"": ()}
     asked: dict[str, tuple[TraceRecord, str]] = {}
+    native = _native(records)
     went_on: set[str] = set()
     found: list[tuple[str, Conversation]] = []
     for record in records:
@@ -66,9 +94,9 @@ def conversations(records: Sequence[TraceRecord]) -> list[Conversation]:
             start, chain = asked[record.key]
             answer = as_mapping(data["data"])
             if answer["error"] is None:
-                found.append(
-                    (chain, _conversation(start, said[chain], ModelResponse.model_validate(answer["response"])))
-                )
+                response = ModelResponse.model_validate(answer["response"])
+                calls = as_mapping(start.data)["target"] in native
+                found.append((chain, _conversation(start, said[chain], response, native=calls)))
     last = {chain: one for chain, one in found if chain not in went_on}
     return list(last.values())
 
@@ -84,23 +112,61 @@ def _grow(said: dict[str, tuple[JsonObject, ...]], question: Mapping[str, Any]) 
             yield before
 
 
-def _conversation(start: TraceRecord, said: tuple[JsonObject, ...], answer: ModelResponse) -> Conversation:
-    messages = (*map(Message.model_validate, said), answer.message())
-    return Conversation(key=start.key, agent=start.agent, model=answer.model or answer.answered_by, messages=messages)
+def _native(records: Sequence[TraceRecord]) -> set[str]:
+    """Return the refs of the model configurations that are asked with functions."""
+    found = (as_mapping(as_mapping(one.data).get("data")) for one in records if one.kind == "done")
+    return {f"model:{one['name']}" for one in found if "tools" in (one.get("capabilities") or ()) and "name" in one}
 
 
-def _openai_chat(records: Sequence[TraceRecord]) -> list[JsonObject]:
-    return [{"messages": [_chat(message) for message in one.messages], **_about(one)} for one in conversations(records)]
+def _conversation(
+    start: TraceRecord, said: tuple[JsonObject, ...], answer: ModelResponse, *, native: bool
+) -> Conversation:
+    asked = tuple(map(Message.model_validate, said))
+    last = _answer(answer, len(asked), native=native)
+    if native and asked:
+        asked = StepCalls().asked(ModelRequest(messages=asked)).messages
+    by = answer.model or answer.answered_by
+    return Conversation(key=start.key, agent=start.agent, model=by, messages=(*asked, last))
 
 
-def _sharegpt(records: Sequence[TraceRecord]) -> list[JsonObject]:
-    return [
-        {"conversations": [turn for message in one.messages for turn in _turns(_chat(message))], **_about(one)}
-        for one in conversations(records)
-    ]
+def _answer(answer: ModelResponse, place: int, *, native: bool) -> Message:
+    """Return the last answer as the model gave it: with calls, or with a record in words."""
+    output: Any = answer.output
+    record = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
+    calls = record.get(CALLS)
+    if native and isinstance(calls, list) and callable_by_name(wishes := cast("list[dict[str, Any]]", calls)):
+        named = tuple(
+            ToolCall(id=f"call_{place}_{number}", name=one["name"], arguments=one["arguments"])
+            for number, one in enumerate(wishes)
+        )
+        words = {name: value for name, value in record.items() if name != CALLS and value != ""}
+        return Message(role="assistant", content=(DataPart(data=words),) if words else (), calls=named)
+    if answer.text or answer.calls or output is None:
+        return answer.message()
+    return Message(role="assistant", content=(DataPart(data=output),))
 
 
-def _effects(records: Sequence[TraceRecord]) -> list[JsonObject]:
+def _openai_chat(records: Sequence[TraceRecord], functions: Functions) -> list[JsonObject]:
+    lines: list[JsonObject] = []
+    for one in conversations(records):
+        tools = [{"type": "function", "function": functions[name]} for name in one.called if name in functions]
+        messages = [_chat(message) for message in one.messages]
+        lines.append({"messages": messages, **({"tools": tools} if tools else {})})
+    return lines
+
+
+def _sharegpt(records: Sequence[TraceRecord], functions: Functions) -> list[JsonObject]:
+    lines: list[JsonObject] = []
+    for one in conversations(records):
+        turns = _in_turns([turn for message in one.messages for turn in _turns(_chat(message))])
+        tools = [functions[name] for name in one.called if name in functions]
+        told = {"tools": json.dumps(tools, ensure_ascii=False, default=dict)} if tools else {}
+        about = {"agent": one.agent, "model": one.model, "key": one.key}
+        lines.append({"conversations": turns, **told, "metadata": about})
+    return lines
+
+
+def _effects(records: Sequence[TraceRecord], functions: Functions) -> list[JsonObject]:
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
     return [_effect(one, ends.get(one.key)) for one in records if one.kind == "start"]
 
@@ -121,27 +187,42 @@ def _effect(start: TraceRecord, end: TraceRecord | None) -> JsonObject:
 
 
 def _chat(message: Message) -> dict[str, Any]:
-    """Return a message of Chat Completions; what is not text is named by its digest."""
+    """Return a message of Chat Completions; what is not text is named by its digest, reasoning is left out."""
     content = tuple(
         TextPart(text=f"[{part.type} {part.digest}]") if isinstance(part, MediaPart) else part
         for part in message.content
+        if not isinstance(part, ReasoningPart)
     )
-    return json.loads(OpenAIChat().message(message.model_copy(update={"content": content}), {}))
+    told = OpenAIChat().message(message.model_copy(update={"content": content}), {})
+    return json.loads(told) if told else {"role": message.role, "content": ""}
 
 
-def _turns(chat: Mapping[str, Any]) -> Iterator[JsonObject]:
-    if chat.get("content"):
-        yield {"from": _ROLES[chat["role"]], "value": chat["content"]}
-    for call in chat.get("tool_calls", ()):
-        wish = {"name": call["function"]["name"], "arguments": json.loads(call["function"]["arguments"])}
-        yield {"from": "function_call", "value": json.dumps(wish, ensure_ascii=False)}
+def _turns(chat: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    content, calls = chat.get("content"), chat.get("tool_calls")
+    if not calls:
+        yield {"from": _TURNS[chat["role"]], "value": content or ""}
+        return
+    wishes = [{"name": one["function"]["name"], "arguments": json.loads(one["function"]["arguments"])} for one in calls]
+    thought = f"<think>\n{content}\n</think>\n\n" if content else ""
+    told = json.dumps(wishes[0] if len(wishes) == 1 else wishes, ensure_ascii=False)
+    yield {"from": "function_call", "value": thought + told}
 
 
-def _about(one: Conversation) -> JsonObject:
-    return {"metadata": {"agent": one.agent, "model": one.model, "key": one.key}}
+def _in_turns(turns: Sequence[dict[str, str]]) -> list[JsonObject]:
+    """Return turns of which two sides take one each; what one side says in several pieces is one turn."""
+    found: list[dict[str, str]] = []
+    for one in turns:
+        last = found[-1] if found else {"from": ""}
+        if any(one["from"] in side and last["from"] in side for side in (_ASKING, _ANSWERING)):
+            both = {one["from"], last["from"]}
+            word = next(word for word in ("function_call", "observation", one["from"]) if word in both)
+            found[-1] = {"from": word, "value": f"{last['value']}\n\n{one['value']}"}
+        else:
+            found.append(one)
+    return cast("list[JsonObject]", found)
 
 
-_FORMS: Mapping[ExportFormat, Callable[[Sequence[TraceRecord]], list[JsonObject]]] = {
+_FORMS: Mapping[ExportFormat, Callable[[Sequence[TraceRecord], Functions], list[JsonObject]]] = {
     "openai-chat": _openai_chat,
     "sharegpt": _sharegpt,
     "jsonl": _effects,

@@ -8,11 +8,11 @@ of the position, because all that the program does after that event is done anew
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tea.errors import BadInput
-from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, span_id
+from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.manifest import Manifest
 from tea.refs import Ref
 from tea.runtime.history import History, effect_key, pins_of
@@ -20,6 +20,7 @@ from tea.runtime.run import Setting
 from tea.types import JsonObject
 
 _SPOKEN = frozenset({"start", "note"})
+_FOR_GOOD, _MOST_TOLD = ("external", "irreversible"), 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,15 +95,14 @@ class Fork:
         use = {**old.use, **pinned, **chosen}
         return replace(old, run=run, session=run, task=run, workspace=workspace, use=use, model=model)
 
-    def records(self, setting: Setting, header: JsonObject, time: str) -> list[TraceRecord]:
+    def records(self, setting: Setting, head: TraceRecord, time: str) -> list[TraceRecord]:
         """Return what the fork's journal begins with: its head, what is kept, and the change where it takes place."""
-        own = {"span": "", "parent": "", "session": setting.session, "task": setting.task, "agent": "", "key": ""}
-        head = TraceRecord(seq=0, time=time, kind="run", data=header, **own)
+        begun = replace(head, data={**as_mapping(head.data), "fork": self.origin})
         if not self.kept:
-            return [head]
-        change = TraceRecord(seq=0, time=time, kind="forked", data={"data": self.origin}, **own)
+            return [begun]
+        change = first_record("forked", time, {"data": self.origin})
         moved = [_moved(one, self.history.setting.run, setting.run) for one in self.kept]
-        return [head, *moved[:-1], change, moved[-1]]
+        return [begun, *moved[:-1], change, moved[-1]]
 
     def remarks(self) -> list[str]:
         """Return what a person should know of it before it goes on."""
@@ -115,7 +115,18 @@ class Fork:
             if name in before and before[name] != one.digest and used[name]
         ]
         same = [one.ref for name, one in self.change.use.items() if (name, one.digest) in self.history.pins]
-        return told + [f"{ref} is what the run used already." for ref in same]
+        return told + [f"{ref} is what the run used already." for ref in same] + self._reached()
+
+    def _reached(self) -> list[str]:
+        """Return a warning where the run, after the position, did what cannot be taken back: the fork may do it too."""
+        ended = {one.key for one in self.kept if one.kind in ("done", "failed")}
+        intents = [one for one in self.history.records if one.kind == "intent" and effect_key(one.key) not in ended]
+        found = {one.key: as_mapping(one.data) for one in intents}
+        calls = [f"{one['target']} ({key})" for key, one in found.items() if one["effects"] in _FOR_GOOD]
+        more = f" and {len(calls) - _MOST_TOLD} more" if len(calls) > _MOST_TOLD else ""
+        if not calls:
+            return []
+        return [f"The run called {', '.join(calls[:_MOST_TOLD])}{more} later on; the fork may do so again, for real."]
 
     def _check(self) -> None:
         """Refuse a change of what is in the middle of its work.
@@ -123,8 +134,10 @@ class Fork:
         Raises:
             BadInput: An agent that changes is at work, or an environment has a state that only its old version knows.
         """
-        open_scopes = _open_scopes(self.kept)
-        for name in self.change.use:
+        open_scopes, before = _open_scopes(self.kept), dict(pins_of(self.kept))
+        for name, one in self.change.use.items():
+            if before.get(name) == one.digest:
+                continue
             if name in open_scopes:
                 problem = f"{name} is at work at record {self.position}, with the version it began with."
                 raise BadInput(problem, fix=f"fork where it begins: --at {open_scopes[name]}.")
@@ -157,6 +170,17 @@ def unread(records: Sequence[TraceRecord], change: Change) -> list[str]:
     ]
 
 
+def require_used(names: Iterable[str], used: Container[str]) -> None:
+    """Refuse another version of what a run never used: the answer to that question is always "nothing changes".
+
+    Raises:
+        BadInput: One of `names`, each `kind:name`, is not among what was `used`.
+    """
+    for name in names:
+        if name not in used:
+            raise BadInput(f"The run never used {name}.", fix="name a component that `tea trace RUN -v` shows.")
+
+
 def _position(records: Sequence[TraceRecord], at: str) -> int:
     if at.isascii() and at.isdigit():
         if int(at) <= len(records):
@@ -177,9 +201,9 @@ def _first_touch(records: Sequence[TraceRecord], change: Change) -> int:
     for name, key in _touches(records):
         if name in change.use or (name == "model" and change.model is not None):
             found.setdefault(name, starts.get(key, 0))
-    missing = [name for name in change.use if name not in found]
-    if missing:
-        raise BadInput(f"The run never used {missing[0]}.", fix="name a component that `tea trace RUN -v` shows.")
+    require_used(change.use, found)
+    if change.model is not None and not found:
+        raise BadInput("The run never asked a model.", fix="give --at, or a component with --use.")
     if not found:
         raise BadInput("Nothing says where to fork.", fix="give --at, --use or --model.")
     return min(found.values())

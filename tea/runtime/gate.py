@@ -9,11 +9,11 @@ and a replay that delivers in that order does the same. Live, replay and resume 
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Literal, TypeVar, cast
 
-from tea.errors import CallFailed, ErrorRecord, InternalError, TeaError, error_from
+from tea.errors import CallFailed, ErrorRecord, InternalError, NotLocked, TeaError, error_from
 from tea.runtime.entry import Entry, canonical, encode, spoken
 from tea.runtime.group import Group, race
 from tea.runtime.past import Past
@@ -30,12 +30,16 @@ class Gate:
 
     Args:
         write: Appends an entry to the journal; when it raises, the run ends with that error. A replay never calls it.
+        flush: Makes what was appended survive the death of the process. It is called before anything that the program
+            wants is set going, and before the event loop goes on, so that all records of one turn share a write; when
+            it raises, the run ends with that error, and nothing of what it did not confirm has left the program.
         past: What the journal already holds, in its order.
         mode: `live`; `replay` walks the past and performs nothing; `resume` walks the past and goes on live, where
             what was under way at its end is performed again, under the same key.
         lenient: Let calls and notes differ in their data from the past, though not in key, kind or target.
         grace: Seconds to wait, at the end, for the cleanup of calls that were called off.
         mask: Takes out of JSON text what a run must not learn, before it is recorded and delivered.
+        elapsed: Seconds that timeouts of the past were under way, by key.
     """
 
     def __init__(
@@ -47,12 +51,15 @@ class Gate:
         lenient: bool = False,
         grace: float = 5.0,
         mask: Callable[[str], str] = str,
+        flush: Callable[[], None] = lambda: None,
+        elapsed: Mapping[str, float] | None = None,
     ) -> None:
         if past and mode == "live":
             raise InternalError("A live run has no past.", fix="use mode `resume` or `replay`.")
         self._past = Past(past, lenient)
-        self._pump = Pump(write, self._past, replay=mode == "replay", mask=mask)
+        self._pump = Pump(write, self._past, replay=mode == "replay", mask=mask, flush=flush)
         self._grace = grace
+        self._elapsed = elapsed or {}
 
     async def run(self, program: Callable[[], Awaitable[T]]) -> T:
         """Run the program to its end, once, on the current event loop.
@@ -89,7 +96,7 @@ class Gate:
                 on. Raising `ApprovalNeeded` records no outcome and ends the run, to be resumed.
 
         Raises:
-            TeaError: What `perform` raised; any other exception is an `InternalError`.
+            TeaError: What `perform` raised; any other exception is an `InternalError`. `NotLocked` ends the run.
             BadArguments: `data` is not JSON.
         """
         context = contextvars.copy_context()
@@ -99,7 +106,10 @@ class Gate:
 
         outcome = await self._pump.wait(kind, target, data, ("done", "failed"), launch)
         if outcome.event == "failed":
-            raise error_from(cast(ErrorRecord, outcome.data))
+            error = error_from(cast(ErrorRecord, outcome.data))
+            if isinstance(error, NotLocked):
+                self._pump.branches.stop(error)
+            raise error
         return outcome.data
 
     def note(self, kind: str, data: JsonValue) -> str:
@@ -134,14 +144,16 @@ class Gate:
         """Wait; a replay does not."""
         await self._pump.wait("sleep", "", seconds, ("fired",), timer(self._pump, seconds))
 
-    def timeout(self, seconds: float, passed: float = 0.0) -> AbstractAsyncContextManager[None]:
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[float]:
         """Cancel the body after so many seconds, and raise TimeoutError after it; the moment is recorded.
 
-        Args:
-            seconds: How long the body may take.
-            passed: How much of that an earlier process took; a resumed run does not get it again.
+        It gives how many of them earlier processes took; a resumed run does not get those again.
         """
-        return Timeout(self._pump, seconds, passed)
+        return Timeout(self._pump, seconds, self._elapsed)
+
+    def path(self) -> str:
+        """Return the place in the run of the branch that is being stepped."""
+        return self._pump.branches.here().path
 
     async def receive(self) -> JsonValue:
         """Wait for the next message to this run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
@@ -16,6 +16,7 @@ from tea.runtime.run import Setting
 from tea.runtime.task_file import TaskFile
 from tea.types import JsonObject, Principal
 
+REBUILT = "rebuilt"
 Pins = tuple[tuple[str, str], ...]
 
 
@@ -33,6 +34,7 @@ class History:
         intents: Keys of calls that may have happened without an outcome.
         end: How it ended, empty if it did not.
         seconds: How long it was worked on.
+        elapsed: How much of that came after the start of each timeout, by its key.
     """
 
     task: TaskFile
@@ -44,6 +46,7 @@ class History:
     intents: frozenset[str]
     end: JsonObject
     seconds: float
+    elapsed: Mapping[str, float]
 
     @classmethod
     def of(cls, run: str, records: Iterable[TraceRecord], workspace: str) -> History:
@@ -68,7 +71,18 @@ class History:
             intents=frozenset(record.key for record in found if record.kind == "intent") - done,
             end=as_mapping(next((record.data for record in found if record.kind == "end"), None)),
             seconds=_seconds(found),
+            elapsed={
+                one.key: _seconds(found[place:])
+                for place, one in enumerate(found)
+                if one.kind == "start" and as_mapping(one.data)["kind"] == "timeout"
+            },
         )
+
+    @property
+    def unprepared(self) -> bool:
+        """Whether it is a fork that ended before it was brought to where it begins."""
+        forks = "fork" in as_mapping(self.records[0].data) and all(one.kind != REBUILT for one in self.records)
+        return forks and (len(self.records) == 1 or self.records[-2].kind == "forked")
 
 
 def head_of(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:

@@ -97,6 +97,8 @@ class _Loop:
     recent: list[str] = field(default_factory=list[str])
     warned: bool = False
     limited: bool = True
+    left: dict[str, Any] = field(default_factory=dict[str, Any])
+    last: bool = False
     answer: Any = ""
     evidence: tuple[Evidence, ...] = ()
     report: str | None = None
@@ -127,7 +129,8 @@ class _Loop:
             left = await self._steps_left(step)
             if left <= 0:
                 break
-            if left == 1:
+            if left == 1 and not self.last:
+                self.last = True
                 self._tell(LAST_STEP)
             try:
                 record = await consult(self.ctx, self.prompt, self.variables, step_record, self.history)
@@ -188,6 +191,7 @@ class _Loop:
         value = outcome.value
         self.answer = value["answer"]
         self.evidence = _evidence(value) or self.evidence
+        self._so_far()
         if not value["success"]:
             return outcome
         if failed := [one.name for one in before if not one.ok]:
@@ -208,6 +212,7 @@ class _Loop:
                 self.report = result.report or self.report
             if result is not None and result.ok and result.answer != "" and result.report is None:
                 self.answer, self.evidence = result.answer, result.evidence or self.evidence
+                self._so_far()
         last = outcomes[-1]
         if last.name != DONE or not last.ok:
             return None
@@ -230,7 +235,7 @@ class _Loop:
         spoken = record.model_dump(mode="json")
         self.history = (
             *self.history,
-            Message(role="assistant", content=(DataPart(data=spoken),)),
+            Message(role="assistant", content=(*record.reasoning, DataPart(data=spoken))),
             Message(role="user", content=(DataPart(data=observation),)),
         )
         calls, step = observation["calls"], observation["step"]
@@ -267,9 +272,17 @@ class _Loop:
         if not self.limited:
             return own
         remaining = await self.ctx.remaining()
-        self.limited = any(value is not None for value in remaining.values())
-        left = remaining.get("steps")
-        return own if left is None else min(own, int(left))
+        now = {name: value for name, value in remaining.items() if value is not None}
+        before, self.left, self.limited = self.left, now, bool(now)
+        own = min(own, int(now.get("steps", own)))
+        for name in now.keys() - {"steps"}:  # what the last step cost tells how many more there will be
+            if (cost := before.get(name, now[name]) - now[name]) > 0:
+                own = min(own, max(1, int(now[name] / cost)))
+        return own
+
+    def _so_far(self) -> None:
+        if self.answer not in ("", None):
+            self.ctx.so_far(Result(answer=self.answer, evidence=self.evidence, report=self.report))
 
     async def _todo(self) -> str:
         if "todo" not in self.resources:

@@ -1,16 +1,27 @@
-"""Mask: values of the operator's secrets are replaced by their names before a run learns or records anything."""
+"""Mask: values of the operator's secrets are replaced by their names before a run learns or records anything.
+
+A value is found as it is, and as others write it down: escaped in JSON, also twice, in percent-encoding, hexadecimal,
+and base64 wherever in a longer text it begins. What is cut into pieces, ciphered or compressed is not found.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+from urllib.parse import quote, quote_plus, unquote
 
+from tea.store.files import reading, writing
 from tea.types import JsonValue
 
+_LARGEST = 2**28
 SHORTEST = 8  # a shorter one is no secret, and would be found in ordinary words
-_SECRET = re.compile(r"(?:.*_)?(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)", re.IGNORECASE)
+_WORDS = "API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PAT|CREDENTIALS?"
+_SECRET = re.compile(rf"(?:(?:.*_)?(?:{_WORDS})|.+_PWD)(?:_?\d+|_BASE|_BASE64|_B64|_JSON)?", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORECASE)
 
 
 class Mask:
@@ -21,13 +32,30 @@ class Mask:
     """
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        long = {name: value for name, value in secrets.items() if len(value) >= SHORTEST}
-        ordered = sorted(long.items(), key=lambda one: (-len(one[1]), one[0]))
-        self._words = tuple((_inside(value), f"<secret:{name}>") for name, value in ordered)
+        long = {name: value for name, value in sorted(secrets.items()) if len(value) >= SHORTEST}
+        plain = {form: f"<secret:{name}>" for name, value in long.items() for form in _forms(value)}
+        inside = {word: name for form, name in plain.items() for word in (_inside(form), _inside(form, ascii=True))}
+        self._plain, self._words = _longest_first(plain), _longest_first(inside)
+        self._firsts = frozenset(word[0] for word, _ in self._plain)
+        self._most = max((len(word) for word, _ in self._plain), default=1) - 1
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._words)
 
     def text(self, text: str) -> str:
-        """Return JSON text without the secrets."""
+        """Return JSON text without the secrets; the same object where it holds none."""
+        masked = text
         for word, name in self._words:
+            if word in masked:
+                masked = masked.replace(word, name)
+        if masked is text or _is_json(masked):
+            return masked
+        return _text(self._walked(json.loads(text)))  # a secret that numbers or brackets spell
+
+    def plain(self, text: str) -> str:
+        """Return any other text without the secrets."""
+        for word, name in self._plain:
             if word in text:
                 text = text.replace(word, name)
         return text
@@ -38,18 +66,124 @@ class Mask:
             return data
         text = _text(data)
         masked = self.text(text)
-        return data if masked == text else json.loads(masked)
+        return data if masked is text else json.loads(masked)
+
+    def in_bytes(self, data: bytes) -> bool:
+        """Tell whether bytes that are no text hold a secret."""
+        return any(word.encode("utf-8", "surrogateescape") in data for word, _ in self._plain)
+
+    def pieces(self) -> Pieces:
+        """Return what takes secrets out of a text that comes piece by piece."""
+        return Pieces(self)
+
+    def _walked(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            members = cast("dict[str, Any]", data).items()
+            return {self.plain(name): self._walked(value) for name, value in members}
+        if isinstance(data, list):
+            return [self._walked(one) for one in cast("list[Any]", data)]
+        text = data if isinstance(data, str) else _text(data)
+        masked = self.plain(text)
+        return data if masked == text else masked
+
+    def held(self, text: str) -> int:
+        """Return how many characters at the end of a text may be the beginning of a secret."""
+        for place in range(max(0, len(text) - self._most), len(text)):
+            if text[place] in self._firsts and any(word.startswith(text[place:]) for word, _ in self._plain):
+                return len(text) - place
+        return 0
 
 
-def secrets_among(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables whose names say that they are secrets, such as `OPENAI_API_KEY` or `DB_PASSWORD`."""
-    return {name: value for name, value in variables.items() if _SECRET.fullmatch(name)}
+class Pieces:
+    """A text that comes piece by piece: what may be the beginning of a secret waits for the next piece.
+
+    Args:
+        mask: Knows the secrets.
+    """
+
+    def __init__(self, mask: Mask) -> None:
+        self._mask, self._held = mask, ""
+
+    def take(self, piece: str) -> str:
+        """Return what can be told after a further piece."""
+        text = self._mask.plain(self._held + piece)
+        cut = len(text) - self._mask.held(text)
+        self._held = text[cut:]
+        return text[:cut]
+
+    def rest(self) -> str:
+        """Return what is left when no piece comes any more."""
+        rest, self._held = self._held, ""
+        return rest
 
 
-def _inside(value: str) -> str:
+def mask_file(path: Path, mask: Mask) -> Literal["", "masked", "left"]:
+    """Take secrets out of a text file, and tell whether it held one; another file that holds one is left as it is.
+
+    Raises:
+        StorageError: It cannot be read or written.
+    """
+    with reading(path):
+        data = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return "left" if mask.in_bytes(data) else ""
+    masked = mask.plain(text)
+    if masked == text:
+        return ""
+    with writing(path):
+        other = path.with_name(f".{path.name}.masked")
+        other.write_bytes(masked.encode())
+        other.chmod(path.stat().st_mode)
+        other.replace(path)
+    return "masked"
+
+
+def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
+    """Return the secrets of variables, by name.
+
+    Args:
+        variables: All there are; what is called like a secret is one, such as `OPENAI_API_KEY` or `DB_PASSWORD`, and
+            so is a password in an address such as `postgres://me:secret@host`.
+        named: Names of further ones, whatever they are called: those that hold the keys of models.
+    """
+    found = {name: value for name, value in variables.items() if _SECRET.fullmatch(name)}
+    found |= {name: variables[name] for name in named if name in variables}
+    for name, value in variables.items():
+        if name not in found and (match := _IN_ADDRESS.match(value)):
+            found[name] = unquote(match[1])
+    return found
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Yield a secret as texts may hold it."""
+    data = value.encode("utf-8", "surrogateescape")
+    escaped = _inside(value, ascii=True)
+    yield from (value, _inside(value), escaped, escaped.replace("/", "\\/"), _inside(_inside(value)), _inside(escaped))
+    yield from (quote(data, safe=""), quote_plus(data), data.hex(), data.hex().upper())
+    for before in range(3):
+        code = b64encode(bytes(before) + data).decode()
+        piece = code[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # what depends on this value alone
+        yield from (piece, piece.replace("+", "-").replace("/", "_"))
+
+
+def _longest_first(words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(words.items(), key=lambda one: (-len(one[0]), one[1])))
+
+
+def _inside(value: str, *, ascii: bool = False) -> str:
     """Return a value as it stands inside of JSON text."""
-    return _text(value)[1:-1]
+    return json.dumps(value, ensure_ascii=ascii)[1:-1]
 
 
 def _text(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

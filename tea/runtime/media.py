@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from tea.context import Context
-from tea.types import MediaPart, Message, TextPart
+from tea.types import JsonObject, MediaPart, Message, TextPart
 
 KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
     ".png": ("image", "image/png"),
@@ -31,13 +31,15 @@ async def shown(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
         return ()
     found: list[dict[str, Any]] = await ctx.port.serve("media", "look", {"names": names})
     words = [f"{one['name']} ({one['problem'] or one['media_type']})" for one in found]
-    parts = [
-        MediaPart(type=one["type"], digest=one["digest"], media_type=one["media_type"])
-        for one in found
-        if not one["problem"]
-    ]
+    parts = [_part(one) for one in found if not one["problem"]]
     text = TextPart(text=f"Files of the task, shown in this order: {', '.join(words)}.")
     return (Message(role="user", content=(text, *parts)),)
+
+
+def _part(one: JsonObject) -> MediaPart | TextPart:
+    if "words" in one:
+        return TextPart(text=f"What is said in {one['name']}:\n{one['words']}")
+    return MediaPart(type=one["type"], digest=one["digest"], media_type=one["media_type"])
 
 
 def look(workspace: str, names: Sequence[str], keep: Callable[[bytes, str], str]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -233,9 +233,9 @@ class Platform:
         """Make components of others, under the protocol of what is made; see `ContextManager.transform`."""
         return await self.libraries[Direction.of(transformation(how)).target].transform(how, operands, **options)
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+    def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
         """Carry out a call from outside of any run."""
-        return await self._engine.invoke(kind, ref, arguments, session)
+        return self._engine.invoke(kind, ref, arguments, session)
 
     @cached_property
     def _engine(self) -> Engine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from tea.operation import Traits
 from tea.types import JsonObject, Principal
@@ -16,7 +16,7 @@ class CallRequest:
     """One call that asks for permission.
 
     Args:
-        ref: The exact operation.
+        ref: The exact operation that acts.
         arguments: Its arguments.
         traits: What the operation declares, its effects class above all.
         principal: Who it is made for.
@@ -24,6 +24,8 @@ class CallRequest:
         session: Id of the session; may be empty outside of any.
         agent: Name of the agent that asks, empty for a person.
         key: Key of the effect.
+        through: The tool that was called, where that is only another name for `ref`: an action of an environment as a
+            tool. Empty where `ref` itself was called.
     """
 
     ref: str
@@ -34,6 +36,7 @@ class CallRequest:
     session: str
     agent: str
     key: str
+    through: str = ""
 
 
 class Policy(Protocol):
@@ -44,9 +47,28 @@ class Policy(Protocol):
         ...
 
 
+@runtime_checkable
+class StandingPolicy(Protocol):
+    """A policy that decides about some operations once, whatever the single call is."""
+
+    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
+        """Return what holds for every call of an operation; None where each call has to be asked for.
+
+        Args:
+            ref: The exact operation.
+            traits: What it declares.
+            principal: Who it is called for.
+        """
+        ...
+
+
 class AllowTrusted:
     """The default: what is trusted may run; what is not is quarantined before it is asked for."""
 
     async def decide(self, request: CallRequest) -> Decision:
         """Allow."""
+        return "allow"
+
+    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision:
+        """Allow, once for all."""
         return "allow"

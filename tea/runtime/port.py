@@ -12,7 +12,7 @@ from tea.errors import InternalError
 from tea.refs import Kind
 from tea.runtime.defects import as_defects
 from tea.runtime.desk import Desk
-from tea.types import JsonObject, Message, ModelResponse, Response
+from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result
 
 T = TypeVar("T")
 
@@ -36,21 +36,30 @@ class AgentPort:
             return await self._run.services.serve(service, verb, data, self._agent)
 
     async def model(
-        self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+        self,
+        prompt: str,
+        variables: JsonObject,
+        history: tuple[Message, ...],
+        model: str | None,
+        output: JsonSchema | None,
     ) -> ModelResponse:
         """Ask a model."""
         with as_defects(f"The question through prompt {prompt[:80]}"):
-            return await self._run.asking.ask(prompt, variables, history, model, self._agent)
+            return await self._run.asking.ask(prompt, variables, history, model, self._agent, output)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own."""
         self._run.gate.note(kind, data)
 
+    def so_far(self, result: Result) -> None:
+        """Keep the best answer so far, for where time ends the work."""
+        self._run.purses.of(self._run.gate.path()).so_far(result)
+
     def group(self) -> AbstractAsyncContextManager[Group]:
         """Return a group of the run's branches."""
         return self._run.gate.group()
 
-    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
         """Limit the body; the moment is recorded."""
         return self._run.gate.timeout(seconds)
 
@@ -68,19 +77,28 @@ class AgentPort:
 
 
 class LeafPort:
-    """The port of a tool or action: its effect is recorded as one, so what it does inside is evidence only."""
+    """The port of a tool or action: its effect is recorded as one, so what it does inside is evidence only.
 
-    def __init__(self, run: Desk, key: str, agent: str, depth: int) -> None:
+    Args:
+        run: The run.
+        key: Key of the effect.
+        agent: Who asked for it.
+        depth: How deep its calls are.
+        permitted: The operation that the policy was asked about already, as the tool is only another name for it.
+    """
+
+    def __init__(self, run: Desk, key: str, agent: str, depth: int, permitted: str = "") -> None:
         self._run = run
         self._key = key
         self._agent = agent
         self._depth = depth
+        self._permitted = permitted
         self._asked = 0
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component, inside this effect."""
         with as_defects(f"The call of {kind} {ref[:80]}"):
-            return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth)
+            return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth, self._permitted)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service of the run, inside this effect; each question has a key of its own."""
@@ -89,7 +107,12 @@ class LeafPort:
         return await self._run.services.answer(service, verb, data, self._agent, key)
 
     async def model(
-        self, prompt: str, variables: JsonObject, history: tuple[Message, ...], model: str | None
+        self,
+        prompt: str,
+        variables: JsonObject,
+        history: tuple[Message, ...],
+        model: str | None,
+        output: JsonSchema | None,
     ) -> ModelResponse:
         """Refuse: a tool that asks models would hide them from budget and journal."""
         fix = "let an agent ask, or declare the tool with scope=True."
@@ -98,6 +121,9 @@ class LeafPort:
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the tool's own, as evidence."""
         self._run.recorder.write("evidence", self._key, {"kind": kind, "data": data})
+
+    def so_far(self, result: Result) -> None:
+        """Let it pass: a tool gives its value at its end, or none."""
 
     @asynccontextmanager
     async def group(self) -> AsyncGenerator[Group]:

@@ -31,10 +31,18 @@ class Pump:
         past: What the journal already holds.
         replay: Stop at the journal's end, and perform nothing.
         mask: Takes out of an event's text what a run must not learn.
+        flush: Makes what was appended survive the death of the process.
     """
 
-    def __init__(self, write: Callable[[Entry], None], past: Past, replay: bool, mask: Callable[[str], str]) -> None:
-        self._write = write
+    def __init__(
+        self,
+        write: Callable[[Entry], None],
+        past: Past,
+        replay: bool,
+        mask: Callable[[str], str],
+        flush: Callable[[], None],
+    ) -> None:
+        self._write, self._flush = write, flush
         self._mask = mask
         self._past = past
         self._replay = replay
@@ -144,11 +152,25 @@ class Pump:
         except Exception as error:  # whatever it is, without its journal the run cannot go on
             self.branches.stop(error)
 
+    def _keep(self) -> None:
+        """Make the records of this turn safe; what they announce is not set going before."""
+        try:
+            self._flush()
+        except Exception as error:
+            self.branches.stop(error)
+
     def _pump(self) -> None:
         self._armed = False
         over, root = self._over, self._root
         if over is None or root is None or over.done():
             return
+        self._turn(over, root)
+        self._keep()
+        if self.branches.problem is not None and not over.done():
+            over.set_result(None)
+
+    def _turn(self, over: asyncio.Future[None], root: Branch) -> None:
+        """Step the program and deliver events until there is nothing to do but wait."""
         intrusion = self.branches.intrusion()
         if intrusion is not None:
             self.branches.stop(intrusion)
@@ -188,6 +210,8 @@ class Pump:
     def _live(self, root: Branch) -> bool:
         if not self._approvals:
             self._launch()
+        if self.branches.problem is not None:
+            return True
         event = self._next_event()
         stranger = self.branches.stranger()
         if event is not None:
@@ -204,6 +228,11 @@ class Pump:
         return True
 
     def _launch(self) -> None:
+        if not self._launches:
+            return
+        self._keep()
+        if self.branches.problem is not None:
+            return
         launches, self._launches = self._launches, {}
         for pending in launches.values():
             pending.stop = pending.launch(pending)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tea.managers.model import Listen
+from tea.managers.model import Delta, Listen
 from tea.managers.tracer import Trace, TraceRecord, span_id
 from tea.runtime.entry import Entry, encode
-from tea.runtime.mask import Mask
+from tea.runtime.mask import Mask, Pieces
 from tea.types import JsonValue
 
 
@@ -44,13 +44,17 @@ class Recorder:
         self._run = run
         self._watch = watch
         self._scopes: dict[str, tuple[str, str]] = {}
+        self._untold: list[Event] = []
+        self._heard: dict[str, dict[str, Pieces]] = {}
 
     def enter(self, key: str, agent: str) -> None:
         """Let everything below `key` belong to `agent`."""
         self._scopes[key] = span_id(self._run, key), agent
 
     def entry(self, entry: Entry) -> None:
-        """Write what the gate says."""
+        """Write what the gate says, with the next `flush`."""
+        if entry.key in self._heard and entry.event != "start":
+            self._heard_all(entry.key)
         span, agent = self._scope(entry.key)
         if self.trace is not None:
             fields = ""
@@ -60,10 +64,22 @@ class Recorder:
             self.trace.append_text(entry.event, entry.key, fields, entry.text, agent=agent, parent=span)
         if self._watch is not None:
             said = {"kind": entry.kind, "target": entry.target, "digest": entry.digest} if entry.kind else {}
-            self._watch(Event(kind=entry.event, key=entry.key, agent=agent, data={**said, "data": entry.data}))
+            self._untold.append(
+                Event(kind=entry.event, key=entry.key, agent=agent, data={**said, "data": entry.data})
+            )
+
+    def flush(self) -> None:
+        """Make what the gate said survive the death of this process, in one write, and tell the watcher of it."""
+        if self.trace is not None:
+            self.trace.flush()
+        if self._watch is not None:
+            untold, self._untold = self._untold, []
+            for event in untold:
+                self._watch(event)
 
     def write(self, kind: str, key: str, data: JsonValue) -> None:
         """Write one record of another's."""
+        self.flush()
         span, agent = self._scope(key)
         data = self.mask.data(data)
         if self.trace is not None:
@@ -71,12 +87,10 @@ class Recorder:
         if self._watch is not None:
             self._watch(Event(kind=kind, key=key, agent=agent, data=data))
 
-    def adopt(self, records: Sequence[TraceRecord]) -> None:
-        """Write what a run begins with that goes on from another; watchers are told of its head."""
-        if self.trace is not None:
-            self.trace.adopt(records)
+    def begun(self, head: TraceRecord) -> None:
+        """Tell the watcher how the run began: the journal was created with it."""
         if self._watch is not None:
-            self._watch(Event(kind=records[0].kind, key="", agent="", data=records[0].data))
+            self._watch(Event(kind=head.kind, key="", agent="", data=head.data))
 
     @contextmanager
     def silence(self) -> Generator[None]:
@@ -90,13 +104,26 @@ class Recorder:
 
     def listener(self, key: str) -> Listen | None:
         """Return what tells the watcher of an answer while it comes; none of that is written."""
-        watch, mask = self._watch, self.mask.data
+        watch, agent = self._watch, self._scope(key)[1]
         if watch is None:
             return None
-        agent = self._scope(key)[1]
-        return lambda delta: watch(
-            Event(kind="delta", key=key, agent=agent, data={"type": delta.type, "text": mask(delta.text)})
-        )
+        pieces = self._heard[key] = {}
+
+        def tell(delta: Delta) -> None:
+            if delta.type == "again":
+                pieces.clear()
+            text = pieces.setdefault(delta.type, self.mask.pieces()).take(delta.text)
+            if text or not delta.text:
+                watch(Event(kind="delta", key=key, agent=agent, data={"type": delta.type, "text": text}))
+
+        return tell
+
+    def _heard_all(self, key: str) -> None:
+        """Tell the watcher what was held back of an answer, now that no more of it comes."""
+        for kind, pieces in self._heard.pop(key).items():
+            if (text := pieces.rest()) and self._watch is not None:
+                event = Event(kind="delta", key=key, agent=self._scope(key)[1], data={"type": kind, "text": text})
+                self._watch(event)
 
     async def sync(self) -> None:
         """Make everything written so far durable."""

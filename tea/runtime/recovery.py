@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tea.errors import ApprovalNeeded, BadInput, TeaError
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.manifest import Manifest
-from tea.protocols.instances import SNAPSHOT, Instances
+from tea.protocols.instances import JOINED, SNAPSHOT, Instances
 from tea.refs import Ref
 from tea.runtime.entry import Entry
 from tea.runtime.history import effect_key, entry_of, pins_of
@@ -48,14 +48,20 @@ def recorded_answers(records: Sequence[TraceRecord]) -> dict[str, str]:
 async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances) -> None:
     """Bring back the environments of a run that another process began; those still alive here are as they were.
 
+    What it remembered is remembered again, which changes nothing but after a loss of power.
+
     Raises:
         BadInput: A repeated call gave something else than it gave then.
     """
     gone = {digest for _, digest in pins_of(records) if not instances.alive(run.session, digest)}
+    shared = {one["digest"] for one in _joined(records) if "state" not in one}
     for digest, config in _changed(run, records):
-        if digest in gone and not _comes_back(config):
+        if digest in gone and (not _comes_back(config) or (digest in shared and config.recovery == "rerun")):
             run.lose(digest)
+            gone.remove(digest)
     for one in _ended(records):
+        if (one.start.kind, one.start.target) == ("memory", "record"):
+            await _keep(run, one)
         config = _config(run, one) if one.start.kind == "environment" else None
         if config is not None and config.recovery == "rerun" and config.digest in gone:
             await _repeat(run, one)
@@ -64,13 +70,16 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
             await _restore(run, instances, digest, state)
 
 
-async def rebuild(run: Run, records: Sequence[TraceRecord], instances: Instances) -> list[str]:
+async def rebuild(
+    run: Run, records: Sequence[TraceRecord], instances: Instances, origin: Sequence[TraceRecord]
+) -> list[str]:
     """Bring workspace, session and environments of a fork to where it begins.
 
     Args:
         run: The fork.
         records: What it begins with.
         instances: Where its environments live.
+        origin: All records of the run that is forked.
 
     Returns:
         What was not done again, in words for people.
@@ -82,6 +91,7 @@ async def rebuild(run: Run, records: Sequence[TraceRecord], instances: Instances
         if not _comes_back(config):
             problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
             raise BadInput(problem, fix="fork before its first change, or give it another way of recovery.")
+    found = await _found(run, origin)
     outside: list[str] = []
     for one in _ended(records):
         if one.start.kind not in _CALLS:
@@ -93,7 +103,7 @@ async def rebuild(run: Run, records: Sequence[TraceRecord], instances: Instances
             await _repeat(run, one)
         elif effects != "reads":
             outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
-    for digest, state in _snapshots(records).items():
+    for digest, state in {**found, **_snapshots(records)}.items():
         await _restore(run, instances, digest, state)
     return outside
 
@@ -150,8 +160,35 @@ def _snapshots(records: Sequence[TraceRecord]) -> dict[str, JsonValue]:
     """Return the last state of each environment, by its digest, that a call which ended had recorded."""
     ended = {one.key for one in records if one.kind in ("done", "failed")}
     notes = [as_mapping(one.data) for one in records if one.kind == "evidence" and effect_key(one.key) in ended]
-    found = [as_mapping(note["data"]) for note in notes if note["kind"] == SNAPSHOT]
-    return {one["digest"]: one["state"] for one in found}
+    found = [as_mapping(note["data"]) for note in notes if note["kind"] in (SNAPSHOT, JOINED)]
+    return {one["digest"]: one["state"] for one in found if "state" in one}
+
+
+def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
+    """Return what a run found of the environments that other runs of its session had used, in order."""
+    notes = [as_mapping(one.data) for one in records if one.kind == "evidence"]
+    return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
+
+
+async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[str, JsonValue]:
+    """Return the states, by digest, in which the origin of a fork found environments of its session.
+
+    Raises:
+        BadInput: There was one whose state nobody can tell.
+    """
+    states: dict[str, JsonValue] = {}
+    for one in _joined(origin):
+        name, digest = str(Ref.parse(one["ref"]).at(None)), one["digest"]
+        if run.setting.use.get(name) != digest:
+            continue
+        await run.stock([(name, digest)])
+        if "state" in one:
+            states.setdefault(digest, one["state"])
+        elif run.pinned(digest).recovery != "durable":
+            recovery = run.pinned(digest).recovery
+            problem = f"{one['ref']} held what other runs of its session had done, and its state is {recovery}."
+            raise BadInput(problem, fix="fork the run of that session that used it first.")
+    return states
 
 
 async def _restore(run: Run, instances: Instances, digest: str, state: JsonValue) -> None:

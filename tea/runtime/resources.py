@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pydantic import ValidationError
 
-from tea.context import Caller, Context
+from tea.context import Context
 from tea.errors import BadArguments, BadComponent, CallFailed, UnknownComponent
 from tea.operation import reasons
 from tea.refs import Kind
@@ -27,6 +28,17 @@ DELEGATION: JsonObject = {
         "task": {"type": "string", "description": "What to do, complete in itself: the agent knows nothing else."},
         "files": {"type": "array", "items": {"type": "string"}, "description": "Names of the files it needs."},
         "answer": {"type": ["object", "null"], "description": "JSON Schema of the wanted answer, if it has a form."},
+        "budget": {
+            "type": "object",
+            "description": "The most it may use, where that shall be less than all that is left.",
+            "properties": {
+                "steps": {"type": "integer", "minimum": 1},
+                "seconds": {"type": "number", "exclusiveMinimum": 0},
+                "tokens": {"type": "integer", "minimum": 1},
+                "usd": {"type": "number", "minimum": 0},
+            },
+            "additionalProperties": False,
+        },
     },
     "required": ["task"],
     "additionalProperties": False,
@@ -93,11 +105,11 @@ class Resources:
             BadComponent: Two have the same name.
         """
         found: list[Capability] = []
-        names = await _present(ctx.tcp, "tool", allowed(tools, task.tools))
+        names = allowed(tools, task.tools)
         for name in await nearest(ctx.tcp, names, task.text, MOST_SCHEMAS, BOOKKEEPING):
-            found.append(_tool(name, await ctx.tcp.info(name)))
-        names = await _present(ctx.acp, "agent", agents)
-        for name in await nearest(ctx.acp, names, task.text, MOST_AGENTS):
+            one = _tool(name, await ctx.tcp.info(name))
+            found.append(_answering(one, task) if name == DONE else one)
+        for name in await nearest(ctx.acp, agents, task.text, MOST_AGENTS):
             found.append(_agent(name, await ctx.acp.info(name)))
         places: list[Place] = []
         for name in environments:
@@ -142,11 +154,11 @@ class Resources:
     async def _delegate(self, one: Capability, arguments: JsonObject) -> Outcome:
         try:
             text, rest = arguments["task"], {key: arguments[key] for key in arguments if key != "task"}
-            if unknown := sorted(rest.keys() - {"files", "answer"}):
+            if unknown := sorted(rest.keys() - {"files", "answer", "budget"}):
                 raise KeyError(unknown[0])
             task = Task(text=text, tools=self._task.tools, **rest)
         except KeyError as error:
-            problem = f"{one.name!r} needs task, and takes files and answer; {error} is wrong."
+            problem = f"{one.name!r} needs task, and takes files, answer and budget; {error} is wrong."
             return Outcome.refused(one.name, arguments, BadArguments(problem, fix="follow its parameters."))
         except ValidationError as error:
             problem = f"{one.name!r} got bad arguments: {reasons(error)}."
@@ -154,9 +166,9 @@ class Resources:
         response = await self._ctx.acp.invoke(one.ref, task)
         outcome, result = _outcome(one.name, arguments, response), response.result
         if outcome.ok and not result.ok:
-            error = CallFailed(
-                result.reason or f"{one.name} did not succeed.", fix="replan, or end with success false."
-            )
+            fix = "replan, or end with success false."
+            fix = "go on with what it found, or give it more." if result.exhausted else fix
+            error = CallFailed(result.reason or f"{one.name} did not succeed.", fix=fix)
             return Outcome(name=one.name, arguments=arguments, ok=False, value=outcome.value, error=error.record())
         return outcome
 
@@ -195,21 +207,24 @@ def allowed(tools: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ..
     return tuple(dict.fromkeys((*chosen, DONE)))
 
 
-async def _present(port: Caller, kind: Kind, names: Sequence[str]) -> Sequence[str]:
-    if not names:
-        return names
-    known = dict.fromkeys(str(item["name"]) for item in await port.list())
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            fix = f"did you mean {near[0]!r}?" if near else f"`tea list {kind}` shows what there is."
-            raise UnknownComponent(f"There is no {kind} {name[:80]!r}.", fix=fix)
-    return names
+def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
+    """Return what an agent may call of a component, by the names it has there; see `tea.runtime.services.facts`."""
+    if kind == "environment":
+        return _actions(name, facts)
+    return [_tool(name, facts) if kind == "tool" else _agent(name, facts)]
 
 
 def _tool(name: str, facts: JsonObject) -> Capability:
     (call,) = facts["operations"]
     return _capability("tool", name, name, call)
+
+
+def _answering(done: Capability, task: Task) -> Capability:
+    """Return `done` with the form of the wanted answer in its schema, so that providers hold models to it."""
+    if task.answer is None or "$ref" in json.dumps(task.answer):  # a reference would lead elsewhere in another schema
+        return done
+    properties = {**done.parameters["properties"], "answer": task.answer}
+    return replace(done, parameters={**done.parameters, "properties": properties})
 
 
 def _agent(name: str, facts: JsonObject) -> Capability:

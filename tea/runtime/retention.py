@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from tea.errors import Conflict, StorageError
+from tea.errors import BadInput, Conflict, StorageError
+from tea.managers.memory import MemoryManager
 from tea.managers.tracer import Tracer
 
 _SPARED = {
@@ -63,8 +64,10 @@ class Collected:
         return {**asdict(self), "bytes": self.bytes}
 
 
-def collect(tracer: Tracer, keeping: Keeping, *, remove: bool) -> Collected:
+def collect(tracer: Tracer, memory: MemoryManager, keeping: Keeping, *, remove: bool) -> Collected:
     """Remove the runs that nothing keeps, or only tell which those are.
+
+    What a run remembered in a session of its own goes with it, unless another run was begun in that session.
 
     Raises:
         StorageError: A run cannot be removed; those before it are.
@@ -88,7 +91,18 @@ def collect(tracer: Tracer, keeping: Keeping, *, remove: bool) -> Collected:
             spared[_SPARED["running"]] += 1
             continue
         removed.append(Old(run=run, time=time, status=status, bytes=size))
+    gone = {one.run for one in removed}
+    if gone and remove:
+        memory.forget(gone - {_session(tracer, run) for run in runs if run not in gone})
     return Collected(removed=tuple(removed), kept=len(runs) - len(removed), spared=dict(spared))
+
+
+def _session(tracer: Tracer, run: str) -> str:
+    """Return the session that a run was begun in; that of its own where its journal does not tell."""
+    try:
+        return next((one.session for one in tracer.records(run)), run)
+    except (BadInput, StorageError):
+        return run
 
 
 def _look(tracer: Tracer, run: str) -> tuple[str, Status]:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from tea.component import Definition
 from tea.context import Context, Port
-from tea.errors import BadArguments, BadInput, CallError, CallFailed, Damaged, RegistryError
+from tea.errors import BadArguments, BadInput, CallError, CallFailed, Damaged, NotLocked, RegistryError
 from tea.managers.memory import MemoryManager
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
+from tea.protocols.lock import not_locked
 from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref, with_kind
 from tea.runtime.asking import Asking
-from tea.runtime.budget import Purse
+from tea.runtime.budget import Purse, Purses
 from tea.runtime.call import Aim, Call
 from tea.runtime.desk import AnyServer
 from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
+from tea.runtime.hearing import Hearing
 from tea.runtime.mask import Mask
 from tea.runtime.people import People, Person
 from tea.runtime.permission import Permission
@@ -29,7 +31,8 @@ from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.port import AgentPort, LeafPort
 from tea.runtime.recorder import NO_SECRETS, Recorder
 from tea.runtime.services import RunServices
-from tea.types import AgentResponse, JsonObject, JsonValue, Principal, Response, Result, as_object, failure
+from tea.runtime.share import within_limits
+from tea.types import AgentResponse, JsonObject, JsonValue, Principal, Response, as_object, failure
 
 Library = ContextManager[Manifest]
 CALL_SECONDS = 300.0
@@ -89,8 +92,6 @@ class Run:
         purse: Its budget.
         answers: A person's answers to calls that wait, by key.
         intents: Keys of calls that an earlier process may have carried out.
-
-    `best` is the last good answer that an agent of the run gave: what is left where time ends the run.
     """
 
     def __init__(
@@ -103,17 +104,18 @@ class Run:
         answers: Mapping[str, str] | None = None,
         intents: frozenset[str] = frozenset(),
     ) -> None:
-        self.setting, self.gate, self.recorder, self.purse = setting, gate, recorder, purse
+        self.setting, self.gate, self.recorder = setting, gate, recorder
+        self.purses = Purses(purse)
         self.id, self.session, self.task_id = setting.run, setting.session, setting.task
         self.workspace = setting.workspace
         self.servers = equipment.servers
-        self.services = RunServices(self, equipment.memory, purse)
+        self.services = RunServices(self, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
         self.people = People(setting.run, equipment.person, recorder, answers or {})
         self.asking = Asking(
             gate,
             equipment.models,
             equipment.prompts,
-            purse,
+            self.purses,
             self.resolve,
             self._tools,
             setting.model,
@@ -128,14 +130,11 @@ class Run:
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[str] = set()
-        self.best: Result | None = None
-        self._started = time.monotonic()
         gate.on_fork(self._change)
 
-    def seconds_left(self) -> float | None:
-        """Return what is left of the time budget."""
-        limit = self.purse.budget.seconds
-        return None if limit is None else max(0.0, limit - self.purse.passed - (time.monotonic() - self._started))
+    def may_use(self, name: str) -> bool:
+        """Return whether the run's lock, where it has one, names a component, `kind:name`."""
+        return not self.setting.locked or name in self.setting.use
 
     def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
         """Return what a component of this run may reach."""
@@ -164,17 +163,22 @@ class Run:
             return failure(server.response, with_kind(ref, kind), error)
         return await (self._scope(call) if aim.signature.traits.scope else self._leaf(call))
 
-    async def within(self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int) -> Response:
+    async def within(
+        self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int, permitted: str = ""
+    ) -> Response:
         """Call an operation from inside an effect; what happens is evidence, not an effect of its own."""
         server = self.servers[kind]
         try:
             parsed = server.manager.ref(ref)
             call = Call.of(Aim.of(server, await self._pin(parsed), parsed), arguments, agent, depth)
+        except NotLocked:
+            raise
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, with_kind(ref, kind), error)
         inner = f"{key}!{self._inner[key]}"
         self._inner[key] += 1
-        response = await self._permit(call, inner) or await self._execute(call, inner)
+        stands_in = None if call.target == permitted else await self._permit(call, inner)
+        response = stands_in or await self._execute(call, inner)
         data = {
             "arguments": dict(arguments),
             "response": response.model_dump(mode="json"),
@@ -266,11 +270,11 @@ class Run:
         library = self._libraries[ref.kind]
         selector = ref.selector or self.setting.use.get(name)
         bare = str(Ref(kind=ref.kind, name=ref.name))
-        if self.setting.locked and bare not in self.setting.use:
-            raise BadInput(f"{bare} is not in the lock file.", fix="`tea lock` writes a new one.")
+        if not self.may_use(bare):
+            raise not_locked(bare)
         config = await library.pin(_component(ref).at(selector))
         if self.setting.locked and config.digest != self.setting.use[bare]:
-            raise BadInput(f"{config.ref} is not what the lock file says.", fix="`tea lock` writes a new one.")
+            raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock anew with `tea lock`.")
         await self._load(library, config)
         self._stored[config.digest] = config
         return self._held.setdefault(name, config)
@@ -316,10 +320,10 @@ class Run:
             self.gate.note("enter", entered)
             context = self.context(AgentPort(self, worker, call.depth + 1), worker, opens_files=False)
             definition = self._definitions[call.config.digest]
-            operation = call.aim.operation
-            response = await call.server.carry_out(call.config, definition, operation, call.arguments, context, None)
+            work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
+            response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
-                self.best = response.result
+                self.purses.of(key).so_far(response.result)
             self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             return response
 
@@ -332,14 +336,15 @@ class Run:
             definition = await self._definition(call)
         except (RegistryError, BadInput) as error:
             return failure(call.server.response, call.target, error)
-        context = self.context(LeafPort(self, key, call.agent, call.depth + 1), call.agent, opens_files=True)
+        port = LeafPort(self, key, call.agent, call.depth + 1, call.through and call.aim.acts)
+        context = self.context(port, call.agent, opens_files=True)
         seconds = self.setting.call_seconds
         operation = call.aim.operation
         return await call.server.carry_out(call.config, definition, operation, call.arguments, context, seconds)
 
     async def _permit(self, call: Call, key: str) -> Response | None:
         request = CallRequest(
-            ref=call.target,
+            ref=call.aim.acts,
             arguments=call.arguments,
             traits=call.aim.signature.traits,
             principal=self.setting.principal,
@@ -347,6 +352,7 @@ class Run:
             session=self.session,
             agent=call.agent,
             key=key,
+            through=call.through,
         )
         return await self._permission.ask(request, call.server.response, lambda: self._check(call, key))
 

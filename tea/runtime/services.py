@@ -15,10 +15,11 @@ from tea.managers.version import timestamp
 from tea.manifest import Manifest
 from tea.operation import Traits
 from tea.refs import KINDS, Ref
-from tea.runtime.budget import Purse
+from tea.runtime.budget import Purses
 from tea.runtime.desk import Desk
+from tea.runtime.hearing import Hearing
 from tea.runtime.media import look
-from tea.types import JsonObject, JsonValue
+from tea.types import JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
 Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
@@ -27,10 +28,11 @@ Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 class RunServices:
     """Answers an agent's questions; each answer is an effect of the run, so a replay gives it again."""
 
-    def __init__(self, run: Desk, memory: MemoryManager, purse: Purse) -> None:
+    def __init__(self, run: Desk, memory: MemoryManager, purses: Purses, hearing: Hearing) -> None:
         self._run = run
         self._memory = memory
-        self._purse = purse
+        self._purses = purses
+        self._hearing = hearing
         self._answers: Mapping[str, Answer] = {
             "registry": self._registry,
             "memory": self._remember,
@@ -48,13 +50,34 @@ class RunServices:
             return await self._info(data)
 
         async def perform(key: str) -> JsonValue:
-            return await self.answer(service, verb, data, agent, key)
+            return await self.answer(service, verb, data, agent, key, whole=True)
 
-        return await self._run.gate.effect(service, verb, dict(data), perform)
+        value = await self._run.gate.effect(service, verb, dict(data), perform)
+        if service == "media":
+            purse = self._purses.of(self._run.gate.path())
+            for one in value:
+                if "used" in one:
+                    purse.pay(Usage.model_validate(one["used"]), agent, one["by"])
+        return value
 
-    async def answer(self, service: str, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        """Answer now, inside an effect; what is kept holds no secret."""
+    async def answer(
+        self, service: str, verb: str, data: JsonObject, agent: str, key: str, *, whole: bool = False
+    ) -> JsonValue:
+        """Answer now, inside an effect; what is kept holds no secret.
+
+        Args:
+            service: Who answers.
+            verb: What is wanted.
+            data: The question.
+            agent: Who asks.
+            key: Key of the effect, for a further question inside of one with its number.
+            whole: Whether the effect is nothing but the question, so that the journal holds all of it.
+        """
         data = self._run.recorder.mask.data(data)
+        if (service, verb) == ("memory", "record"):
+            scope, known = self._scope(agent), whole and self._run.recorder.trace is not None
+            await self._memory.record(scope, data["kind"], data["data"], f"{self._run.id}/{key}", synced=not known)
+            return None
         if service not in self._answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
         return await self._answers[service](verb, data, agent, key)
@@ -72,22 +95,24 @@ class RunServices:
             return facts(await server.info(str(Ref.parse(data["ref"], kind=data["kind"]))))
         if verb == "retrieve":
             asked = {name: data[name] for name in ("query", "k", "route", "among")}
-            return [match.to_json() for match in await server.retrieve(**asked)]
-        found = [one for one in await server.list() if one.trusted]
+            matches = [match.to_json() for match in await server.retrieve(**asked)]
+            return [one for one in matches if self._run.may_use(f"{data['kind']}:{one['name']}")]
+        listed = [one for one in await server.list() if one.trusted]
+        found = [one for one in listed if self._run.may_use(f"{data['kind']}:{one.name}")]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
     async def _remember(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        scope = Scope(session=self._run.session, agent=agent, task=self._run.task_id)
+        scope = self._scope(agent)
         match verb:
-            case "record":
-                await self._memory.record(scope, data["kind"], data["data"], key=f"{self._run.id}/{key}")
-                return None
             case "recall":
                 return [dict(event) for event in await self._memory.recall(scope, data["query"], data["limit"])]
             case "summarise":
                 return await self._memory.summarise(scope)
             case _:
                 return list(await self._memory.insights(scope))
+
+    def _scope(self, agent: str) -> Scope:
+        return Scope(session=self._run.session, agent=agent, task=self._run.task_id)
 
     async def _state(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         states, owner, by = self._memory.states, str(data["owner"]), f"{self._run.id}/{key}"
@@ -117,12 +142,16 @@ class RunServices:
 
     async def _media(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         trace = self._run.recorder.trace
-        return (
-            [] if trace is None else await asyncio.to_thread(look, self._run.workspace, data["names"], trace.blobs.put)
-        )
+        if trace is None:
+            return []
+        found = await asyncio.to_thread(look, self._run.workspace, data["names"], trace.blobs.put)
+        purse = self._purses.of(key)
+        priced = purse.remaining()["usd"] is not None and not purse.budget.unknown_price
+        await self._hearing.hear(found, agent, trace.blobs.get, priced=priced)
+        return found
 
     async def _budget(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        return {**self._purse.remaining(), "seconds": self._run.seconds_left()}
+        return self._purses.of(key).remaining()
 
 
 def facts(config: Manifest) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tea.context import Context
 from tea.errors import BadOutput
+from tea.models.format import closed
 from tea.operation import reasons
-from tea.types import JsonObject, Message, ModelResponse, TextPart
+from tea.types import JsonObject, JsonSchema, Message, ModelResponse, ReasoningPart, TextPart
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ class StepRecord(BaseModel):
     memory: str = ""
     next_goal: str = ""
     calls: tuple[Call, ...] = Field(min_length=1)
+    reasoning: tuple[ReasoningPart, ...] = Field(default=(), exclude=True)  # to be given back, never said in words
 
 
 async def consult(
@@ -42,6 +44,9 @@ async def consult(
     variables: JsonObject,
     read: Callable[[ModelResponse], T],
     history: tuple[Message, ...] = (),
+    *,
+    model: str | None = None,
+    output: JsonSchema | None = None,
 ) -> T:
     """Ask a model and read its answer; where it cannot be read, say why and ask once more.
 
@@ -51,15 +56,53 @@ async def consult(
         variables: What its template is rendered with.
         read: Makes the wanted value of the response, or raises BadOutput.
         history: The conversation so far.
+        model: Name of a model configuration; the run's own by default.
+        output: JSON Schema of the answer, in place of the prompt's.
 
     Raises:
         BadOutput: The second answer cannot be read either.
     """
     try:
-        return read(await ctx.ask(prompt, variables, history))
+        return read(await ctx.ask(prompt, variables, history, model=model, output=output))
     except BadOutput as error:
         told = said(REPAIR.format(problem=error.problem))
-    return read(await ctx.ask(prompt, variables, (*history, told)))
+    return read(await ctx.ask(prompt, variables, (*history, told), model=model, output=output))
+
+
+async def ask_for(
+    ctx: Context,
+    kind: type[T],
+    prompt: str,
+    variables: JsonObject,
+    history: tuple[Message, ...] = (),
+    *,
+    model: str | None = None,
+) -> T:
+    """Ask a model for a value of a type that pydantic knows; where the answer is none, say why and ask once more.
+
+    The type's schema goes to the provider, which enforces it where it can; the answer is validated in any case.
+
+    Args:
+        ctx: What the agent may reach.
+        kind: The type, a dataclass for example.
+        prompt: Name of the prompt; its own output schema does not count.
+        variables: What its template is rendered with.
+        history: The conversation so far.
+        model: Name of a model configuration; the run's own by default.
+
+    Raises:
+        BadOutput: The second answer is no such value either.
+    """
+    adapter = TypeAdapter(kind)
+
+    def read(response: ModelResponse) -> T:
+        try:
+            return adapter.validate_python(response.output)
+        except ValidationError as error:
+            problem = f"The answer is no {getattr(kind, '__name__', kind)}: {reasons(error)}."
+            raise BadOutput(problem, fix="ask otherwise, or another model.") from error
+
+    return await consult(ctx, prompt, variables, read, history, model=model, output=closed(adapter.json_schema()))
 
 
 def step_record(response: ModelResponse) -> StepRecord:
@@ -73,6 +116,9 @@ def step_record(response: ModelResponse) -> StepRecord:
         calls = [{"name": call.name, "arguments": call.arguments} for call in response.calls]
         known = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
         output = {"thinking": response.text, **known, "calls": calls}
+    if isinstance(output, dict):
+        given = tuple(part for part in response.reasoning if part.data)
+        output = {**cast("dict[str, Any]", output), "reasoning": given}
     try:
         return StepRecord.model_validate(output)
     except ValidationError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
 from tea.errors import BadArguments
@@ -13,8 +13,13 @@ from tea.runtime.pending import Launch, Pending
 from tea.runtime.pump import Pump
 
 
-def timer(pump: Pump, seconds: float) -> Launch:
+def timer(pump: Pump, seconds: float, passed: Callable[[str], float] = lambda key: 0.0) -> Launch:
     """Return what starts a timer.
+
+    Args:
+        pump: That of the run.
+        seconds: How long it runs.
+        passed: Tells how much of that an earlier process took, by the timer's key.
 
     Raises:
         BadArguments: `seconds` is not a finite number from 0.
@@ -24,7 +29,8 @@ def timer(pump: Pump, seconds: float) -> Launch:
 
     def launch(pending: Pending) -> Callable[[], object]:
         fired = Entry(event="fired", key=pending.key)
-        return asyncio.get_running_loop().call_later(seconds, pump.happen, fired).cancel
+        left = max(0.0, seconds - passed(pending.key))
+        return asyncio.get_running_loop().call_later(left, pump.happen, fired).cancel
 
     return launch
 
@@ -35,20 +41,21 @@ class Timeout:
     Args:
         pump: That of the run.
         seconds: How long the body may take.
-        passed: How much of that an earlier process took.
+        elapsed: How much of that earlier processes took, by key; a resumed run does not get it again.
     """
 
-    def __init__(self, pump: Pump, seconds: float, passed: float = 0.0) -> None:
+    def __init__(self, pump: Pump, seconds: float, elapsed: Mapping[str, float]) -> None:
         self._pump = pump
         self._seconds = seconds
-        self._passed = passed
+        self._elapsed = elapsed
         self._fired = False
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> float:
         self._branch = self._pump.branches.here()
         self._cancels = len(self._branch.cancels)
-        launch = timer(self._pump, max(0.0, self._seconds - self._passed))
+        launch = timer(self._pump, self._seconds, self._passed)
         self._pending = self._pump.begin("timeout", "", self._seconds, ("fired",), launch, self._fire)
+        return self._passed(self._pending.key)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -58,6 +65,9 @@ class Timeout:
         only_ours = self._fired and len(self._branch.cancels) <= self._cancels
         if only_ours and isinstance(error, asyncio.CancelledError):
             raise TimeoutError(f"{self._seconds} seconds passed.") from error
+
+    def _passed(self, key: str) -> float:
+        return self._elapsed.get(key, 0.0)
 
     def _fire(self, event: Entry) -> None:
         self._fired = True

@@ -8,7 +8,7 @@ from typing import Protocol
 from tea.errors import BadInput
 from tea.refs import is_digest
 from tea.store.files import damaged, read_regular, reading, write_over, writing
-from tea.store.scratch import Scratch, make_folders
+from tea.store.scratch import Scratch
 from tea.store.strict import Refused
 
 BLOB_LIMIT = 2**30
@@ -51,6 +51,7 @@ class FileBlobs:
     def __init__(self, folder: Path, scratch: Scratch) -> None:
         self._folder = folder
         self._scratch = scratch
+        self._settled: set[str] = set()
 
     def put(self, data: bytes, media_type: str) -> str:
         """See `Blobs.put`."""
@@ -62,7 +63,7 @@ class FileBlobs:
         path = self._path(digest)
         if not _holds(path, data):
             with writing(path):
-                make_folders(path.parent)
+                self._scratch.settle(path.parent, self._settled)
             write_over(path.with_suffix(".type"), media_type.encode("ascii"), self._scratch)
             write_over(path, data, self._scratch)
         return digest

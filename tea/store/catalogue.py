@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from pydantic_core import from_json, to_json
 
@@ -23,7 +23,7 @@ from tea.refs import plural
 from tea.store.files import read_regular, write_all
 from tea.store.scratch import Scratch
 from tea.store.strict import Refused
-from tea.types import JsonObject
+from tea.types import JsonObject, JsonValue
 
 FOLDER = ".catalogue"
 _LIMIT = 2**30
@@ -32,31 +32,28 @@ _SETTLED = 2 * 10**9  # nanoseconds; no file system in use tells times apart wor
 _WORTH = 64  # rows that cost as much to read as the whole catalogue costs to write, roughly
 
 
+Facts = tuple[JsonValue, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
     """What a list shows of one component, and where that was read.
 
     Args:
-        facts: What it shows, as JSON; None where the component is out of sight.
+        facts: What it shows, as JSON values, as many for each component as its form has; None where it is out of sight.
         head: Number of the head that was read; 0 where nothing may be kept, because there is none or it is damaged.
         version: The version that was read, None where the head names none.
     """
 
-    facts: JsonObject | None
+    facts: Facts | None
     head: int = 0
     version: str | None = None
 
 
 Describe = Callable[[str], Described]
-
-
-class _Row(NamedTuple):
-    """One component's row: the stamps of its files, head and version they belong to, and what a list shows."""
-
-    stamp: list[int]
-    head: int
-    version: str | None
-    facts: dict[str, Any] | None
+Stamp = tuple[int, ...]
+_Row = tuple[Any, ...]  # flat, since thousands are made: stamp, head, version, whether it is in sight, facts
+_HEAD, _VERSION, _SHOWN, _FACTS = range(9, 13)
 
 
 class Catalogue:
@@ -76,7 +73,7 @@ class Catalogue:
         self._rows: dict[str, dict[str, _Row]] = {}
         self._unsaved: Counter[str] = Counter()
 
-    def survey(self, kind: str, names: Sequence[str], form: int, describe: Describe) -> dict[str, JsonObject | None]:
+    def survey(self, kind: str, names: Sequence[str], form: int, describe: Describe) -> dict[str, Facts | None]:
         """Return what a list shows of each of `names`.
 
         Args:
@@ -90,12 +87,12 @@ class Catalogue:
             known = self._known(kind, form)
         folder = self._root / plural(kind)
         rows: dict[str, _Row] = {}
-        found: dict[str, JsonObject | None] = {}
+        found: dict[str, Facts | None] = {}
         with _Stamps(folder) as stamps:
             for name in names:
                 row = known.get(name)
-                if row is not None and stamps.of(name, row.head, row.version) == row.stamp:
-                    rows[name], found[name] = row, row.facts
+                if row is not None and stamps.of(name, row[_HEAD], row[_VERSION]) == row[:_HEAD]:
+                    rows[name], found[name] = row, row[_FACTS:] if row[_SHOWN] else None
                     continue
                 described, row = _read(name, describe, stamps, self._clock())
                 found[name] = described.facts
@@ -105,12 +102,12 @@ class Catalogue:
         self._rows[kind] = rows
         if self._unsaved[kind] * _WORTH >= len(rows) >= self._least:
             self._unsaved[kind] = 0
-            self._save(self._path(kind), form, rows)
+            self._save(self._path(kind), {"form": form, **_columns(rows)})
         return found
 
     def outlines(
-        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
-    ) -> dict[str, JsonObject]:
+        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], Facts]
+    ) -> dict[str, Facts]:
         """Return what a list shows of sources beside the registry; it is kept where there is a catalogue.
 
         Args:
@@ -120,10 +117,10 @@ class Catalogue:
             outline: Reads one source.
         """
         path = self._path(f"shipped_{kind}")
-        known = self._load(path, form)
-        found: dict[str, JsonObject] = {one: known[one] if one in known else outline(one) for one in digests}
-        if found != known and path.parent.is_dir():
-            self._save(path, form, found)
+        known: dict[str, Any] = self._load(path, form).get("rows", {})
+        found: dict[str, Facts] = {one: tuple(known[one]) if one in known else outline(one) for one in digests}
+        if found.keys() != known.keys() and path.parent.is_dir():
+            self._save(path, {"form": form, "rows": found})
         return found
 
     def mark(self, kind: str, name: str) -> tuple[int, int] | None:
@@ -135,25 +132,26 @@ class Catalogue:
         return (facts.st_ino, facts.st_ctime_ns) if facts.st_ctime_ns < self._clock() - _SETTLED else None
 
     def _known(self, kind: str, form: int) -> dict[str, _Row]:
+        kept = self._load(self._path(kind), form)
         try:
-            return {name: _Row(*row) for name, row in self._load(self._path(kind), form).items()}
-        except TypeError:
+            return _rows(kept) if kept else {}
+        except (TypeError, ValueError, KeyError):
             return {}
 
     def _load(self, path: Path, form: int) -> dict[str, Any]:
-        """Return the rows on disk; none where they are missing, torn, or of another form."""
+        """Return what is on disk; nothing where it is missing, torn, or of another form."""
         try:
             data = read_regular(path, _LIMIT)
             kept = cast("dict[str, Any]", from_json(data[_CHECK + 1 :]))
             if data[:_CHECK] == _check(data[_CHECK + 1 :]) and kept["form"] == form:
-                return dict(kept["rows"])
+                return kept
         except (OSError, Refused, ValueError, TypeError, KeyError):
             pass
         return {}
 
-    def _save(self, path: Path, form: int, rows: Mapping[str, Any]) -> None:
-        """Put the rows on disk, where that is possible; the last of several writers wins, and none can be wrong."""
-        data = to_json({"form": form, "rows": rows})
+    def _save(self, path: Path, document: JsonObject) -> None:
+        """Put a catalogue on disk, where that is possible; the last of several writers wins, and none can be wrong."""
+        data = to_json(document)
         with suppress(OSError):
             if not path.parent.is_dir():
                 path.parent.mkdir(exist_ok=True)
@@ -185,22 +183,21 @@ class _Stamps:
         if self._descriptor >= 0:
             os.close(self._descriptor)
 
-    def of(self, name: str, head: int, version: str | None) -> list[int]:
+    def of(self, name: str, head: int, version: str | None) -> Stamp:
         """Return the stamp of a component's state, empty where a file is missing or cannot be looked at."""
         at = self._descriptor
         try:
-            facts = os.stat(f"{name}/heads", dir_fd=at)
-            stamp = [facts.st_ino, facts.st_ctime_ns, facts.st_size]
-            facts = os.stat(f"{name}/heads/{head:06d}.json", dir_fd=at, follow_symlinks=False)
-            stamp += (facts.st_ino, facts.st_ctime_ns, facts.st_size)
-            if version is not None:
-                facts = os.stat(f"{name}/versions/{version}.json", dir_fd=at, follow_symlinks=False)
-                stamp += (facts.st_ino, facts.st_ctime_ns, facts.st_size)
+            one = os.stat(f"{name}/heads", dir_fd=at)
+            two = os.stat(f"{name}/heads/{head:06d}.json", dir_fd=at, follow_symlinks=False)
+            stamp = one.st_ino, one.st_ctime_ns, one.st_size, two.st_ino, two.st_ctime_ns, two.st_size
+            if version is None:
+                return (*stamp, 0, 0, 0)
+            one = os.stat(f"{name}/versions/{version}.json", dir_fd=at, follow_symlinks=False)
+            return (*stamp, one.st_ino, one.st_ctime_ns, one.st_size)
         except OSError:
-            return []
-        return stamp
+            return ()
 
-    def settled(self, name: str, stamp: list[int], moment: int) -> bool:
+    def settled(self, name: str, stamp: Stamp, moment: int) -> bool:
         """Tell whether nothing of a component changed since `moment`, so that what was read later is what was stamped.
 
         A change so shortly before that it may have the same time as one after counts as later.
@@ -220,7 +217,34 @@ def _read(name: str, describe: Describe, stamps: _Stamps, moment: int) -> tuple[
     stamp = stamps.of(name, found.head, found.version)
     if not stamps.settled(name, stamp, moment):
         return found, None
-    return found, _Row(stamp, found.head, found.version, None if found.facts is None else dict(found.facts))
+    return found, (*stamp, found.head, found.version, found.facts is not None, *(found.facts or ()))
+
+
+def _columns(rows: Mapping[str, _Row]) -> dict[str, Any]:
+    """Return rows as columns, which are read in half the time, as fewer things are made."""
+    width = max(map(len, rows.values()), default=0)
+    even = (row + (None,) * (width - len(row)) for row in rows.values())
+    return {"names": list(rows), "columns": list(zip(*even, strict=True))}
+
+
+def _rows(kept: Mapping[str, Any]) -> dict[str, _Row]:
+    """Return the rows of columns; an error where they are not whole."""
+    if len(kept["columns"]) < _FACTS:
+        raise ValueError("columns are missing")
+    return dict(zip(kept["names"], zip(*kept["columns"], strict=True), strict=True))
+
+
+def whole(path: Path) -> bool:
+    """Tell whether a file is a catalogue as it was written.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        data = read_regular(path, _LIMIT)
+    except Refused:
+        return False
+    return data[:_CHECK] == _check(data[_CHECK + 1 :])
 
 
 def _check(data: bytes) -> bytes:

@@ -46,7 +46,30 @@ def database(path: Path, schema: str) -> Generator[Connection]:
         fix = "look at its permissions, free space on its disk, or end what else uses it."
         raise StorageError(f"Cannot use {shown(path)}: {str(error)[:120]}.", fix=fix) from error
     except sqlite3.DatabaseError as error:
-        raise Damaged(f"{shown(path)} is no database.", fix="remove it; it is made again.") from error
+        raise Damaged(f"{shown(path)} is no database.", fix="`tea doctor --repair` removes it; it is made again.") from error
+
+
+def fault(path: Path) -> str:
+    """Return what is wrong with a database, in words; empty where nothing is, or where others hold it all the while.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    import sqlite3
+
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)
+        try:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            return ""
+        raise StorageError(f"Cannot read {shown(path)}: {str(error)[:120]}.", fix="look at its permissions.") from error
+    except sqlite3.DatabaseError as error:
+        return str(error)[:120]
+    return "" if found == ("ok",) else " ".join(str(found[0] if found else "it is empty").split())[:120]
 
 
 def discard(path: Path) -> None:

@@ -1,9 +1,10 @@
 """Append-only streams of events, each event written once for its key, by any number of processes.
 
 On disk, `<root>/<stream>.jsonl`: one JSON object a line, with the stream's name, the event's key and the event.
-An append looks for the key and writes its line under one lock (`flock`), in one write, and is synced before it
-returns. Only the end can be torn, by a crash in the middle of a write: such an end lacks its newline, was never
-reported as written, is ignored by readers and cut off by the next append.
+An append looks for the key and writes its line under one lock (`flock`), in one write. It survives the end of the
+process at once, and a loss of power where it is synced before it returns, or once `sync` has. Only the end can be torn,
+by a crash in the middle of a write: such an end lacks its newline, was never reported as written, is ignored by readers
+and cut off by the next append.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tea.errors import BadArguments, StorageError
-from tea.store.files import damaged, open_regular, shown, storage_error, write_all, writing
+from tea.store.files import damaged, open_regular, reading, shown, storage_error, write_all, writing
 from tea.store.scratch import make_folders, sync_folder
 from tea.store.strict import Refused, as_json_object, dumps, loads
 from tea.types import JsonObject
@@ -28,20 +29,21 @@ from tea.types import JsonObject
 EVENT_LIMIT = 256 * 1024
 STREAM_LIMIT = 64 * 2**20
 
-_OPEN_STREAMS = 32
+_OPEN_STREAMS, _OPEN_BYTES = 1024, 64 * 2**20
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
 class EventStore(Protocol):
-    """Where events are kept; every method blocks, so call it in a thread."""
+    """Where events are kept; every method but `at_once` blocks, so call it in a thread."""
 
-    def append(self, stream: str, key: str, event: JsonObject) -> bool:
+    def append(self, stream: str, key: str, event: JsonObject, *, synced: bool = True) -> bool:
         """Add an event at the end of a stream, unless the stream has one of that key.
 
         Args:
             stream: Any name; a stream begins with its first event.
             key: What makes the event one and the same, however often it is sent.
             event: JSON data, with its key and stream at most `EVENT_LIMIT` bytes.
+            synced: Whether it survives a loss of power, too, before this returns.
 
         Returns:
             Whether it was added.
@@ -53,12 +55,49 @@ class EventStore(Protocol):
         """
         ...
 
+    def at_once(self, stream: str, key: str, event: JsonObject) -> bool:
+        """Add an event like `append` without `synced`, if that means one write and no waiting; tell whether it is there.
+
+        Raises:
+            BadArguments: The event is not JSON, or too large.
+            StorageError: It cannot be written.
+        """
+        ...
+
+    def sync(self, stream: str) -> None:
+        """Make all events of a stream that were added here survive a loss of power.
+
+        Raises:
+            StorageError: The disk does not confirm.
+        """
+        ...
+
     def read(self, stream: str) -> tuple[JsonObject, ...]:
         """Return the events of a stream, oldest first, for looking at only; none where there is no such stream.
 
         Raises:
             StorageError: They cannot be read.
             Damaged: The stream is not what was written.
+        """
+        ...
+
+    def keyed(self, stream: str) -> tuple[tuple[str, JsonObject], ...]:
+        """Return what `read` does, each event with its key."""
+        ...
+
+    def streams(self) -> list[str]:
+        """Return the names of all streams that hold an event; one whose first line is damaged is left out.
+
+        Raises:
+            StorageError: They cannot be read.
+        """
+        ...
+
+    def remove(self, stream: str) -> None:
+        """Remove a stream for good, where there is one.
+
+        Raises:
+            StorageError: It cannot be removed.
         """
         ...
 
@@ -75,21 +114,56 @@ class FileEvents:
         self._streams: OrderedDict[str, _Stream] = OrderedDict()
         self._lock = threading.Lock()
 
-    def append(self, stream: str, key: str, event: JsonObject) -> bool:
+    def append(self, stream: str, key: str, event: JsonObject, *, synced: bool = True) -> bool:
         """Add an event; see `EventStore.append`."""
-        return self._stream(stream).append(key, _line(stream, key, event))
+        return self._stream(stream).append(key, _line(stream, key, event)[0], synced)
+
+    def at_once(self, stream: str, key: str, event: JsonObject) -> bool:
+        """Add an event, if that takes no time; see `EventStore.at_once`."""
+        line, kept = _line(stream, key, event)
+        return self._stream(stream).at_once(key, line, kept)
+
+    def sync(self, stream: str) -> None:
+        """Make what was added durable; see `EventStore.sync`."""
+        self._stream(stream).sync()
 
     def read(self, stream: str) -> tuple[JsonObject, ...]:
         """Return the events; see `EventStore.read`."""
         return self._stream(stream).read()
 
+    def keyed(self, stream: str) -> tuple[tuple[str, JsonObject], ...]:
+        """Return the events with their keys; see `EventStore.keyed`."""
+        return self._stream(stream).keyed()
+
+    def streams(self) -> list[str]:
+        """Return all streams; see `EventStore.streams`."""
+        with reading(self._root):
+            names = (_name_in(path) for path in sorted(self._root.glob("*.jsonl")))
+            return [name for name in names if name is not None]
+
+    def remove(self, stream: str) -> None:
+        """Remove a stream; see `EventStore.remove`."""
+        path = self._root / _file_name(stream)
+        with self._lock, writing(path):
+            self._streams.pop(stream, None)
+            path.unlink(missing_ok=True)
+
     def _stream(self, name: str) -> _Stream:
         with self._lock:
-            found = self._streams.pop(name, None) or _Stream(self._root / _file_name(name), name)
-            self._streams[name] = found
-            if len(self._streams) > _OPEN_STREAMS:
-                self._streams.popitem(last=False)
+            found = self._streams.get(name)
+            if found is None:
+                found = self._streams[name] = _Stream(self._root / _file_name(name), name)
+                self._shrink()
+            self._streams.move_to_end(name)
             return found
+
+    def _shrink(self) -> None:
+        """Let go of the streams that were used the longest ago."""
+        held = sum(one.size for one in self._streams.values())
+        for name in list(self._streams)[:-1]:
+            if len(self._streams) <= _OPEN_STREAMS and held <= _OPEN_BYTES:
+                return
+            held -= self._streams.pop(name).size
 
 
 class _Stream:
@@ -101,18 +175,55 @@ class _Stream:
         self._lock = threading.Lock()
         self._forget((0, 0))
 
-    def append(self, key: str, line: bytes) -> bool:
+    @property
+    def size(self) -> int:
+        """Bytes of the events that are held in memory."""
+        return self._end
+
+    def append(self, key: str, line: bytes, synced: bool) -> bool:
         with self._lock, writing(self._path):
             make_folders(self._path.parent)
             with self._open(os.O_RDWR | os.O_CREAT | os.O_APPEND, fcntl.LOCK_EX) as descriptor:
                 self._catch_up(descriptor)
                 if key in self._keys:
+                    if synced and self._safe < self._end:
+                        self._confirm(descriptor)
                     return False
                 if self._end + len(line) > STREAM_LIMIT:
                     raise StorageError(f"{shown(self._path)} is full.", fix="start a new session.")
-                self._write(descriptor, line)
+                os.ftruncate(descriptor, self._end)
+                self._write(descriptor, line, synced)
                 self._catch_up(descriptor)
+                self._safe = self._end if synced else self._safe
                 return True
+
+    def at_once(self, key: str, line: bytes, event: JsonObject) -> bool:
+        """Add a line, unless others are at the file, or have written what was not read yet; tell whether it is there."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if key in self._keys:
+                return False
+            with self._open(os.O_WRONLY | os.O_CREAT | os.O_APPEND, fcntl.LOCK_EX | fcntl.LOCK_NB) as descriptor:
+                status = os.fstat(descriptor)
+                known = self._end == 0 or (status.st_dev, status.st_ino) == self._identity
+                if not known or status.st_size != self._end or self._end + len(line) > STREAM_LIMIT:
+                    return False
+                self._identity = status.st_dev, status.st_ino
+                with writing(self._path):
+                    self._write(descriptor, line, synced=False)
+                self._keep(key, event, len(line))
+                return True
+        except OSError:  # a lock that others hold, or what `append` will tell
+            return False
+        finally:
+            self._lock.release()
+
+    def sync(self) -> None:
+        with self._lock, writing(self._path), suppress(FileNotFoundError):
+            if not 0 < self._safe == self._end:
+                with self._open(os.O_RDONLY, fcntl.LOCK_SH) as descriptor:
+                    self._confirm(descriptor)
 
     def read(self) -> tuple[JsonObject, ...]:
         with self._lock:
@@ -124,6 +235,10 @@ class _Stream:
             except OSError as problem:
                 raise storage_error("read", self._path, problem) from problem
             return tuple(self._events)
+
+    def keyed(self) -> tuple[tuple[str, JsonObject], ...]:
+        events = self.read()
+        return tuple(zip(self._keys, events, strict=False))  # others may have added keys meanwhile
 
     @contextmanager
     def _open(self, flags: int, lock: int) -> Generator[int]:
@@ -137,18 +252,23 @@ class _Stream:
         finally:
             os.close(descriptor)
 
-    def _write(self, descriptor: int, line: bytes) -> None:
+    def _write(self, descriptor: int, line: bytes, synced: bool) -> None:
         """Add a line after the last whole one, or nothing."""
-        os.ftruncate(descriptor, self._end)
         try:
             write_all(descriptor, line)
-            os.fsync(descriptor)
+            if synced:
+                self._confirm(descriptor)
         except BaseException:
             with suppress(OSError):
                 os.ftruncate(descriptor, self._end)
             raise
-        if self._end == 0:
+
+    def _confirm(self, descriptor: int) -> None:
+        """Have the disk confirm what is in the file, and its name where that is not known to be."""
+        os.fsync(descriptor)
+        if self._safe == 0:
             sync_folder(self._path.parent)
+        self._safe = self._end
 
     def _catch_up(self, descriptor: int) -> None:
         """Read what this and other processes have added since."""
@@ -170,27 +290,32 @@ class _Stream:
             event = as_json_object(record["event"])
         except Refused as reason:
             raise damaged(self._path, f"line {len(self._events) + 1}: {reason}") from reason
-        self._end += len(line) + len(b"\n")
-        self._keys.add(record["key"])
+        self._keep(record["key"], event, len(line) + len(b"\n"))
+
+    def _keep(self, key: Any, event: JsonObject, size: int) -> None:
+        self._end += size
+        self._keys[key] = None
         self._events.append(event)
 
     def _forget(self, identity: tuple[int, int]) -> None:
         self._identity = identity
         self._end = 0
-        self._keys: set[Any] = set()
+        self._safe = 0
+        self._keys: dict[Any, None] = {}
         self._events: list[JsonObject] = []
 
 
-def _line(stream: str, key: str, event: JsonObject) -> bytes:
+def _line(stream: str, key: str, event: JsonObject) -> tuple[bytes, JsonObject]:
+    """Return an event's line, and the event as whoever reads the line finds it."""
     try:
         line = dumps({"stream": stream, "key": key, "event": event}) + b"\n"
-        loads(line)
+        kept = as_json_object(as_json_object(loads(line))["event"])
     except Refused as reason:
         raise BadArguments(f"The event cannot be stored: {reason}.", fix="give plain data.") from reason
     if len(line) > EVENT_LIMIT:
         problem = f"The event has {len(line):,} bytes, and {EVENT_LIMIT:,} are allowed."
         raise BadArguments(problem, fix="record less, or write a file and record its name.")
-    return line
+    return line, kept
 
 
 def _read(descriptor: int, start: int, end: int) -> bytes:
@@ -199,6 +324,14 @@ def _read(descriptor: int, start: int, end: int) -> bytes:
         parts.append(part)
         start += len(part)
     return b"".join(parts)
+
+
+def _name_in(path: Path) -> str | None:
+    """Return the name of the stream that a file's first line is of."""
+    with suppress(Refused, OSError), path.open("rb") as file:
+        name = as_json_object(loads(file.readline(EVENT_LIMIT))).get("stream")
+        return name if isinstance(name, str) and _file_name(name) == path.name else None
+    return None
 
 
 def _file_name(stream: str) -> str:

@@ -1,13 +1,13 @@
 """Journals: the append-only record of each run, written by one holder at a time.
 
 On disk, `<root>/<run>/journal.jsonl` (see `lines`), `<root>/<run>/lease` and `<root>/<run>/blobs/`. A run appears
-with journal and lease in one rename. An append is one write, so it survives SIGKILL; it survives a loss of power
-after `sync`, which many callers share.
+with lease, first records, and all that was put beside them, in one rename. An append is one write, so it survives
+SIGKILL; it survives a loss of power after `sync`, which many callers share.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -20,18 +20,26 @@ from tea.store.scratch import Scratch, sync_folder
 from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
 from tea.types import JsonObject
 
+BLOBS = "blobs"
+Begin = Callable[[Path, Blobs], Sequence[JsonObject | str]]
+"""Gives the first records of a run, from the folder where what lies beside them is put, and its blobs."""
+
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
 
 
 class JournalStore(Protocol):
     """Where the journals of runs are kept."""
 
-    def create(self, run: str) -> "JournalWriter":
+    def create(self, run: str, begin: "Begin | None" = None) -> "JournalWriter":
         """Begin the journal of a new run, and hold it.
+
+        Args:
+            run: The run.
+            begin: Gives its first records. The run is seen by nobody before it has them.
 
         Raises:
             Conflict: That run exists.
-            StorageError: It cannot be written; nothing of it is left.
+            StorageError: It cannot be written; nothing of it is left, nor where `begin` raises.
         """
         ...
 
@@ -54,8 +62,12 @@ class JournalStore(Protocol):
         """
         ...
 
-    def runs(self) -> list[str]:
-        """Return all runs, the one begun last first; one whose journal was lost too, which reading it tells."""
+    def runs(self, known: Container[str] = ()) -> list[str]:
+        """Return all runs, the one begun last first; one whose journal was lost too, which reading it tells.
+
+        Args:
+            known: Runs to leave out, without looking at them.
+        """
         ...
 
     def size(self, run: str) -> int:
@@ -165,15 +177,21 @@ class FileJournals:
         self._durability: Durability = durability
         self._scratch = Scratch(self._root)
 
-    def create(self, run: str) -> FileJournalWriter:
+    def create(self, run: str, begin: Begin | None = None) -> FileJournalWriter:
         """See `JournalStore.create`."""
         folder = self._folder(run)
         with writing(folder), self._scratch.folder() as temporary:
+            self._scratch.settle(self._root)
             writer = FileJournalWriter(run, temporary, self._durability)
             try:
+                writer.append(begin(temporary, FileBlobs(temporary / BLOBS, self._scratch)) if begin else ())
                 if not publish(temporary, folder):
                     raise Conflict(f"The run {run!r} exists already.", fix="choose another id, or resume that run.")
-                writer.moved(folder)
+                try:
+                    writer.moved(folder)
+                except BaseException:
+                    os.rename(folder, temporary)
+                    raise
             except BaseException:
                 writer.close()
                 raise
@@ -184,6 +202,8 @@ class FileJournals:
         folder = self._existing(run)
         with reading(folder / JOURNAL):
             os.stat(folder / JOURNAL)
+        with writing(folder):
+            self._scratch.settle(self._root)
         return FileJournalWriter(run, folder, self._durability)
 
     def read(self, run: str, start: int = 0) -> JournalReading:
@@ -191,11 +211,12 @@ class FileJournals:
         folder = self._existing(run)
         return JournalReading(folder / JOURNAL, start, left(folder / LEASE))
 
-    def runs(self) -> list[str]:
+    def runs(self, known: Container[str] = ()) -> list[str]:
         """See `JournalStore.runs`."""
         with reading(self._root):
-            names = [name for name in os.listdir(self._root) if _RUN.fullmatch(name)] if self._root.is_dir() else []
-            found = [name for name in names if _is_run(self._root / name)]
+            names = os.listdir(self._root) if self._root.is_dir() else []
+            fresh = [name for name in names if name not in known and _RUN.fullmatch(name)]
+            found = [name for name in fresh if _is_run(self._root / name)]
         return sorted(found, key=lambda name: (started(self._root / name / LEASE), name), reverse=True)
 
     def size(self, run: str) -> int:
@@ -223,7 +244,7 @@ class FileJournals:
 
     def blobs(self, run: str) -> FileBlobs:
         """See `JournalStore.blobs`."""
-        return FileBlobs(self._existing(run) / "blobs", self._scratch)
+        return FileBlobs(self._existing(run) / BLOBS, self._scratch)
 
     def _folder(self, run: str) -> Path:
         if not _RUN.fullmatch(run):

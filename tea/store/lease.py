@@ -1,7 +1,7 @@
 """The lease of a run: who may append to its journal, and since when.
 
 The right is a lock (`flock`) on the file, which the system takes back the moment the holder dies. The file itself
-only grows, by one line for each holder: epoch, process, time. The epoch fences: a holder whose lock was lost in
+only grows, by one line for each holder: epoch, process, time, check. The epoch fences: a holder whose lock was lost in
 some way that no lock can prevent (a deleted file, a network file system) sees a newer epoch and stops.
 A holder that gives the lease back adds how many records were safe on disk by then, so that a journal which was cut
 at the end of a line later is not taken for a run that was interrupted there.
@@ -24,6 +24,10 @@ from tea.store.strict import Refused
 _Identity: TypeAlias = tuple[int, int, int, int]
 
 _LINE = re.compile(rb"([0-9]{8,12}) ([0-9]+) ([0-9]+)")
+_WHOLE = re.compile(rb"(?:left:([0-9]{1,18}):|([0-9]{8,12} [0-9]+ [0-9]+) )([0-9a-f]{8})")
+_UNFINISHED = re.compile(
+    rb"(l(e(f(t(:[0-9]*(:[0-9a-f]*)?)?)?)?)?)?|[0-9]{1,12}( ([0-9]{1,7}( ([0-9]{1,19}( [0-9a-f]{0,7})?)?)?)?)?"
+)
 _LEFT = re.compile(rb"^left:([0-9]{1,18}):([0-9a-f]{8})$", re.MULTILINE)
 _LOOKS, _LOOK_SECONDS = 5, 0.002
 
@@ -105,7 +109,8 @@ class Lease:
             content = self._content()
             epoch = _epoch(content) + 1
             mend = b"" if content.endswith(b"\n") or not content else b"\n"
-            write_all(self._descriptor, mend + b"%08d %d %d\n" % (epoch, os.getpid(), time.time_ns()))
+            line = b"%08d %d %d" % (epoch, os.getpid(), time.time_ns())
+            write_all(self._descriptor, mend + b"%b %b\n" % (line, _sum(line)))
             return epoch, _left(content), _identity(os.fstat(self._descriptor))
 
     def _content(self) -> bytes:
@@ -145,6 +150,20 @@ def left(path: Path) -> int:
     with suppress(OSError, Refused):
         return _left(read_regular(path, FILE_LIMIT))
     return 0
+
+
+def verify(path: Path) -> None:
+    """Look at what holders wrote; a line that one of them could not finish is no damage.
+
+    Raises:
+        Damaged: A line is not what was written, or the file is missing.
+        StorageError: It cannot be read.
+    """
+    with reading(path):
+        for number, line in enumerate(read_regular(path, FILE_LIMIT).split(b"\n"), 1):
+            whole = _WHOLE.fullmatch(line)
+            if not (_sum(whole[1] or whole[2]) == whole[3] if whole else _UNFINISHED.fullmatch(line)):
+                raise Refused(f"line {number} is not what was written, and nothing else of the run is lost")
 
 
 def _take(descriptor: int) -> None:

@@ -101,6 +101,8 @@ class JournalReading(Iterator[JsonObject]):
         for _ in range(2):
             line = file.readline(LINE_LIMIT + 1)
             if not line.endswith(b"\n") and len(line) <= LINE_LIMIT:
+                if _verified(line[:-1] + b"\n", self.end):
+                    break  # a whole record, whose last byte is another: no crash leaves that
                 self.torn = len(line)
                 return b""
             if _verified(line, self.end):

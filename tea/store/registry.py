@@ -17,7 +17,7 @@ from typing import Any
 from tea.errors import AlreadyRegistered, BadRef, Conflict, UnknownComponent
 from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
 from tea.store.bulk import Whole, fill, place
-from tea.store.catalogue import Catalogue, Describe
+from tea.store.catalogue import Catalogue, Describe, Facts
 from tea.store.files import publish, reading, write_new, write_over, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.sealed import sealed, unsealed
@@ -37,6 +37,7 @@ class FileRegistry:
 
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
+        self.moves = 0
         self._scratch = Scratch(self._root)
         self.catalogue = Catalogue(self._root, self._scratch)
 
@@ -45,7 +46,7 @@ class FileRegistry:
         path = self._version(kind, name, version)
         data = sealed(document)
         if not (self._create_name(path, data) or self._create_file(path, data)):
-            _confirm(path)
+            self._confirm(path)
             fix = "take the next version; a version never changes once it exists."
             raise AlreadyRegistered(f"{kind}:{name}@{version} exists already.", fix=fix)
 
@@ -56,9 +57,11 @@ class FileRegistry:
         with reading(heads):
             if not heads.parent.is_dir():
                 raise _unknown(kind, name)
-        path = heads / f"{expected + 1:06d}.json"
-        if _newest(heads) != expected or not self._create_file(path, data):
+            there = expected == 0 or (heads / f"{expected:06d}.json").is_file()
+        path = heads / f"{expected + 1:06d}.json"  # heads leave no gaps, so its absence tells what a list would
+        if not there or not self._create_file(path, data):
             raise Conflict(f"{kind}:{name} was changed by someone else at the same time.", fix="try again.")
+        self.moves += 1
         return expected + 1
 
     def head(self, kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
@@ -87,16 +90,25 @@ class FileRegistry:
             files |= {f"heads/{number:06d}.json": sealed(head) for number, head in enumerate(one.heads, start=1)}
             folders[self._component(one.kind, one.name)] = files
         place(folders, self._scratch)
+        self.moves += 1
 
     def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """See `RegistryStore.bury`."""
         self.read(kind, name, version)
         write_over(self._version(kind, name, version), sealed(document), self._scratch)
+        self.moves += 1
 
     def versions(self, kind: str, name: str) -> list[str]:
         """See `RegistryStore.versions`."""
-        found = map(_version_numbers, _file_names(self._component(kind, name) / "versions"))
-        return [f"{major}.{minor}.{patch}" for major, minor, patch in sorted(filter(None, found))]
+        files = _file_names(self._component(kind, name) / "versions")
+        found = sorted((numbers, file) for file in files if (numbers := _version_numbers(file)))
+        return [file.removesuffix(".json") for _, file in found]
+
+    def highest(self, kind: str, name: str) -> str | None:
+        """See `RegistryStore.highest`."""
+        files = _file_names(self._component(kind, name) / "versions")
+        highest = max(((numbers, file) for file in files if (numbers := _version_numbers(file))), default=None)
+        return highest[1].removesuffix(".json") if highest else None
 
     def names(self, kind: str) -> list[str]:
         """See `RegistryStore.names`."""
@@ -109,13 +121,13 @@ class FileRegistry:
         """See `RegistryStore.mark`."""
         return self.catalogue.mark(kind, name) if NAME.fullmatch(name) else None
 
-    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, JsonObject | None]:
+    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, Facts | None]:
         """See `RegistryStore.survey`."""
         return self.catalogue.survey(kind, self.names(kind), form, describe)
 
     def outlines(
-        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
-    ) -> dict[str, JsonObject]:
+        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], Facts]
+    ) -> dict[str, Facts]:
         """See `RegistryStore.outlines`."""
         return self.catalogue.outlines(kind, digests, form, outline)
 
@@ -125,13 +137,13 @@ class FileRegistry:
         with writing(path):
             if component.is_dir():
                 return False
-            make_folders(component.parent)
+            self._scratch.settle(component.parent)
             with self._scratch.folder() as temporary:
                 fill(temporary, {f"versions/{path.name}": data}, durable=True)
                 if not publish(temporary, component):
                     return False
                 try:
-                    sync_folder(component.parent)
+                    self._scratch.settle(component)
                 except BaseException:
                     _withdraw(path)
                     raise
@@ -139,8 +151,15 @@ class FileRegistry:
 
     def _create_file(self, path: Path, data: bytes) -> bool:
         with writing(path):
+            self._scratch.settle(path.parent.parent)
             make_folders(path.parent)
         return write_new(path, data, self._scratch)
+
+    def _confirm(self, path: Path) -> None:
+        """Make another's version durable: it may have died before it could, and who finds the version builds on it."""
+        with writing(path):
+            self._scratch.settle(path.parent.parent)
+            sync_folder(path.parent)
 
     def _kind(self, kind: str) -> Path:
         if kind not in KINDS:
@@ -152,13 +171,6 @@ class FileRegistry:
 
     def _version(self, kind: str, name: str, version: str) -> Path:
         return self._component(kind, name) / "versions" / f"{Version.parse(version)}.json"
-
-
-def _confirm(path: Path) -> None:
-    """Make another's version durable: it may have died before it could, and who finds the version builds on it."""
-    with writing(path):
-        for folder in (path.parent, *path.parents[2:4]):
-            sync_folder(folder)
 
 
 def _withdraw(path: Path) -> None:

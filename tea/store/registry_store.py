@@ -4,12 +4,17 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Protocol
 
 from tea.store.bulk import Whole
-from tea.store.catalogue import Describe
+from tea.store.catalogue import Describe, Facts
 from tea.types import JsonObject
 
 
 class RegistryStore(Protocol):
-    """Where versions and heads are kept. All methods block; none needs a lock around it."""
+    """Where versions and heads are kept. All methods block; none needs a lock around it.
+
+    `moves` counts the changes made through this object, so that whoever shares it sees at once that there was one.
+    """
+
+    moves: int
 
     def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """Add one version, for ever.
@@ -71,6 +76,10 @@ class RegistryStore(Protocol):
         """Return the versions of a name, lowest first; none when the name is unknown."""
         ...
 
+    def highest(self, kind: str, name: str) -> str | None:
+        """Return the highest version of a name, None when the name is unknown."""
+        ...
+
     def names(self, kind: str) -> list[str]:
         """Return the names of a kind that have a version, sorted."""
         ...
@@ -82,7 +91,7 @@ class RegistryStore(Protocol):
         """
         ...
 
-    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, JsonObject | None]:
+    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, Facts | None]:
         """Return what a list shows of every name of a kind, sorted, reading only what changed since the last look.
 
         Args:
@@ -93,8 +102,8 @@ class RegistryStore(Protocol):
         ...
 
     def outlines(
-        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], JsonObject]
-    ) -> dict[str, JsonObject]:
+        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], Facts]
+    ) -> dict[str, Facts]:
         """Return what a list shows of sources that are not in the registry, reading only those it does not know.
 
         Args:

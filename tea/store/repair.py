@@ -6,21 +6,23 @@ make something up.
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tea.errors import StorageError
-from tea.refs import KINDS, is_digest, plural
+from tea.errors import BadInput, StorageError
+from tea.refs import KINDS, Kind, is_digest, plural
 from tea.store.events import STREAM_LIMIT
 from tea.store.files import damaged, open_regular, read_regular, reading, shown, write_new
 from tea.store.journal import FileJournals
+from tea.store.lease import verify
 from tea.store.lines import LINE_LIMIT
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch
 from tea.store.strict import Refused, as_json_object, loads
-from tea.store.writer import JOURNAL
+from tea.store.writer import JOURNAL, LEASE
 
 REGISTRY, TRACES, MEMORY = "registry", "traces", "memory"
 
@@ -50,14 +52,20 @@ def examine(home: Path, *, mend: bool) -> list[Finding]:
         mend: Whether to mend what can be mended.
     """
     registry, traces = home.absolute() / REGISTRY, home.absolute() / TRACES
-    found = [*_leftovers(registry, mend), *_leftovers(traces, mend), *_heads(registry)]
+    found = [*_leftovers(registry, mend), *_leftovers(traces, mend)]
+    for kind in KINDS:
+        found += _named(_components(FileRegistry(registry), registry, kind))
     for path in sorted((traces / MEMORY).glob("*.jsonl")):
-        found += _events(path)
-    journals = FileJournals(traces)
-    for run in journals.runs():
-        found += _journal(journals, traces / run, mend)
-        found += _blobs(journals, traces / run)
-    return found
+        found += _named(_events(path))
+    return [*found, *_named(_runs(FileJournals(traces), traces, mend))]
+
+
+def _named(findings: Iterable[Finding]) -> Generator[Finding]:
+    """Go through findings; that something cannot be looked at is one, too."""
+    try:
+        yield from findings
+    except StorageError as error:
+        yield Finding(problem=error.problem)
 
 
 def _leftovers(root: Path, mend: bool) -> Generator[Finding]:
@@ -66,47 +74,52 @@ def _leftovers(root: Path, mend: bool) -> Generator[Finding]:
         yield Finding(problem=problem, mendable=True, mended="removed" if gone else "")
 
 
-def _heads(root: Path) -> Generator[Finding]:
-    registry = FileRegistry(root)
-    for kind in KINDS:
-        for name in registry.names(kind):
-            folder = root / plural(kind) / name
-            versions = set(registry.versions(kind, name))
-            if not versions:
-                yield Finding(problem=f"{shown(folder)} is damaged: it holds no version.")
-            for number in range(1, registry.newest(kind, name) + 1):
-                try:
-                    current = registry.head(kind, name, number)[1].get("current")
-                except StorageError as error:
-                    yield Finding(problem=error.problem)
-                    continue
-                if current is not None and current not in versions:
-                    path = folder / "versions" / f"{str(current)[:40]}.json"
-                    versions.add(current)
-                    yield Finding(problem=f"{shown(path)} is missing: head {number} points to it.")
+def _components(registry: FileRegistry, root: Path, kind: Kind) -> Generator[Finding]:
+    for name in registry.names(kind):
+        yield from _named(_heads(registry, root / plural(kind) / name, kind, name))
+
+
+def _heads(registry: FileRegistry, folder: Path, kind: Kind, name: str) -> Generator[Finding]:
+    versions = set(registry.versions(kind, name))
+    if not versions:
+        yield Finding(problem=f"{shown(folder)} is damaged: it holds no version.")
+    for number in range(1, registry.newest(kind, name) + 1):
+        try:
+            current = registry.head(kind, name, number)[1].get("current")
+        except StorageError as error:
+            yield Finding(problem=error.problem)
+            continue
+        if current is not None and current not in versions:
+            versions.update(registry.versions(kind, name))  # it may have been added meanwhile
+        if current is not None and current not in versions:
+            path = folder / "versions" / f"{str(current)[:40]}.json"
+            versions.add(current)
+            yield Finding(problem=f"{shown(path)} is missing: head {number} points to it.")
 
 
 def _events(path: Path) -> Generator[Finding]:
     """Look at each whole line; an end without newline is left out by readers and cut off by the next writer."""
-    try:
-        with reading(path):
-            for number, line in enumerate(read_regular(path, STREAM_LIMIT).split(b"\n")[:-1], 1):
-                try:
-                    as_json_object(loads(line))
-                except Refused as reason:
-                    raise damaged(path, f"line {number}: {reason}") from reason
-    except StorageError as error:
-        yield Finding(problem=error.problem)
+    with reading(path):
+        for number, line in enumerate(read_regular(path, STREAM_LIMIT).split(b"\n")[:-1], 1):
+            try:
+                as_json_object(loads(line))
+            except Refused as reason:
+                yield Finding(problem=damaged(path, f"line {number}: {reason}").problem)
+                return
+
+
+def _runs(journals: FileJournals, traces: Path, mend: bool) -> Generator[Finding]:
+    for run in journals.runs():
+        with suppress(BadInput):  # it was removed meanwhile
+            yield from _named(_journal(journals, traces / run, mend))
+            yield from _lease(traces / run / LEASE)
+            yield from _named(_blobs(journals, traces / run))
 
 
 def _journal(journals: FileJournals, folder: Path, mend: bool) -> Generator[Finding]:
     records = journals.read(folder.name)
-    try:
-        for _ in records:
-            pass
-    except StorageError as error:
-        yield Finding(problem=error.problem)
-        return
+    for _ in records:
+        pass
     path = folder / JOURNAL
     if journals.held(folder.name):
         return
@@ -115,6 +128,15 @@ def _journal(journals: FileJournals, folder: Path, mend: bool) -> Generator[Find
         yield Finding(problem=problem, mendable=True, mended=_cut(journals, folder, records.end.size) if mend else "")
     if records.end.lines == 0:
         yield Finding(problem=f"{shown(path)} holds no record: the run never began, or its journal was cut.")
+
+
+def _lease(path: Path) -> Generator[Finding]:
+    """Look at what the holders of a run noted; a run may be carried elsewhere without it."""
+    try:
+        if os.path.lexists(path):
+            verify(path)
+    except StorageError as error:
+        yield Finding(problem=error.problem)
 
 
 def _cut(journals: FileJournals, folder: Path, size: int) -> str:

@@ -25,7 +25,35 @@ class Scratch:
     """
 
     def __init__(self, root: Path) -> None:
+        self._root = root
         self._folder = root / ".tmp"
+        self._settled: set[str] = set()
+
+    def settle(self, folder: Path, known: set[str] | None = None) -> None:
+        """Make sure that a folder is there, and make its name durable, with those of all it lies in up to the home.
+
+        Also where others created them: they may have died before the disk knew. Each is looked after once.
+
+        Args:
+            folder: A folder of the store.
+            known: Those that were looked after are noted here, where they need not be as long as the store is open.
+
+        Raises:
+            OSError: The system refuses.
+        """
+        noted = self._settled if known is None else known
+        if (str(folder) in noted or str(folder) in self._settled) and folder.is_dir():
+            return
+        if self._root.parent in folder.parents:
+            self.settle(folder.parent, known)
+            with suppress(FileExistsError):
+                os.mkdir(folder)
+            sync_folder(folder.parent)
+        else:
+            make_folders(folder)
+            if os.access(folder.parent, os.R_OK):  # what a home lies in may be closed to us, if it was there before
+                sync_folder(folder.parent)
+        noted.add(str(folder))
 
     @contextmanager
     def file(self) -> Generator[tuple[Path, int]]:

@@ -96,6 +96,8 @@ def check_depth(text: str) -> None:
         return
     brackets = _BESIDE_BRACKETS.sub("", text)
     for _ in range(DEPTH):
+        if not brackets:
+            return
         brackets = _PAIR.sub("", brackets)
     if brackets:
         raise Refused(f"it is nested more than {DEPTH} deep")

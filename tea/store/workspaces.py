@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,11 +26,11 @@ class WorkspaceStore(Protocol):
         """Return the folder that a run works in."""
         ...
 
-    def prepare(self, run: str, files: Mapping[str, Path]) -> list[dict[str, Any]]:
+    def prepare(self, folder: Path, files: Mapping[str, Path]) -> list[dict[str, Any]]:
         """Copy files into a new workspace, so that what a run works on is its own and stays.
 
         Args:
-            run: The run.
+            folder: The run's, while it is made.
             files: Paths by the name they get.
 
         Returns:
@@ -41,17 +42,26 @@ class WorkspaceStore(Protocol):
         """
         ...
 
-    def inherit(self, run: str, origin: str, inputs: Iterable[JsonObject]) -> list[dict[str, Any]]:
-        """Copy what another run was given into a new workspace.
+    def inherit(self, folder: Path, origin: str, inputs: Iterable[JsonObject]) -> list[dict[str, Any]]:
+        """Copy what another run was given into a new workspace, in place of one that is there.
 
         Args:
-            run: The new run.
+            folder: The new run's.
             origin: The other run.
             inputs: What `prepare` returned for it.
 
         Raises:
             Damaged: A file is no longer what it was given.
             StorageError: The workspace cannot be written.
+        """
+        ...
+
+    def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
+        """Yield the files that a run wrote: all of its workspace but links and unchanged inputs.
+
+        Args:
+            run: The run.
+            inputs: What `prepare` returned for it.
         """
         ...
 
@@ -82,22 +92,23 @@ class FileWorkspaces:
         """See `WorkspaceStore.path`."""
         return self._root / run / _FOLDER
 
-    def prepare(self, run: str, files: Mapping[str, Path]) -> list[dict[str, Any]]:
+    def prepare(self, folder: Path, files: Mapping[str, Path]) -> list[dict[str, Any]]:
         """See `WorkspaceStore.prepare`."""
-        folder = self.path(run)
+        folder = folder / _FOLDER
         try:
-            folder.mkdir(parents=True)
+            folder.mkdir()
         except OSError as error:
             problem = f"The workspace cannot be created: {error.strerror}."
             raise StorageError(problem, fix="choose a home you may write, with --home.") from error
         return [_copy(name, path, folder / name) for name, path in files.items()]
 
-    def inherit(self, run: str, origin: str, inputs: Iterable[JsonObject]) -> list[dict[str, Any]]:
+    def inherit(self, folder: Path, origin: str, inputs: Iterable[JsonObject]) -> list[dict[str, Any]]:
         """See `WorkspaceStore.inherit`."""
         given = list(inputs)
         self.check(origin)
+        shutil.rmtree(folder / _FOLDER, ignore_errors=True)
         try:
-            copied = self.prepare(run, {one["name"]: self.path(origin) / one["name"] for one in given})
+            copied = self.prepare(folder, {one["name"]: self.path(origin) / one["name"] for one in given})
         except BadTask as error:
             raise Damaged(f"Run {origin}: {error.problem}", fix="start its task again.") from error
         for before, now in zip(given, copied, strict=True):
@@ -105,6 +116,16 @@ class FileWorkspaces:
                 problem = f"The file {now['name'][:80]!r} of run {origin} is not what the run was given."
                 raise Damaged(problem, fix="bring it back, or start the task again.")
         return copied
+
+    def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
+        """See `WorkspaceStore.written`."""
+        given = {self.path(run) / one["name"]: one for one in inputs}
+        for folder, _, names in os.walk(self.path(run)):
+            for path in (Path(folder, name) for name in sorted(names)):
+                one = given.get(path)
+                same = one is not None and path.stat().st_size == one["bytes"] and _digest(path) == one["sha256"]
+                if path.is_file() and not path.is_symlink() and not same:
+                    yield path
 
     def check(self, run: str) -> None:
         """See `WorkspaceStore.check`."""
@@ -116,8 +137,7 @@ class FileWorkspaces:
 
 def _copy(name: str, source: Path, target: Path) -> dict[str, Any]:
     try:
-        with source.open("rb") as reading:
-            digest = hashlib.file_digest(reading, "sha256").hexdigest()
+        digest = _digest(source)
     except OSError as error:
         problem = f"The file {name[:80]!r} cannot be read: {error.strerror}."
         raise BadTask(problem, fix="check its permissions.") from error
@@ -126,3 +146,8 @@ def _copy(name: str, source: Path, target: Path) -> dict[str, Any]:
     except OSError as error:
         raise StorageError(f"{name[:80]!r} cannot be copied: {error.strerror}.", fix="free some space.") from error
     return {"name": name, "bytes": target.stat().st_size, "sha256": digest}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as reading:
+        return hashlib.file_digest(reading, "sha256").hexdigest()

@@ -87,10 +87,23 @@ class FileJournalWriter:
             # Shielded, and on a descriptor of its own: cancelling the caller or closing the writer stops no disk.
             await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._commit, descriptor, end))
 
+    def confirm(self) -> None:
+        """Do what `sync` does, and wait for it.
+
+        Raises:
+            StorageError: The disk does not confirm.
+        """
+        if self._synced is None or self._synced.size < self._end.size:
+            self._require_usable()
+            with writing(self._path):
+                self._commit(os.dup(self._descriptor), self._end)
+
     def moved(self, folder: Path) -> None:
         """Tell the writer that the folder of its run was renamed."""
         self._path = folder / JOURNAL
         self._lease.moved(folder / LEASE)
+        if self._synced is not None:
+            sync_folder(folder.parent)
 
     def close(self) -> None:
         """See `JournalWriter.close`."""

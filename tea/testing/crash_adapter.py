@@ -9,283 +9,137 @@
 order, each only when the disk has confirmed everything; `-` stands for an id that cannot be used.
 
 A payload is any JSON value. Its digest in `dump` is taken over the UTF-8 bytes of a text, and over the canonical JSON
-(sorted keys, no spaces) of any other value. A version belongs to whoever first made it current, so exactly one
-`register` is answered `ok`, also when the same bytes are sent twice; one whose writer died before that is completed by
-the next that sends the same bytes. An `append` whose id the run holds already, with the same payload, is `ok` and adds
-nothing; with another payload it is a conflict. A run that another process holds is waited for, at most 10 seconds.
+(sorted keys, no spaces, UTF-8 as it is) of any other value. A version belongs to whoever first made it current, so
+exactly one `register` is answered `ok`, also when the same bytes are sent twice; one whose writer died before that is
+completed by the next that sends the same bytes. An `append` whose id the run holds already, with the same payload, is
+`ok` and adds nothing; with another payload it is a conflict. A run that another process holds is waited for, at most
+10 seconds.
+
+`problems` of `dump` has a line for each file that is not what was written, or is missing. What a crash leaves is none.
 """
 
 import argparse
-import asyncio
-import hashlib
 import json
 import os
 import select
 import sys
-import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import NoReturn
 
-from tea.errors import AlreadyRegistered, BadInput, Conflict, TeaError
-from tea.managers.head import Head
-from tea.managers.version import VersionManager, operator, timestamp
-from tea.manifest import Manifest, canonical
-from tea.refs import Kind, Ref
+from tea.errors import BadInput, TeaError
 from tea.store.files import FILE_LIMIT, parse_json_strict, read_json_strict
-from tea.store.journal import FileJournals
-from tea.store.registry import FileRegistry
-from tea.store.writer import FileJournalWriter
-from tea.types import JsonObject, JsonValue
+from tea.testing.crash_home import Adapter, id_of
+from tea.types import JsonValue
 
-KIND: Kind = "prompt"
-WAIT_SECONDS = 10.0
-
-_FORMAT = 1
-_CONFLICT = 3
-_POLL_SECONDS = 0.005
-_MOST_OPEN = 16
-_ATTEMPTS = 1000
-_OPERATIONS = {"register": ("name", "version"), "append": ("run",)}
-
-
-class Adapter:
-    """Carries out operations on one home.
-
-    Args:
-        root: The home; created with the first operation.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self.registry = FileRegistry(root / "registry")
-        self.journals = FileJournals(root / "traces", "synced")
-        self._author = operator()
-        self._open: dict[str, _Run] = {}
-
-    def answer(self, read: Callable[[], Any]) -> tuple[int, str]:
-        """Carry out one operation, and return the exit code and the line that answer it."""
-        id: JsonValue = "-"
-        try:
-            operation = read()
-            id = _id(operation)
-            _check(operation)
-            if operation["op"] == "register":
-                self._register(operation["name"], operation["version"], _text(operation["payload"]))
-            else:
-                self._append(operation["run"], id, operation["payload"])
-        except (AlreadyRegistered, Conflict):
-            return _CONFLICT, f"conflict {id}"
-        except TeaError as error:
-            return error.exit_code, f"err {id} {' '.join(str(error).split())}"
-        return 0, f"ok {id}"
-
-    def release(self) -> None:
-        """Give all runs back."""
-        while self._open:
-            self._open.popitem()[1].writer.close()
-
-    def dump(self) -> dict[str, Any]:
-        """Return everything that can be read, and a line for each thing that cannot."""
-        found: dict[str, Any] = {"records": [], "current": {}, "traces": {}, "problems": []}
-
-        def tried(look: Callable[[], object]) -> None:
-            try:
-                look()
-            except TeaError as error:
-                found["problems"].append(error.problem)
-
-        versions = VersionManager(self.registry)
-        for name in self.registry.names(KIND):
-            for version in self.registry.versions(KIND, name):
-                tried(lambda name=name, version=version: found["records"].append(_record(versions, name, version)))
-            tried(lambda name=name: found["current"].update(_current(versions, name)))
-        for run in sorted(self.journals.runs()):
-            found["traces"][run] = {"ids": [], "torn": False}
-            tried(partial(self._read, run, found["traces"][run]))
-        return found
-
-    def _register(self, name: str, version: str, text: str) -> None:
-        before, _ = self.registry.head(KIND, name)
-        made = Manifest(kind=KIND, name=name, version=version, description=name, source=text, created=timestamp())
-        try:
-            self.registry.create(KIND, name, version, made.to_json())
-        except AlreadyRegistered:
-            if self.registry.read(KIND, name, version).get("source") != text:
-                raise
-            before = 0
-        for _ in range(_ATTEMPTS):
-            number, head = self.registry.head(KIND, name)
-            if any(self._head(name, one).get("current") == version for one in range(before + 1, number + 1)):
-                raise AlreadyRegistered(f"{name}@{version} exists already.", fix="take the next version.")
-            change = {"current": version, "undo": number or None, "author": self._author, "time": timestamp()}
-            try:
-                self.registry.advance(KIND, name, {**Head().to_json(), **head, **change}, number)
-            except Conflict:
-                continue
-            return
-        raise Conflict(f"{name} is changed by too many at once.", fix="try again.")
-
-    def _head(self, name: str, number: int) -> dict[str, Any]:
-        return self.registry.head(KIND, name, number)[1]
-
-    def _append(self, run: str, id: JsonValue, payload: JsonValue) -> None:
-        held = self._held(run)
-        try:
-            if id not in held.payloads:
-                record = {"v": _FORMAT, "time": timestamp(), "kind": "append", "id": id, "payload": payload}
-                held.writer.append([record])
-                held.payloads[id] = _digest(payload)
-                return
-            if held.payloads[id] != _digest(payload):
-                raise Conflict(f"{run} holds another record {id!r}.", fix="choose another id.")
-            asyncio.run(held.writer.sync())
-        except TeaError:
-            self._open.pop(run).writer.close()
-            raise
-
-    def _held(self, run: str) -> "_Run":
-        deadline = time.monotonic() + WAIT_SECONDS
-        while run not in self._open:
-            try:
-                if len(self._open) >= _MOST_OPEN:
-                    self.release()
-                self._open[run] = self._taken(run)
-            except Conflict:
-                # Whoever waits holds nothing, so that no two wait for each other.
-                self.release()
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(_POLL_SECONDS)
-        return self._open[run]
-
-    def _taken(self, run: str) -> "_Run":
-        try:
-            writer = self.journals.resume(run)
-        except BadInput:
-            writer = self.journals.create(run)
-        try:
-            records = [record for record in self.journals.read(run) if _appended(record)]
-        except BaseException:
-            writer.close()
-            raise
-        return _Run(writer=writer, payloads={record["id"]: _digest(record["payload"]) for record in records})
-
-    def _read(self, run: str, trace: dict[str, Any]) -> None:
-        reading = self.journals.read(run)
-        for record in reading:
-            if _appended(record):
-                trace["ids"].append(record["id"])
-        trace["torn"] = reading.torn > 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """A run that this process holds, and the digests of its payloads by id."""
-
-    writer: FileJournalWriter
-    payloads: dict[JsonValue, str]
+_LINE_LIMIT = 4 * FILE_LIMIT
+_GRACE_SECONDS = 0.01
+_INTERRUPTED = 130
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
 def main(arguments: list[str]) -> int:
     """Do what the command line says, and return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tea.testing.crash_adapter")
+    parser = _Parser(
+        prog="crash_adapter", usage="python -m tea.testing.crash_adapter batch|once|dump [FILE] --root DIR"
+    )
     parser.add_argument("mode", choices=("batch", "once", "dump"))
     parser.add_argument("file", nargs="?", type=Path, help="the operation, for once")
     parser.add_argument("--root", type=Path, required=True, help="the home")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     if (given.mode == "once") != (given.file is not None):
         parser.error("once takes a FILE, batch and dump take none")
+    _close_gaps()
     adapter = Adapter(given.root)
     try:
         if given.mode == "batch":
             return _batch(adapter)
         if given.mode == "once":
-            code, line = adapter.answer(lambda: read_json_strict(given.file, 2 * FILE_LIMIT))
-            _say(sys.stderr if code else sys.stdout, line)
+            code, line = adapter.answer(lambda: read_json_strict(given.file, _LINE_LIMIT))
+            _say(_STDERR if code else _STDOUT, line)
             return code
-        _say(sys.stdout, json.dumps(adapter.dump(), ensure_ascii=False))
+        _say(_STDOUT, json.dumps(adapter.dump(), ensure_ascii=False))
     except TeaError as error:
-        _say(sys.stderr, f"crash_adapter: {error}")
-        return error.exit_code
+        return _failed(str(error), error.exit_code)
     except OSError as error:
-        _say(sys.stderr, f"crash_adapter: {error}. Fix: look at its standard input and output.")
-        return BadInput.exit_code
+        return _failed(f"{error}. Fix: look at its standard input and output.", BadInput.exit_code)
+    except KeyboardInterrupt:
+        return _failed("Interrupted. Fix: send what was not answered again.", _INTERRUPTED)
     finally:
         adapter.release()
     return 0
 
 
+def _close_gaps() -> None:
+    """Let no file of the home get the number of a stream that is closed: answers would be written into it."""
+    for descriptor in (_STDIN, _STDOUT, _STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)  # the lowest number that is free
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with a command line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_failed(f"{message}. Fix: {self.format_usage().strip()}", BadInput.exit_code))
+
+
+def _failed(line: str, code: int) -> int:
+    with suppress(OSError):  # nobody listens; the exit code tells
+        _say(_STDERR, f"crash_adapter: {' '.join(line.split())}")
+    return code
+
+
 def _batch(adapter: Adapter) -> int:
-    for line in _lines(sys.stdin.fileno(), adapter.release):
-        _say(sys.stdout, adapter.answer(partial(parse_json_strict, line, "The operation"))[1])
+    for line in _lines(_STDIN, adapter.release):
+        _say(_STDOUT, adapter.answer(partial(_parsed, line), partial(_salvaged, line))[1])
     return 0
 
 
-def _lines(descriptor: int, idle: Callable[[], None]) -> Generator[bytes]:
-    """Yield the lines of a pipe as they come; before it waits for more, it lets go what others may want."""
-    rest = b""
+def _parsed(line: bytes) -> JsonValue:
+    if len(line) > _LINE_LIMIT:
+        raise BadInput(f"The operation has more than {_LINE_LIMIT:,} bytes.", fix="send a smaller payload.")
+    return parse_json_strict(line, "The operation")
+
+
+def _salvaged(line: bytes) -> JsonValue:
+    """Return the id in a line that is not strict JSON, where it can be made out."""
+    try:
+        return id_of(json.loads(line[:_LINE_LIMIT]))
+    except (TeaError, ValueError, RecursionError):
+        return "-"
+
+
+def _lines(descriptor: int, idle: Callable[[], object]) -> Generator[bytes]:
+    """Yield the lines of a pipe as they come; before it waits for long, it lets go what others may want.
+
+    Of a line longer than any operation, only so much is kept that it shows.
+    """
+    rest = bytearray()
     while True:
-        *whole, rest = rest.split(b"\n")
-        yield from whole
-        if not select.select([descriptor], [], [], 0)[0]:
+        if not select.select([descriptor], [], [], _GRACE_SECONDS)[0]:
             idle()
         part = os.read(descriptor, 2**16)
         if not part:
             break
-        rest += part
+        *ends, begin = part.split(b"\n")
+        for end in ends:
+            yield bytes(rest + end)
+            rest.clear()
+        if len(rest) <= _LINE_LIMIT:
+            rest += begin
     if rest:
-        yield rest
+        yield bytes(rest)
 
 
-def _say(stream: Any, line: str) -> None:
-    stream.write(line + "\n")
-    stream.flush()
-
-
-def _id(operation: JsonValue) -> JsonValue:
-    id = cast("dict[str, Any]", operation).get("id") if isinstance(operation, dict) else None
-    if isinstance(id, int) and not isinstance(id, bool):
-        return id
-    if isinstance(id, str) and id.isprintable() and 0 < len(id) <= 200 and " " not in id:
-        return id
-    fix = "send an object whose id is a number or a word of at most 200 characters."
-    raise BadInput("The operation has no usable id.", fix=fix)
-
-
-def _check(operation: dict[str, Any]) -> None:
-    if operation.get("op") not in _OPERATIONS:
-        raise BadInput("The operation is neither register nor append.", fix="name one of them as its op.")
-    for name in _OPERATIONS[operation["op"]]:
-        if not isinstance(operation.get(name), str):
-            raise BadInput(f"The operation's {name} is no text.", fix=f"send its {name}.")
-    if "payload" not in operation:
-        raise BadInput("The operation has no payload.", fix="send any JSON value.")
-    if operation["op"] == "register":
-        Ref.parse(f"{KIND}:{operation['name']}@{operation['version']}")
-
-
-def _appended(record: JsonObject) -> bool:
-    return record.get("kind") == "append" and "id" in record and "payload" in record
-
-
-def _text(payload: JsonValue) -> str:
-    return payload if isinstance(payload, str) else canonical(payload).decode()
-
-
-def _digest(payload: JsonValue) -> str:
-    return hashlib.sha256(canonical(payload)).hexdigest()
-
-
-def _record(versions: VersionManager, name: str, version: str) -> list[str]:
-    source = versions.manifest(KIND, name, version).source
-    return [name, version, hashlib.sha256(source.encode()).hexdigest()]
-
-
-def _current(versions: VersionManager, name: str) -> dict[str, str]:
-    current = versions.resolve(Ref(kind=KIND, name=name))
-    return {name: current.version} if current else {}
+def _say(descriptor: int, line: str) -> None:
+    data = memoryview(line.encode() + b"\n")
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 if __name__ == "__main__":

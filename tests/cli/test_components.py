@@ -7,6 +7,20 @@ import pytest
 
 from .conftest import PROMPT, SHOUT, Tea
 
+HALT = '''
+from tea import tool
+
+
+class Stop(BaseException):
+    """Neither an exception nor a cancellation."""
+
+
+@tool(effects="reads")
+async def halt() -> str:
+    """Halt."""
+    raise ERROR
+'''
+
 
 def test_a_component_lives_from_registration_to_rollback(tea: Tea) -> None:
     file = tea.write("shout.py", SHOUT)
@@ -198,6 +212,12 @@ def test_text_is_shown_and_written_in_pieces(tea: Tea) -> None:
     tea("vars", "greeting", "--set", "system=a", "--set", "system=b").refused(2, "twice")
 
 
+@pytest.mark.parametrize(("error", "code"), [("Stop('now')", 1), ("KeyboardInterrupt", 130)])
+def test_whatever_a_tool_raises_ends_in_one_line(tea: Tea, error: str, code: int) -> None:
+    tea("register", tea.write("halt.py", HALT.replace("ERROR", error)))
+    tea("call", "halt").refused(code)
+
+
 def test_a_purge_is_asked_for_twice(tea: Tea) -> None:
     file = tea.write("shout.py", SHOUT)
     tea("register", file)
@@ -209,7 +229,8 @@ def test_a_purge_is_asked_for_twice(tea: Tea) -> None:
     tea("show", "shout@1.0.0").refused(2, "1.0.0", "1.0.1")
     assert tea("doctor").code == 0
     tea("unregister", "shout")
-    assert tea("purge", "tool:shout", "--yes", "--json").data["purged"] == ["tool:shout@1.0.1"]
+    tea("show", "shout").refused(2, "shout")
+    assert tea("purge", "shout", "--yes", "--json").data["purged"] == ["tool:shout@1.0.1"]
     assert tea("doctor").code == 0
 
 

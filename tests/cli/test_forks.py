@@ -1,11 +1,12 @@
 """What the line does with runs that are over: fork, compare, export, lock, and remove them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from .conftest import Tea
+from .conftest import SHOUT, SLOW, Tea
 
 QUESTION = ("run", "What is 12*7?", "-q")
 
@@ -53,7 +54,9 @@ def test_positions_are_shown_and_taken(tea: Tea, asked: str) -> None:
     tea("fork", asked, "--use", "tool:nothing@1.0.0").refused(2, "nothing")
     tea("fork", asked, "--use", "model:offline@1.0.0").refused(2, "model:offline")
     tea("fork", asked, "--at", number, "--model", "gpt").refused(4, "gpt")
-    tea("fork", asked, "--at", key, "--use", "agent:planner@1.0.0").refused(2, "at work", "--at 1")
+    changed = tea.write("planner.py", tea("show", "agent:planner", "--source").out.replace("fifty steps", "50 steps"))
+    assert tea("update", "agent:planner", changed, "--version", "1.1.0").code == 0
+    tea("fork", asked, "--at", key, "--use", "agent:planner@1.1.0").refused(2, "at work", "--at 1")
     assert tea("runs", "--json").data["total"] == 3
 
 
@@ -110,11 +113,75 @@ def test_a_lock_that_does_not_fit_is_refused_and_nothing_is_written(tea: Tea) ->
     assert {*tea.files()} == {*before}
 
 
-def test_what_a_lock_does_not_name_is_not_used(tea: Tea, asked: str) -> None:
+def test_a_locked_run_that_needs_what_its_lock_leaves_out_says_so_and_ends_there(tea: Tea, asked: str) -> None:
     tea("lock", "--run", asked)
-    other = tea("run", "How many rows does cities.csv have?", "-q", "--locked", "--file", cities(tea))
-    assert (other.code, other.out) == (1, "")
-    assert "not in the lock file" in other.err
+    line = ("run", "How many rows does cities.csv have?", "--locked", "--file", cities(tea))
+    ended = tea(*line)
+    assert (ended.code, ended.out) == (2, "")
+    assert "leaves out prompt:analyzer" in ended.err.splitlines()[0]
+    assert re.search(r"^tea: \w+:\w+ is not in the lock file\. Fix: lock anew: `tea lock`", ended.err, re.MULTILINE)
+    assert tea("runs", "--json").data["runs"][0]["status"] == "failed"
+    assert tea("replay", "last").code == 0
+    assert tea("lock", "agent:planner").code == 0
+    again = tea(*line)
+    assert (again.code, again.out) == (0, "2\n")
+    assert "leaves out" not in again.err
+
+
+def test_a_locked_run_whose_agent_or_tools_are_not_locked_is_refused_and_nothing_is_written(tea: Tea) -> None:
+    assert tea("lock", "tool:calculator").code == 0
+    before = tea.files()
+    tea(*QUESTION, "--locked").refused(2, "agent:planner is not in the lock file", "tea lock")
+    assert tea("lock", "agent:planner").code == 0
+    task = tea.write("task.json", json.dumps({"task": "What is 1+1?", "tools": ["shout"]}))
+    assert tea("register", tea.write("shout.py", SHOUT)).code == 0
+    runs = tea("runs", "--json").data["total"]
+    tea("run", task, "-q", "--locked").refused(2, "tool:shout is not in the lock file")
+    assert (runs, tea("runs", "--json").data["total"]) == (0, 0)
+    assert not [one for one in tea.files() - before if "traces" in one]
+
+
+def test_a_lock_holds_what_is_reached_and_no_more(tea: Tea) -> None:
+    reached = {
+        "prompt:planner": "prompt:planner prompt:tool_calling tool:plan_offline",
+        "tool:calculator": "tool:calculator",
+        "agent:reporter": "agent:reporter environment:workspace prompt:reporter tool:compose_report",
+    }
+    for ref, names in reached.items():
+        assert tea("lock", ref).code == 0
+        assert " ".join(json.loads((tea.folder / "tea.lock").read_text())["components"]) == names
+
+
+def test_a_lock_whose_version_and_digest_do_not_belong_together_is_refused(tea: Tea) -> None:
+    assert tea("lock", "agent:planner").code == 0
+    path = tea.folder / "tea.lock"
+    lock = json.loads(path.read_text())
+    lock["components"]["tool:todo"]["version"] = "2.0.0"
+    path.write_text(json.dumps(lock))
+    tea(*QUESTION, "--locked").refused(2, "tool:todo@2.0.0", "1.0.0")
+    lock["components"]["tool:todo@1.0.0"] = lock["components"].pop("tool:todo")
+    path.write_text(json.dumps(lock))
+    tea(*QUESTION, "--locked").refused(2, "tea.lock")
+
+
+def test_a_run_whose_agent_is_not_trusted_is_refused_and_nothing_is_written(tea: Tea) -> None:
+    assert tea("register", tea.write("slow.py", SLOW)).code == 0
+    assert tea("save", "all.json").code == 0
+    other = tea.folder / "other"
+    other.mkdir()
+    state = {"TEA_STATE": str(tea.state / "other")}
+    assert tea("load", "all.json", "--home", other, **state).code == 0
+    tea("run", "0", "--agent", "slow", "--home", other, **state).refused(2, "agent:slow", "tea trust")
+    assert tea("runs", "--home", other, "--json", **state).data["total"] == 0
+
+
+def test_runs_are_compared_though_one_looked_for_what_is_not_there(tea: Tea) -> None:
+    source = SLOW.replace("await ctx.sleep(float(task.text))", 'await ctx.tcp.invoke(task.text, {"expression": "1"})')
+    assert tea("register", tea.write("slow.py", source)).code == 0
+    for name in ("calculator", "nowhere"):
+        assert tea("run", name, "--agent", "slow").code == 0
+    first, second = (one["run"] for one in tea("runs", "--json").data["runs"])
+    assert "uses tool:calculator  not used" in tea("trace", "diff", first, second).out
 
 
 def cities(tea: Tea) -> Path:

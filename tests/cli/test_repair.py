@@ -57,3 +57,29 @@ def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tea: Tea) -> None:
         process.wait(timeout=30)
     assert [one["status"] for one in tea("runs", "--json").data["runs"]] == ["unfinished"]
     assert tea("doctor").code == 0
+
+
+def test_what_is_derived_is_looked_through_and_made_again(tea: Tea) -> None:
+    tea("register", tea.write("slow.py", SLOW))
+    tea("run", "0", "--agent", "slow")
+    tea("run", "What is 12*7?")
+    tea("retrieve", "arithmetic")
+    database, vectors = tea.folder / "traces" / "usage" / "usage.sqlite", tea.folder / "registry" / ".vectors"
+    catalogue = tea.folder / "registry" / ".catalogue" / "tools.json"
+    for folder in (vectors, catalogue.parent):
+        folder.mkdir(exist_ok=True)
+    assert tea("doctor").code == 0
+    whole = database.read_bytes()
+    database.write_bytes(whole[:5000] + b"x" * (len(whole) - 5000))
+    (vectors / "vectors.sqlite").write_bytes(b"no database at all, but long enough to be taken for one" * 20)
+    catalogue.write_bytes(b"0" * 32 + b"\n{}")
+    told = tea("doctor")
+    assert told.code == 2
+    for name in ("usage.sqlite", "vectors.sqlite", "tools.json"):
+        assert [line for line in told.out.splitlines() if name in line and "--repair` mends it" in line], told.out
+    mended = tea("doctor", "--repair", "--json")
+    assert (mended.code, len(mended.data["mended"])) == (0, 3)
+    assert not [one for one in (database, vectors / "vectors.sqlite", catalogue) if one.exists()]
+    assert tea("retrieve", "arithmetic").code == 0
+    assert database.exists()
+    assert tea("doctor").code == 0

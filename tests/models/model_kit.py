@@ -9,6 +9,7 @@ from loopback import Loopback, Reply
 
 from tea.managers.model import Delta
 from tea.managers.model_config import ModelConfig
+from tea.models.accounts import Accounts
 from tea.models.connect import FORMATS
 from tea.models.line import Line
 from tea.models.retrying import Retrying
@@ -43,7 +44,9 @@ class Asking:
         self.config = ModelConfig.of("fake", {**document, "capabilities": ALL, **options})
         keys = {name: KEYS[name] for name in self.config.keys}
         seconds = self.config.limits.get("attempt_seconds", 60)
-        line = Line(FORMATS[dialect.name].sdk, str(self.config.base_url), keys, seconds, self.clock)
+        accounts = Accounts(sleep=self.sleep, clock=self.clock)
+        accounts.state(str(self.config.base_url), keys.values(), self.config.name, self.config.limits)
+        line = Line(FORMATS[dialect.name].sdk, str(self.config.base_url), keys, seconds, accounts)
         retrying = Retrying(self.config.limits, sleep=self.sleep, clock=self.clock, chance=lambda: 0.5)
         self.model = WireModel(FORMATS[dialect.name], line, retrying)
 

@@ -173,7 +173,7 @@ async def test_a_probe_tells_what_is_there_without_asking_it_anything(tmp_path: 
             config = local("m" + name.replace("-", "_"), f"{server.url}/v1", name)
             models.add(config, connect(config, lambda variable: None))
         assert await models.probe("mfake_1") == "answers, with 'fake-1'"
-        assert await models.probe("mother") == "answers, and does not list 'other' among 1 models"
+        assert await models.probe("mother") == "answers, and does not list 'other' among 1 models, but fake-1"
         assert await models.probe("m") == "answers, with 'fake-1'"
         assert {asked.method for asked in server.asked} == {"GET"}
         await models.close()

@@ -3,9 +3,10 @@
 import base64
 import json
 from pathlib import Path
+from typing import Any
 
-from dialects import DIALECTS, Dialect, said
-from loopback import Loopback
+from dialects import DIALECTS, Dialect, checked, said
+from loopback import Loopback, document
 from run_kit import ADDS, ENDS, home, replayed
 
 from tea.runtime.media import MOST_BYTES
@@ -16,14 +17,14 @@ PIXEL = b"\x89PNG\r\n\x1a\n" + bytes(range(200))
 CODED = base64.b64encode(PIXEL).decode()
 
 
-async def look(folder: Path, **files: bytes) -> Outcome:
+async def look(folder: Path, *, budget: Any = None, **files: bytes) -> Outcome:
     """Run the planner on files, named with their last part divided by `_`."""
     paths: list[str | Path] = []
     for name, data in files.items():
         paths.append(folder / ".".join(name.rsplit("_", 1)))
         Path(paths[-1]).write_bytes(data)
     async with Platform(folder, state=folder / "state") as tea:
-        return await tea.run("What does it show?", files=paths)
+        return await tea.run("What does it show?", files=paths, **({"budget": budget} if budget else {}))
 
 
 async def test_an_image_of_the_task_is_in_every_question_and_its_bytes_are_in_no_journal(
@@ -74,3 +75,60 @@ async def test_what_is_too_large_is_named_and_not_shown(tmp_path: Path) -> None:
     assert "image_url" not in asked.raw.decode()
     lines = [json.loads(line) for line in (outcome.trace / "journal.jsonl").read_text().splitlines()]
     assert [line["data"]["target"] for line in lines if line["data"].get("kind") == "media"] == ["look"]
+
+
+HEARD = document({"text": "hello there", "usage": {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}})
+
+
+async def test_a_model_without_ears_reads_what_another_heard_and_that_is_paid_for(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    from openai.types.audio import Transcription
+
+    checked(Transcription, {"text": "hello there", "usage": {"type": "tokens", **json.loads(HEARD.chunks[0])["usage"]}})
+    async with Loopback(said(dialect, ENDS)).open() as server, Loopback(HEARD).open() as ears:
+        home(tmp_path, dialect, server.url, '[roles]\ntranscriber = "ears"', capabilities=["schema"])
+        with (tmp_path / "tea.toml").open("a") as file:
+            prices = "prices = {input = 2.0, output = 4.0}"
+            file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"\n{prices}')
+        outcome = await look(tmp_path, word_wav=b"RIFF\r\n--sound", dot_png=PIXEL)
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+        (heard,), (asked,) = ears.asked, server.asked
+    assert "What is said in word.wav:\\nhello there" in asked.raw.decode()
+    assert "no 'audio'" not in asked.raw.decode()
+    assert (heard.path, heard.headers["content-type"][:30]) == (
+        "/v1/audio/transcriptions",
+        "multipart/form-data; boundary=",
+    )
+    assert b'name="model"\r\n\r\nhears\r\n--' in heard.raw
+    assert b"\r\n\r\nRIFF\r\n--sound\r\n--" in heard.raw
+    assert outcome.cost.by["planner ears"] == {"calls": 1, "tokens": 12, "cached": 0, "usd": 28e-6}
+
+
+async def test_a_sound_that_nobody_could_hear_is_said_to_be_one(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    down = document({"error": {"message": "no ears here"}}, 404)
+    for reply, budget, words in (
+        (down, {}, "not heard: The model 'ears' did not transcribe: status 404: no ears here"),
+        (HEARD, {"usd": 1.0}, "not heard: The price of the model 'ears' is not known"),
+    ):
+        async with Loopback(said(chat, ENDS)).open() as server, Loopback(reply).open() as ears:
+            more = '[roles]\ntranscriber = "ears"'
+            home(tmp_path, chat, server.url, more, capabilities=["schema"], prices={"input": 1, "output": 1})
+            with (tmp_path / "tea.toml").open("a") as file:
+                file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"')
+            outcome = await look(tmp_path, budget=budget, word_wav=b"RIFF")
+            assert outcome.answer == "42"
+            assert words in server.asked[0].raw.decode()
+            assert len(ears.asked) == (0 if budget else 1)
+
+
+async def test_a_model_with_ears_hears_for_itself(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(said(chat, ENDS)).open() as server, Loopback().open() as ears:
+        home(tmp_path, chat, server.url, '[roles]\ntranscriber = "ears"', capabilities=["schema", "audio"])
+        with (tmp_path / "tea.toml").open("a") as file:
+            file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"')
+        await look(tmp_path, word_wav=b"RIFF")
+        assert not ears.asked
+        assert "input_audio" in server.asked[0].raw.decode()

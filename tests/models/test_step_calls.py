@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dialects import DIALECTS, Dialect, Say, said, streamed
-from loopback import Loopback
+from loopback import Loopback, document
+from model_kit import HELLO, asking
 from run_kit import ADDS, ENDS, home, record, replayed, run, tea
 
 from tea.models.step_calls import StepCalls
@@ -145,3 +146,88 @@ async def test_a_server_of_ones_own_is_offered_functions_too(tmp_path: Path) -> 
         code, out, err = await tea(tmp_path, "run", "-q", "6 * 7?", "--model", "m", "--base-url", f"{server.url}/v1")
         assert (code, out) == (0, "42\n"), err
         assert "calculator" in functions(server.asked[0].body)
+
+
+EXPRESSION = "Numbers with + - * / // % **"  # of the calculator's schema
+TODO = "Keep the plan of a task as a checklist"
+
+
+def spoken(body: Any) -> str:
+    """All words of a body, without its definitions of functions."""
+    return json.dumps({name: value for name, value in body.items() if name != "tools"})
+
+
+async def test_a_schema_is_told_once_as_a_function_or_in_words(dialect: Dialect, tmp_path: Path) -> None:
+    replies = said(dialect, Say(calls=(DONE,))), said(dialect, ENDS)
+    sizes: list[int] = []
+    for reply, capabilities, words in zip(replies, (["tools"], []), (0, 1), strict=True):
+        folder = tmp_path / str(words)
+        folder.mkdir()
+        async with Loopback(reply).open() as server:
+            home(folder, dialect, server.url, capabilities=capabilities)
+            outcome = await run(folder)
+            assert outcome.answer == "42"
+            assert (await replayed(folder, outcome)).to_json() == outcome.to_json()
+            (asked,) = server.asked
+            sizes.append(len(asked.raw))
+            dialect.check(asked.body)
+            assert [asked.raw.decode().count(one) for one in (EXPRESSION, TODO)] == [1, 1]
+            assert [spoken(asked.body).count(one) for one in (EXPRESSION, TODO)] == [words, words]
+            assert ("behind it" in spoken(asked.body)) == (not words)
+    assert sizes[0] < sizes[1]
+
+
+async def test_a_fallback_without_functions_is_told_of_them_in_words(dialect: Dialect, tmp_path: Path) -> None:
+    down = document({"error": {"message": "down"}}, 400)
+    async with Loopback(down, said(dialect, ADDS), down, said(dialect, ENDS)).open() as server:
+        home(tmp_path, dialect, server.url, capabilities=["tools"], fallbacks=["plain"])
+        lines = f'provider = "{dialect.name}"\nmodel = "m"\nbase_url = "{server.url}{dialect.base}"\ncapabilities = []'
+        with (tmp_path / "tea.toml").open("a") as file:
+            file.write(f"\n[models.plain]\n{lines}")
+        outcome = await run(tmp_path)
+        assert outcome.answer == "42", outcome
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+        for native, plain in zip(server.asked[::2], server.asked[1::2], strict=True):
+            assert ("tools" in native.body, "tools" in plain.body) == (True, False)
+            assert EXPRESSION not in spoken(native.body)
+            assert spoken(plain.body).count(EXPRESSION) == 1
+            dialect.check(plain.body)
+
+
+async def test_names_that_no_provider_takes_are_told_in_words(dialect: Dialect) -> None:
+    """An action's name is made of two, and may be too long for a function."""
+    tools = tuple({"name": name, "description": "Act.", "parameters": {}} for name in ("x" * 65, "done"))
+    request = HELLO.model_copy(update={"output": {"properties": {"calls": {}}}, "tools": tools, "shown": False})
+    async with asking(dialect, said(dialect, Say(text="{}"))) as (one, server):
+        await one.ask(request)
+        assert "tools" not in server.asked[0].body
+        assert spoken(server.asked[0].body).count("x" * 65) == 1
+
+
+def test_a_conversation_that_grew_forked_or_began_anew_is_translated_as_if_it_were_new() -> None:
+    def said_at(number: int) -> tuple[Message, Message]:
+        calls = [{"name": "add", "arguments": {"n": number}}]
+        record, seen = {**THOUGHT, "calls": calls}, {"step": number, "calls": [{**calls[0], "ok": True}]}
+        return Message(role="assistant", content=(DataPart(data=record),)), Message(
+            role="user", content=(DataPart(data=seen),)
+        )
+
+    def asked(kept: StepCalls, *messages: Message) -> tuple[Message, ...]:
+        tools = ({"name": "add", "description": "Add.", "parameters": {"type": "object"}},)
+        return kept.asked(ModelRequest.model_construct(messages=messages, tools=tools, shown=True)).messages
+
+    kept = StepCalls()
+    system, task = (Message(role=role, content=(TextPart(text=role),)) for role in ("system", "user"))
+    one, two, three = (said_at(number) for number in range(3))
+    told = Message(role="user", content=(TextPart(text="once more"),))
+    for conversation in (
+        (system, task),
+        (system, task, *one),
+        (system, task, *one, *two, told),
+        (system, task, *one, *two),
+        (system, task, *one, *three, *two),
+        (system, task, *one, *three, two[0]),
+        (system, task, *one, *three, *two),
+        (system,),
+    ):
+        assert asked(kept, *conversation) == asked(StepCalls(), *conversation)

@@ -14,8 +14,8 @@ from tea.errors import UnknownComponent
 from tea.manifest import Manifest
 from tea.operation import Example, Signature, Traits
 from tea.protocols.contract import Entry, contract
-from tea.protocols.schema_words import limit_words, type_words
 from tea.runtime.platform import Platform
+from tea.schema_words import limit_words, type_words
 
 EVIL = (
     "# forged",

@@ -159,10 +159,10 @@ def test_the_fields_of_a_line_are_those_of_this_form(tmp_path: Path) -> None:
     async def made() -> Any:
         return await (await House(tmp_path).manager()).register(TOOL.source("greeter"))
 
-    facts = stored_facts(asyncio.run(made()), "active")
+    facts = stored_facts(asyncio.run(made()), "active")._asdict()
     facts.pop("digest")
     assert (FORM, facts) == (
-        1,
+        2,
         {
             "version": "1.0.0",
             "description": "Greet someone.",

@@ -1,6 +1,7 @@
 """What every protocol does with a component that is there: copy, rewrite, mark, alias, trust and purge it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from protocol_kit import CASES, DOCUMENTS, Case, House
 from tea.errors import (
     AlreadyRegistered,
     BadComponent,
+    BadInput,
     BadRef,
     NotEvolvable,
     Purged,
@@ -109,6 +111,15 @@ async def test_text_is_shown_in_pieces_and_written_anew_as_a_version(case: Case,
     assert (again.version, again.lineage.parent) == ("1.0.2", "1.0.0")
     assert await says(house, "@1.0.0") == "hello world"
     assert await house.ask("info", "greeter@1.0.0") == first.to_json()
+
+
+async def test_where_no_text_is_new_nothing_is_written(case: Case, house: House) -> None:
+    await house.register()
+    before = house.files()
+    for values in ({}, {piece(case): text(case, "hello")}):
+        with pytest.raises(BadInput, match=r"nothing to change in .*greeter@1\.0\.0"):
+            await house.door.setvars("greeter", values)
+    assert house.files() == before
 
 
 async def test_what_a_machine_wrote_becomes_text_but_no_code(case: Case, house: House) -> None:
@@ -235,6 +246,23 @@ async def test_trust_is_granted_to_one_version_by_a_person(case: Case, house: Ho
     assert await house.ask("list") == [["greeter", "1.0.1", "active", True, "registry"]]
     with pytest.raises(UnknownComponent):
         await house.door.trust("greter")
+
+
+async def test_source_that_cannot_load_is_not_trusted_and_not_executed(case: Case, house: House) -> None:
+    if case.operation == "":
+        return
+    (made,) = await house.register()
+    for bad, line in (
+        ("print('here')\n", "defines no component"),
+        ("def broken(:\n", "line 1"),
+        (f"{made.source}\nopen(3)\n", r"line \d+"),
+    ):
+        wrong = replace(made, source=bad)
+        versions = house.platform.versions
+        stored = versions.add(case.kind, "greeter", lambda version, one=wrong: replace(one, version=version))
+        with pytest.raises(BadComponent, match=line):
+            await house.door.trust("greeter")
+        assert not house.platform.trust(stored.digest)
 
 
 async def test_a_purged_version_leaves_its_number_and_says_who_and_why(case: Case, house: House) -> None:

@@ -4,11 +4,19 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, cast
 
+import pytest
 from elsewhere import open_platform
 from protocol_kit import CASES
+
+from tea.managers.source.text import SourceText
+from tea.protocols.shelf import text_digest
+from tea.protocols.tcp import ToolContextManager
 
 PROCESSES, COUNT = 4, 6
 RACER = Path(__file__).parent / "racer.py"
@@ -57,3 +65,43 @@ async def test_threads_of_one_process_register_one_name_at_once(tmp_path: Path) 
     made = await asyncio.gather(*(platform.tcp.register(tool.source(hello=str(turn))) for turn in range(12)))
     assert len({one.version for one in made}) == 12
     assert len(await platform.tcp.history("greeter")) == 12
+
+
+async def test_what_ships_is_read_anew_while_others_list_register_and_purge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, tool = tmp_path / "shipped" / "tools", CASES[0]
+    folder.mkdir(parents=True)
+    shipped, ended = [f"shipped_{number}" for number in range(8)], asyncio.Event()
+    tools = ToolContextManager(replace(open_platform(tmp_path).tcp.manager.services, roots=(tmp_path / "shipped",)))
+    monkeypatch.setattr("tea.protocols.shelf.text_digest", slowly(text_digest))
+
+    async def edit() -> None:
+        for turn in range(6):
+            for name in shipped:
+                (folder / f"{name}.py").write_text(tool.source(name, hello=str(turn)))
+            assert await tools.init() == []
+        ended.set()
+
+    async def look() -> None:
+        while not ended.is_set():
+            assert {one.name for one in await tools.list()} <= {*shipped, "own_0", "own_1"}
+
+    async def live(name: str) -> None:
+        for turn in range(3):
+            await tools.register(tool.source(name, hello=str(turn)))
+            await tools.unregister(name)
+            await tools.purge(name)
+
+    await asyncio.gather(edit(), *(look() for _ in range(3)), *(live(f"own_{number}") for number in range(2)))
+    assert [one.name for one in await tools.list()] == shipped
+
+
+def slowly(work: Callable[[SourceText], str]) -> Callable[[SourceText], str]:
+    """Let other threads go on before it."""
+
+    def done(text: SourceText) -> str:
+        time.sleep(0.001)
+        return work(text)
+
+    return done

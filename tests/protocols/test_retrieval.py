@@ -10,65 +10,17 @@ from typing import Any
 import pytest
 from elsewhere import open_platform
 from protocol_kit import Case, House
+from retrieval_kit import USER, WORDS, names, stocked, tool
 
 from tea.errors import BadInput
 from tea.runtime.platform import Platform
 from tea.testing import ScriptedModel, platform
 
-WORDS = {
-    "rain": "Forecast the weather of a city for some days.",
-    "coins": "Convert money between currencies at the rate of today.",
-    "route": "Find the fastest way by train or bus.",
-    "recipes": "Suggest a meal from what is in the fridge.",
-}
-TOOL = '''
-from tea import tool
-
-
-@tool(effects="reads", idempotent=True, network=False, metadata={metadata})
-async def {name}(text: str) -> str:
-    """{words}
-
-    Args:
-        text: What about.
-    """
-    if text == "fail":
-        raise ValueError(text)
-    return text
-'''
-USER = '''
-from tea import Agent, Context, Result, Task
-
-
-class User(Agent):
-    """Find a tool, and use it."""
-
-    tools = ()
-
-    async def run(self, ctx: Context, task: Task) -> Result:
-        """Use the first of what fits, or one that is named."""
-        found = await ctx.tcp.retrieve(task.text, 2)
-        name, _, text = task.text.partition("!")
-        response = await ctx.tcp.invoke(name if text else str(found[0]["name"]), {"text": text or "x"})
-        ok = (response.ok or text == "fail") and not text.endswith("lost")
-        return Result(answer=str(found[0]["name"]), ok=ok, reason="as told")
-'''
-
-
-def tool(name: str, words: str = "", **metadata: str) -> str:
-    return TOOL.format(name=name, words=words or WORDS[name], metadata=repr(metadata)).lstrip()
-
 
 @pytest.fixture
 async def tea() -> AsyncIterator[Platform]:
-    async with platform() as made:
-        for name in WORDS:
-            await made.tcp.register(tool(name))
+    async with stocked() as made:
         yield made
-
-
-async def names(tea: Platform, query: str, k: int = 5, **options: Any) -> list[str]:
-    return [match.listing.name for match in await tea.tcp.retrieve(query, k, **options)]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +117,7 @@ import asyncio, sys
 sys.path.insert(0, sys.argv[3])
 from pathlib import Path
 from elsewhere import open_platform
-from test_retrieval import tool
+from retrieval_kit import tool
 async def main():
     tea = open_platform(Path(sys.argv[1]))
     print("ready", flush=True); sys.stdin.readline()
@@ -213,74 +165,6 @@ def as_dict(value: Any) -> Any:
     return value if isinstance(value, dict) else {}
 
 
-async def test_what_served_in_a_run_that_succeeded_is_found_by_its_task(tea: Platform) -> None:
-    await tea.acp.register(USER)
-    query = "the quarterly ledger wants a look"
-    assert (await names(tea, query, 50))[0] != "route"
-    outcome = await tea.run(f"route!{query}", agent="user")
-    found = (await tea.tcp.retrieve(query))[0]
-    assert found.listing.name == "route"
-    assert found.why["served"] > 0.5
-    assert found.runs == (outcome.run,)
-    assert (await tea.acp.retrieve(query, 1))[0].listing.name == "user"
-    uses = tea.retrieval.evidence.uses("tool", "route")
-    assert [(use.run, use.text) for use in uses] == [(outcome.run, f"route!{query}")]
-
-
-async def test_a_run_that_failed_is_no_evidence(tea: Platform) -> None:
-    await tea.acp.register(USER)
-    outcome = await tea.run("route!this way it got lost", agent="user")
-    assert outcome.status == "failed"
-    assert tea.retrieval.evidence.uses() == []
-    assert [match for match in await tea.tcp.retrieve("this way it got lost", 50) if match.why["served"]] == []
-
-
-async def test_a_call_that_failed_in_a_run_that_succeeded_is_no_evidence(tea: Platform) -> None:
-    await tea.acp.register(USER)
-    outcome = await tea.run("route!fail", agent="user")
-    assert outcome.status == "done"
-    assert [use.name for use in tea.retrieval.evidence.uses()] == ["user"]
-
-
-async def test_what_is_not_trusted_earns_nothing(tea: Platform, tmp_path: Path) -> None:
-    await tea.acp.register(USER)
-    await tea.run("route!the quarterly ledger", agent="user")
-    async with Platform(tea.home, state=tmp_path / "of another operator") as other:
-        found = {match.listing.name: match for match in await other.tcp.retrieve("the quarterly ledger", 50)}
-    assert not found["route"].listing.trusted
-    assert found["route"].why["served"] == 0
-    assert found["route"].runs == ()
-
-
-async def test_another_version_keeps_half_of_what_was_earned(tea: Platform) -> None:
-    await tea.acp.register(USER)
-    await tea.run("route!the quarterly ledger", agent="user")
-    before = (await tea.tcp.retrieve("the quarterly ledger", 1))[0]
-    await tea.tcp.update("route", tool("route", WORDS["route"].replace("bus", "tram")))
-    after = (await tea.tcp.retrieve("the quarterly ledger", 1))[0]
-    assert after.listing.version == "1.0.1"
-    assert after.why["served"] == pytest.approx(before.why["served"] / 2, abs=1e-3)
-
-
-async def test_what_is_forgotten_counts_no_more_and_is_not_learned_again(tea: Platform, tmp_path: Path) -> None:
-    await tea.acp.register(USER)
-    await tea.run("route!the quarterly ledger", agent="user")
-    await tea.tcp.retrieve("the quarterly ledger")
-    assert tea.retrieval.forget("tool", "route") == 1
-    assert tea.retrieval.forget("tool", "route") == 0
-    for one in (tea, Platform(tea.home, state=tmp_path)):
-        assert [
-            match.why["served"] for match in await one.tcp.retrieve("the quarterly ledger", 50) if match.why["served"]
-        ] == []
-
-
-async def test_what_was_never_looked_at_can_be_forgotten_too(tea: Platform) -> None:
-    await tea.acp.register(USER)
-    await tea.run("route!the quarterly ledger", agent="user")
-    assert tea.retrieval.forget() == 2
-    assert tea.retrieval.evidence.uses() == []
-
-
 async def test_routing_prefers_the_toolkits_of_the_best_categories(tea: Platform) -> None:
     for number in range(4):
         await tea.tcp.register(
@@ -293,7 +177,7 @@ async def test_routing_prefers_the_toolkits_of_the_best_categories(tea: Platform
     flat, routed = [await names(tea, "observe the stars at night", 9, route=route) for route in (False, True)]
     assert set(flat) == set(routed)
     assert set(routed[:4]) <= {f"sky_{number}" for number in range(4)} | {"star_chef", "rain"}
-    assert await names(tea, "observe the stars", 3, among=["sea_1", "sky_2", "nothing"]) == ["sky_2", "sea_1"]
+    assert await names(tea, "observe the stars", 3, among=["sea_1", "sky_2"]) == ["sky_2", "sea_1"]
 
 
 async def test_a_model_is_shown_the_nearest_of_too_many_tools_and_bookkeeping() -> None:

@@ -28,6 +28,8 @@ def sum_of(expression: str) -> tuple[str, dict[str, Any]]:
 class Stage:
     """A platform whose model is another one for each play."""
 
+    tea: Platform
+
     def __init__(self) -> None:
         self.model: Adapter = ScriptedModel([])
 

@@ -55,9 +55,9 @@ def test_calls_that_keep_to_their_estimate_never_overspend_however_many_run_at_o
 def test_what_is_held_back_is_missing_from_what_remains_until_it_is_settled() -> None:
     purse = Purse(Budget(tokens=10_000, usd=1.0, steps=5))
     held = purse.reserve(Estimate(input_tokens=1000, max_output=2000, prices=PRICES))
-    assert purse.remaining() == {"steps": 4, "tokens": 7000, "usd": pytest.approx(1 - 0.07)}
+    assert purse.remaining() == {"steps": 4, "tokens": 7000, "usd": pytest.approx(1 - 0.07), "seconds": None}
     purse.settle(held, used(900, 100), "planner", "m")
-    assert purse.remaining() == {"steps": 4, "tokens": 9000, "usd": pytest.approx(1 - 0.012)}
+    assert purse.remaining() == {"steps": 4, "tokens": 9000, "usd": pytest.approx(1 - 0.012), "seconds": None}
     assert purse.spent.by == {"planner m": {"calls": 1, "tokens": 1000, "cached": 0, "usd": pytest.approx(0.012)}}
 
 

@@ -8,12 +8,14 @@ from typing import cast
 
 import pytest
 
+from tea.operation import Traits
+from tea.runtime.direct import GLANCE
 from tea.runtime.platform import Platform
 from tea.runtime.policy import CallRequest, Decision
 from tea.store.catalogue import Catalogue
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch
-from tea.types import ToolResponse
+from tea.types import Principal, ToolResponse
 
 TOOL = '''
 from tea import Context, tool
@@ -50,11 +52,19 @@ class Asked:
         return self.decision
 
 
+class Settled(Asked):
+    """A policy that decides about reading once and for all."""
+
+    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
+        """Decide about an operation."""
+        return self.decision if traits.effects == "reads" else None
+
+
 class House:
     """A platform that remembers at once: its clock is ahead of the files' times."""
 
-    def __init__(self, folder: Path) -> None:
-        self.policy, self.folder = Asked(), folder
+    def __init__(self, folder: Path, policy: Asked | None = None) -> None:
+        self.policy, self.folder = policy or Asked(), folder
         self.platform, self.other = self.open(), self.open()
         root = folder / "home" / "registry"
         clock = lambda: time.time_ns() + 10**10  # noqa: E731
@@ -73,11 +83,12 @@ class House:
         return first
 
     def tick(self) -> None:
-        """Let the clock of the file system tick, so that a change after a look bears another time."""
+        """Let the clock of the file system tick, so that a change bears another time; looks are over by then."""
+        until = time.monotonic() + GLANCE
         probe = self.folder / "probe"
         probe.touch()
         before = probe.stat().st_ctime_ns
-        while probe.stat().st_ctime_ns == before:
+        while probe.stat().st_ctime_ns == before or time.monotonic() <= until:
             probe.write_text("now")
 
 
@@ -140,6 +151,33 @@ async def test_the_policy_is_asked_each_time(house: House) -> None:
     assert house.policy.requests[0].arguments == {"name": "Ann"}
     house.policy.decision = "deny"
     assert code(await house.call()) == "Denied"
+
+
+@pytest.mark.parametrize(
+    ("decision", "effects", "asked"), [("allow", "reads", 0), ("deny", "reads", 2), ("allow", "writes", 2)]
+)
+async def test_a_policy_that_allows_an_operation_once_is_not_asked_for_its_calls(
+    tmp_path: Path, decision: Decision, effects: str, asked: int
+) -> None:
+    policy = Settled()
+    policy.decision = decision
+    house = House(tmp_path, policy)
+    await house.platform.tcp.register(tool("return name").replace("reads", effects))
+    found = await house.call()
+    assert found.ok is (decision == "allow")
+    assert len(policy.requests) == asked
+    await house.platform.__aexit__(None, None, None)
+
+
+async def test_what_this_platform_changes_counts_at_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tea.runtime.direct.GLANCE", 1000.0)
+    await house.platform.tcp.invoke("greet", {"name": "Ann"})
+    for word in ("bye", "again"):
+        await house.platform.tcp.update("greet", tool(f"return '{word} ' + name"))
+        found = await house.platform.tcp.invoke("greet", {"name": "Ann"})
+        assert found.value == f"{word} Ann"
+    await house.platform.tcp.unregister("greet")
+    assert code(await house.platform.tcp.invoke("greet", {"name": "Ann"})) == "UnknownComponent"
 
 
 @pytest.mark.parametrize("name", [3, None, float("nan"), {1, 2}, "\ud800", object()])

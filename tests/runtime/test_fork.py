@@ -173,6 +173,19 @@ async def test_a_fork_interrupted_anywhere_goes_on_and_ends_the_same(tea: Platfo
     assert (await tea.replay(other)).answer == fork.answer
 
 
+async def test_a_fork_that_died_while_it_was_prepared_is_prepared_again_by_its_resume(tea: Platform) -> None:
+    origin = await tea.run("1", agent="chain")
+    fork = await tea.fork(origin.run, at=start_of(origin, "tool:double", 2)["seq"], use={"tool:double": "2.0.0"})
+    begun = [one["kind"] for one in records(fork.trace)].index("rebuilt")
+    other = rewrite(tea.home, fork.run, lambda all_of_it: all_of_it[:begun])
+    workspace = tea.home / "traces" / other / "workspace"
+    workspace.mkdir()
+    (workspace / "log.txt").write_text("half of ")
+    assert (await tea.resume(other)).answer == fork.answer == "3: 2 4 40"
+    assert (workspace / "log.txt").read_text() == "2 4 40"
+    assert (await tea.replay(other)).answer == fork.answer
+
+
 @pytest.mark.parametrize(
     ("at", "use", "words"),
     [
@@ -180,18 +193,50 @@ async def test_a_fork_interrupted_anywhere_goes_on_and_ends_the_same(tea: Platfo
         ("0.77777", {}, "no effect with the key"),
         (None, {}, "Nothing says where"),
         (None, {"tool:calculator": "1.0.0"}, "never used"),
-        ("middle", {"agent:chain": "1.0.0"}, "is at work"),
+        ("middle", {"agent:chain": "2.0.0"}, "is at work"),
     ],
 )
 async def test_a_place_where_no_fork_can_begin_is_refused_and_nothing_is_written(
     tea: Platform, at: str | None, use: Mapping[str, str], words: str
 ) -> None:
     origin = await tea.run("1", agent="chain")
+    await tea.acp.update("chain", CHAIN.replace("range(3)", "range(2)"), version="2.0.0")
     runs = tea.tracer.runs()
     place = start_of(origin, "tool:double", 1)["key"] if at == "middle" else at
     with pytest.raises(BadInput, match=words):
         await tea.fork(origin.run, at=place, use=use)
     assert tea.tracer.runs() == runs
+
+
+async def test_what_a_run_used_already_is_no_change_wherever_it_is_at_work(tea: Platform) -> None:
+    origin = await tea.run("1", agent="chain")
+    told: list[str] = []
+    use = {"agent:chain": "1.0.0", "environment:workspace": "1.0.0"}
+    fork = await tea.fork(origin.run, at=start_of(origin, "tool:double", 2)["seq"], use=use, tell=told.append)
+    assert fork.answer == origin.answer
+    assert sum("used already" in one for one in told) == 2
+
+
+async def test_a_model_that_was_never_asked_is_no_place_to_fork_and_the_error_says_so(tea: Platform) -> None:
+    origin = await tea.run("1", agent="chain")
+    with pytest.raises(BadInput, match="never asked a model"):
+        await tea.fork(origin.run, model="offline")
+
+
+async def test_a_replay_with_another_version_of_what_was_never_used_is_refused(tea: Platform) -> None:
+    origin = await tea.run("1", agent="chain")
+    with pytest.raises(BadInput, match="never used tool:calculator"):
+        await tea.replay(origin.run, use={"tool:calculator": "1.0.0"})
+    assert (await tea.replay(origin.run, use={"tool:double": "1.0.0"})).answer == origin.answer
+
+
+async def test_what_reached_the_world_after_the_position_is_told_before_the_fork_goes_on(tea: Platform) -> None:
+    origin = await tea.run("hello", agent="sender")
+    send = start_of(origin, "tool:send")["key"]
+    for at, words in ((send, [f"tool:send@1.0.0#call ({send}) later on"]), (start_of(origin, "double")["key"], [])):
+        told: list[str] = []
+        await tea.fork(origin.run, at=at, tell=told.append)
+        assert [one for one in told if "later on" in one and words[0] in one] if words else "later on" not in str(told)
 
 
 async def test_an_environment_that_reruns_is_brought_to_where_the_fork_begins(tea: Platform) -> None:

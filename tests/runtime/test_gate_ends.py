@@ -167,3 +167,43 @@ async def test_a_journal_that_cannot_be_written_ends_the_run() -> None:
     with pytest.raises(StorageError):
         await gate.run(lambda: program(gate))
     assert len(entries) == 3
+
+
+async def test_nothing_is_set_going_before_its_record_is_safe() -> None:
+    entries: list[Entry] = []
+    safe = 0
+
+    def flush() -> None:
+        nonlocal safe
+        safe = len(entries)
+
+    async def perform(key: str) -> Any:
+        started = next(at for at, one in enumerate(entries) if (one.event, one.key) == ("start", key))
+        assert started < safe
+        return None
+
+    async def program(gate: Gate) -> Any:
+        for _ in range(3):
+            gate.note("said", None)
+            await call(gate, perform=perform)
+        return "end"
+
+    gate = Gate(write=entries.append, flush=flush)
+    assert await gate.run(lambda: program(gate)) == "end"
+    assert safe == len(entries) == 9
+
+
+async def test_records_that_cannot_be_made_safe_end_the_run_before_what_they_announce() -> None:
+    performed: list[str] = []
+
+    def flush() -> None:
+        raise StorageError("The disk is full.", fix="make room.")
+
+    async def perform(key: str) -> Any:
+        performed.append(key)
+
+    gate = Gate(write=lambda entry: None, flush=flush)
+    with pytest.raises(StorageError):
+        await gate.run(lambda: call(gate, perform=perform))
+    await turns()
+    assert performed == []

@@ -75,7 +75,7 @@ def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_no_recorded_effect(
     assert (code, expected["status"]) == (0, "done"), out
     chance = random.Random(agent)
     for number in range(KILLS // len(TASKS)):
-        moment = chance.randint(1, length), chance.choice((0.0, chance.uniform(0.0001, 0.03)))
+        moment = chance.randint(2, length), chance.choice((0.0, chance.uniform(0.0001, 0.03)))
         home = tea.folder / f"{agent}{number}"
         killed, _ = tea(home, *line, moment=moment)
         assert killed in (KILLED, 0), moment
@@ -100,3 +100,15 @@ def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_no_recorded_effect(
         keys = [(one["kind"], one["key"]) for one in after if one["kind"] in ("start", "done", "failed")]
         assert len(keys) == len(set(keys)), moment
         assert tea(home, "replay", "last", "-q")[0] == 0, moment
+
+
+def test_a_run_killed_before_its_first_record_was_never_there(tea: Killable) -> None:
+    home = tea.folder / "unborn"
+    line = ("run", TASKS["planner"], "--file", "cities.csv", "--json", "-q")
+    killed, _ = tea(home, *line, moment=(1, 0.0))
+    assert (killed, list(home.glob("traces/*/journal.jsonl"))) == (KILLED, [])
+    code, out = tea(home, "doctor", "--repair", "--json")
+    assert (code, json.loads(out)["damaged"], json.loads(out)["runs"]) == (0, [], 0), out
+    assert len(json.loads(out)["mended"]) == 1
+    assert tea(home, *line)[0] == 0
+    assert list(home.glob("traces/.tmp/*")) == []

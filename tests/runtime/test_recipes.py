@@ -116,3 +116,23 @@ async def test_the_policy_is_asked_about_what_a_recipe_does() -> None:
             await made.run(json.dumps([("tool", "counter_step", {})]), agent="caller")
         key = waiting.value.fix.partition("--answer ")[2].partition("=")[0]
         assert (await made.resume("last", answers={key: "deny"})).answer == ["Denied"]
+
+
+async def test_the_policy_is_asked_once_for_an_action_that_is_called_as_a_tool() -> None:
+    asked: list[CallRequest] = []
+
+    class Careful:
+        async def decide(self, request: CallRequest) -> Decision:
+            asked.append(request)
+            return "allow"
+
+    async with platform(policy=Careful()) as made:
+        await made.ecp.register(COUNTER)
+        await made.transform("E2T", "counter")
+        for _ in range(2):
+            assert (await made.tcp.invoke("counter_step", {})).ok
+        said = [(one.ref, one.through, one.traits.effects) for one in asked]
+        assert said == [("environment:counter@1.0.0#step", "tool:counter_step@1.0.0#call", "writes")] * 2
+        asked.clear()
+        assert (await made.ecp.invoke("counter#step", {})).ok
+        assert [(one.ref, one.through) for one in asked] == [("environment:counter@1.0.0#step", "")]

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from journals import DOUBLE, rewrite
+from journals import DOUBLE, WORKER, rewrite
 
 from tea.errors import ApprovalNeeded, BadComponent, BadInput
+from tea.managers.memory import Scope
 from tea.runtime.platform import Platform
 from tea.testing import platform
 
@@ -203,3 +204,14 @@ async def test_a_snapshot_that_cannot_be_taken_fails_the_call(tea: Platform) -> 
 
 def key_of(error: ApprovalNeeded) -> str:
     return error.fix.split("--answer ")[1].split("=")[0]
+
+
+async def test_what_a_loss_of_power_took_from_the_memory_is_remembered_again_by_the_resume(tea: Platform) -> None:
+    await tea.acp.register(WORKER)
+    outcome = await tea.run({"task": "4", "agent": "worker", "session": "power"})
+    other = rewrite(tea.home, outcome.run, lambda kept: [one for one in kept if one["kind"] not in ("end",)])
+    shutil.copytree(tea.home / "traces" / outcome.run / "workspace", tea.home / "traces" / other / "workspace")
+    shutil.rmtree(tea.home / "traces" / "memory")
+    assert (await tea.resume(other)).answer == outcome.answer
+    (event,) = await tea.memory.recall(Scope(session="power"))
+    assert event["data"] == {"number": 8}

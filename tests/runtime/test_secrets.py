@@ -1,18 +1,25 @@
 """Secrets of the operator, planted wherever a run could meet them, are nowhere in what is written or told."""
 
 import json
+from base64 import b64encode, urlsafe_b64encode
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loop_kit import done, step
 
 from tea.errors import ApprovalNeeded
+from tea.managers.model import CallTool, Delta, Listen, ModelConfig
+from tea.models.scripted import response_of
 from tea.runtime.entry import encode
 from tea.runtime.mask import Mask, secrets_among
 from tea.runtime.platform import Platform
 from tea.runtime.recorder import Event
+from tea.types import ModelRequest, ModelResponse
 
 ENVIRONMENT, FILE = 'env-"quoted"\\slash-planted', "file-planted-0123456789"
 
@@ -88,8 +95,148 @@ async def test_no_secret_is_written_told_or_answered(tmp_path: Path, monkeypatch
 
 
 def test_what_is_named_like_a_secret_is_one() -> None:
-    named = {"OPENAI_API_KEY": "a", "token": "b", "DB_PASSWORD": "c", "MONKEY": "d", "KEYBOARD": "e", "PATH": "f"}
-    assert set(secrets_among(named)) == {"OPENAI_API_KEY", "token", "DB_PASSWORD"}
+    secret = ["OPENAI_API_KEY", "token", "DB_PASSWORD", "DB_PWD", "SECRET_KEY_BASE", "GITHUB_PAT", "API_KEY_2"]
+    plain = ["MONKEY", "KEYBOARD", "PATH", "PWD", "OLDPWD", "COMPASS", "MAX_TOKENS", "KEY_SIZE"]
+    assert list(secrets_among(dict.fromkeys([*secret, *plain], "x"))) == secret
+
+
+def test_the_key_of_a_model_is_a_secret_whatever_it_is_called_and_so_is_a_password_in_an_address() -> None:
+    variables = {"LLM": "the-key-1", "DATABASE_URL": "postgres://me:hunter%402hunter@host/db", "HOME": "/root"}
+    assert secrets_among(variables, ["LLM", "OTHER"]) == {"LLM": "the-key-1", "DATABASE_URL": "hunter@2hunter"}
+
+
+WRITTEN = {
+    "as it is": lambda value: value,
+    "JSON in JSON": lambda value: json.dumps(json.dumps({"key": value}, ensure_ascii=False), ensure_ascii=False),
+    "ASCII": json.dumps,
+    "slashes": lambda value: json.dumps(value).replace("/", "\\/"),
+    "percent": lambda value: urlencode({"key": value}),
+    "path": lambda value: quote(value, safe=""),
+    "base64": lambda value: b64encode(value.encode()).decode(),
+    "basic": lambda value: b64encode(f"me:{value}".encode()).decode(),
+    "inside": lambda value: urlsafe_b64encode(f"12345{value}6".encode()).decode(),
+    "hexadecimal": lambda value: value.encode().hex().upper(),
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+@pytest.mark.parametrize("secret", ["s3cr3t/planted+0123", 'é"quoted"\\slash 9?>', "a password with words"])
+def test_a_secret_is_found_however_it_is_written(how: str, secret: str) -> None:
+    mask, written = Mask({"IT": secret}), WRITTEN[how](secret)
+    assert "<secret:IT>" in mask.plain(f"before {written} after")
+    masked = mask.data({"text": f"before {written} after", "list": [written]})
+    assert "<secret:IT>" in masked["text"]
+    assert "<secret:IT>" in masked["list"][0]
+
+
+@pytest.mark.parametrize("data", [{"n": 12345678}, [0, 0, 0, 0], {"a": [1.2345678e30, {"12345678": None}]}])
+def test_a_secret_that_numbers_or_brackets_spell_leaves_json(data: Any) -> None:
+    for secret in ("12345678", "0,0,0,0]", "1.2345678e+30"):
+        mask = Mask({"IT": secret})
+        assert json.loads(mask.text(encode(data))) == mask.data(data)
+    assert Mask({"IT": "12345678"}).data({"n": 12345678}) == {"n": "<secret:IT>"}
+
+
+@given(st.data())
+def test_a_secret_that_comes_in_pieces_is_not_told(data: st.DataObject) -> None:
+    secrets = {"ONE": "abcabcabcabd", "TWO": "abcabcab!"}
+    mask = Mask(secrets)
+    text = "".join(data.draw(st.lists(st.sampled_from([*secrets.values(), "abc", "abcab", " ", "x"]), max_size=8)))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    pieces, told = mask.pieces(), list[str]()
+    for begin, end in pairwise([0, *cuts, len(text)]):
+        told.append(pieces.take(text[begin:end]))
+    whole = "".join([*told, pieces.rest()])
+    assert not [one for one in secrets.values() if one in whole]
+    assert whole == text or any(one in text for one in secrets.values())
+
+
+class Streaming:
+    """Answers in pieces, and gives a secret away."""
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        return response_of(step(done(f"It is {FILE}.")), "given")
+
+    async def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> ModelResponse:
+        for at in range(0, len(FILE), 5):
+            listen(Delta(type="text", text=FILE[at : at + 5]))
+        listen(Delta(type="text", text=" and file-plan"))
+        return response_of(step(done(f"It is {FILE}.")), "given")
+
+
+async def test_an_answer_that_streams_tells_no_secret_and_all_the_rest(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"DB_PASSWORD={FILE}\n")
+    heard: list[Event] = []
+    async with Platform(tmp_path, state=tmp_path / "state", model=Streaming()) as tea:
+        outcome = await tea.run("a task", watch=heard.append)
+    assert outcome.answer == "It is <secret:DB_PASSWORD>."
+    deltas = [one.data["text"] for one in heard if one.kind == "delta" and isinstance(one.data, dict)]
+    assert "".join(deltas) == "<secret:DB_PASSWORD> and file-plan"
+
+
+SPILL = '''
+import os
+
+from tea import Context, tool
+
+
+@tool(effects="writes", idempotent=True)
+async def spill(ctx: Context, extra: str = "") -> str:
+    """Write what it finds into files."""
+    found = os.environ["CLOUD_TOKEN"]
+    ctx.path("notes").mkdir(exist_ok=True)
+    ctx.path("notes/config.ini").write_text(f"key = {found}\\n")
+    ctx.path("dump.bin").write_bytes(b"\\xff" + found.encode())
+    return found
+'''
+
+
+async def test_texts_that_a_run_wrote_hold_no_secret_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOUD_TOKEN", ENVIRONMENT)
+    given = tmp_path / "given.txt"
+    given.write_text(f"mine: {ENVIRONMENT}")
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await tea.tcp.register(SPILL)
+        await tea.acp.register(LEAKER.replace("leak", "spill").replace('{"how": how, "word": task.text}', "{}"))
+        outcome = await tea.run("x", agent="leaker", files=[given])
+        (noted,) = [one.data for one in tea.tracer.records(outcome.run) if one.kind == "secrets"]
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+    folder = outcome.trace / "workspace"
+    assert noted == {"left": ["dump.bin"], "masked": ["notes/config.ini"]}
+    assert (folder / "notes" / "config.ini").read_text() == "key = <secret:CLOUD_TOKEN>\n"
+    assert (folder / "given.txt").read_text() == given.read_text()
+
+
+DRIP = '''
+import os
+
+from tea import ToolError, tool
+
+
+@tool(effects="reads")
+async def drip(how: str) -> str:
+    """Give away what it finds, and reach nothing."""
+    found = os.environ["CLOUD_TOKEN"]
+    if how == "error":
+        raise ToolError(f"It is {found}.", fix=f"forget {found}.")
+    if how == "crash":
+        raise RuntimeError(found)
+    return found
+'''
+
+
+async def test_a_call_from_outside_of_any_run_gives_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUD_TOKEN", ENVIRONMENT)
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await tea.tcp.register(LEAK)
+        await tea.tcp.register(DRIP)
+        for name in ("leak", "drip"):
+            for how in ("result", "error", "crash"):
+                told = (await tea.tcp.invoke(name, {"how": how})).model_dump_json()
+                assert "<secret:CLOUD_TOKEN>" in told, (name, how)
+                assert encode(ENVIRONMENT)[1:-1] not in told
 
 
 json_values = st.recursive(

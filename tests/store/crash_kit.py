@@ -13,11 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from select import select
+from stat import S_ISDIR
 from typing import Any
 
 import pytest
 
-from tea.testing.crash_adapter import Adapter, main
+from tea.testing.crash_adapter import main
+from tea.testing.crash_home import Adapter
 
 CALLS = ("open", "write", "fsync", "fdatasync", "link", "rename", "replace", "mkdir", "ftruncate", "scandir", "stat")
 CALLS += ("fstat", "read", "unlink", "rmdir", "listdir", "dup")
@@ -258,6 +260,7 @@ class History:
 
     def _check_order(self, found: dict[str, Any]) -> None:
         for run, trace in found["traces"].items():
+            assert trace["ids"], "no run without a record"
             assert len(set(trace["ids"])) == len(trace["ids"]), "no record twice"
             place = {id: number for number, id in enumerate(trace["ids"])}
             for stream in self.streams:
@@ -275,27 +278,28 @@ class Disk:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._files: dict[int, bytes] = {}
-        self._folders: dict[int, dict[str, int]] = {}
+        self._folders: dict[int, dict[str, tuple[int, bool]]] = {}
         for name in ("fsync", "fdatasync"):
             patch.setattr(os, name, self._synced)
 
     def after_power_loss(self, folder: Path, copy: Path) -> None:
         """Write what would be left of a folder to another place."""
+        self._restore(folder.stat().st_ino, copy)
+
+    def _restore(self, number: int, copy: Path) -> None:
         copy.mkdir()
-        for name, number in self._folders.get(folder.stat().st_ino, {}).items():
-            if number in self._folders or (folder / name).is_dir():
-                self.after_power_loss(folder / name, copy / name)
+        for name, (inner, is_folder) in self._folders.get(number, {}).items():
+            if is_folder:
+                self._restore(inner, copy / name)
             else:
-                (copy / name).write_bytes(self._files.get(number, b""))
+                (copy / name).write_bytes(self._files.get(inner, b""))
 
     def _synced(self, descriptor: int) -> None:
         place = Path(f"/proc/self/fd/{descriptor}")
         number = os.fstat(descriptor).st_ino
         if place.is_dir():
-            names = os.listdir(descriptor)
-            self._folders[number] = {
-                name: os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_ino for name in names
-            }
+            looks = {name: os.stat(name, dir_fd=descriptor, follow_symlinks=False) for name in os.listdir(descriptor)}
+            self._folders[number] = {name: (one.st_ino, S_ISDIR(one.st_mode)) for name, one in looks.items()}
         else:
             self._files[number] = place.read_bytes()
 

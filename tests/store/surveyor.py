@@ -25,8 +25,8 @@ def reader(registry: FileRegistry) -> Callable[[str], Described]:
             current = head.get("current")
             document = None if current is None else registry.read("tool", name, current)
         except (Damaged, UnknownComponent) as error:
-            return Described(facts={"damaged": type(error).__name__})
-        facts = None if document is None else {"head": head, "document": document}
+            return Described(facts=({}, {"damaged": type(error).__name__}))
+        facts = None if document is None else (head, document)
         return Described(facts=facts, head=number, version=current)
 
     return read
@@ -52,7 +52,7 @@ def main(root: Path, number: int, turns: int) -> None:
         except Conflict:
             continue
         shown = kept.survey("tool", NAMES, 1, read)[name]
-        if shown is None or (shown["head"]["said"] != said and registry.head("tool", name)[0] == newest + 1):
+        if shown is None or (shown[0]["said"] != said and registry.head("tool", name)[0] == newest + 1):
             print(f"{name} {said} is not in {shown}", flush=True)
 
 

@@ -2,13 +2,11 @@
 
 import asyncio
 import errno
-import json
 import os
 import random
 import resource
 import shutil
-import subprocess
-import sys
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -17,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tea.testing import crash_adapter
-from tea.testing.crash_adapter import Adapter
+from tea.testing import crash_home
+from tea.testing.crash_home import Adapter
 
 from .crash_kit import (
     Disk,
@@ -123,7 +121,7 @@ def check_clean(root: Path) -> None:
     runs = [*adapter.journals.runs(), "last"]
     last = [register("last", "last", "1.0.0", ""), *(append("last", run, "") for run in runs)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crash_adapter, "WAIT_SECONDS", 0.0)
+        patch.setattr(crash_home, "WAIT_SECONDS", 0.0)
         assert [carried_out(adapter, one)[1] for one in last] == ["ok last"] * len(last)
     parts = {"versions", "heads"}
     for path in root.rglob("*"):
@@ -177,6 +175,7 @@ def test_a_refused_call_is_one_clear_line_and_the_next_try_succeeds(
             assert os.strerror(number) in answer
             assert "\n" not in answer
             assert after["current"]["old"] == "1.0.0"
+            assert all(deed["id"] not in trace["ids"] for trace in after["traces"].values())
             assert carried_out(Adapter(root), deed) == (0, f"ok {deed['id']}")
         done = Adapter(root).dump()
         if deed["op"] == "register":
@@ -252,6 +251,31 @@ def test_what_was_acknowledged_survives_a_loss_of_power(tmp_path: Path, monkeypa
     adapter.release()
 
 
+def test_what_builds_on_the_folders_of_a_writer_that_died_survives_a_loss_of_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "home"
+    disk = Disk(monkeypatch)
+    synced = os.fsync
+
+    def died_before(descriptor: int) -> None:
+        if "/.tmp/" in os.readlink(f"/proc/self/fd/{descriptor}"):
+            synced(descriptor)
+
+    with monkeypatch.context() as patch:
+        for name in ("fsync", "fdatasync"):
+            patch.setattr(os, name, died_before)
+        furnished(root)
+    for operation in (register("1", "old", "1.0.1", "x"), append("2", "run", "y"), register("3", "new", "1.0.0", "z")):
+        assert carried_out(Adapter(root), operation)[0] == 0
+    disk.after_power_loss(tmp_path, copy := tmp_path / "after")
+    found = Adapter(copy / "home").dump()
+    assert ["old", "1.0.1", sha("x")] in found["records"]
+    assert ["new", "1.0.0", sha("z")] in found["records"]
+    assert found["current"] == {"new": "1.0.0", "old": "1.0.1"}
+    assert found["traces"]["run"]["ids"] == ["b", "c", "2"]
+
+
 @pytest.mark.usefixtures("no_disk")
 async def test_cancelled_tasks_lose_nothing_that_they_completed_and_leave_nothing(tmp_path: Path) -> None:
     chance = random.Random(2)
@@ -290,8 +314,25 @@ def test_two_processes_on_one_run_take_turns(tmp_path: Path) -> None:
     assert len(history.check()["traces"]["run"]["ids"]) == 30
 
 
+def test_who_has_held_a_run_for_a_turn_lets_others_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crash_home, "_TURN_SECONDS", 0.0)
+    waits: list[float] = []
+
+    def meanwhile(seconds: float) -> None:
+        waits.append(seconds)
+        assert carried_out(Adapter(tmp_path), append("2", "run", "")) == (0, "ok 2")
+
+    monkeypatch.setattr(time, "sleep", meanwhile)
+    holder = Adapter(tmp_path)
+    assert holder.answer(lambda: append("1", "run", "")) == (0, "ok 1")
+    assert holder.answer(lambda: append("3", "run", "")) == (0, "ok 3")
+    holder.release()
+    assert len(waits) == 1
+    assert holder.dump()["traces"]["run"]["ids"] == ["1", "2", "3"]
+
+
 def test_a_run_that_is_not_given_back_is_a_conflict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crash_adapter, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(crash_home, "WAIT_SECONDS", 0.0)
     holder = Adapter(tmp_path)
     assert holder.answer(lambda: append("1", "run", "")) == (0, "ok 1")
     assert carried_out(Adapter(tmp_path), append("2", "run", "")) == (3, "conflict 2")
@@ -331,57 +372,3 @@ def furnished_adapter(root: Path) -> Adapter:
 
 def killed(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-BAD = {
-    "junk": "err - The operation is not usable JSON",
-    "": "err - The operation is not usable JSON",
-    "[1]": "err - The operation has no usable id",
-    '{"id": "a b", "op": "append"}': "err - The operation has no usable id",
-    '{"id": "1", "op": "drop"}': "err 1 The operation is neither register nor append",
-    '{"id": "1", "op": "append", "run": 5, "payload": 1}': "err 1 The operation's run is no text",
-    '{"id": "1", "op": "append", "run": "r"}': "err 1 The operation has no payload",
-    '{"id": "1", "op": "append", "run": "../r", "payload": 1}': "err 1 '../r' is not the id of a run",
-    '{"id": "1", "op": "register", "name": "A", "version": "1.0.0", "payload": 1}': "err 1 'A' is not a name",
-    '{"id": "1", "op": "register", "name": "a", "version": "1", "payload": 1}': "err 1 '1' selects no version",
-    '{"id": "1", "op": "register", "name": "a", "version": "prod", "payload": 1}': "err 1 'prod' is not a version",
-}
-
-
-def adapter_process(*arguments: object, stdin: str = "") -> "subprocess.CompletedProcess[str]":
-    line = [sys.executable, "-m", "tea.testing.crash_adapter", *map(str, arguments)]
-    return subprocess.run(line, input=stdin, capture_output=True, text=True, timeout=60, check=False)
-
-
-def test_every_bad_line_has_its_own_answer_and_writes_nothing(tmp_path: Path) -> None:
-    done = adapter_process("batch", "--root", tmp_path, stdin="".join(f"{line}\n" for line in BAD))
-    assert done.returncode == 0
-    for answer, expected in zip(done.stdout.splitlines(), BAD.values(), strict=True):
-        assert answer.startswith(expected), answer
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_command_line_does_what_its_help_says(tmp_path: Path) -> None:
-    root, file = tmp_path / "home", tmp_path / "operation.json"
-    assert json.loads(adapter_process("dump", "--root", root).stdout) == {
-        "records": [],
-        "current": {},
-        "traces": {},
-        "problems": [],
-    }
-    assert not root.exists()
-    file.write_text(json.dumps(register("1", "a", "1.0.0", {"b": 1, "a": "ü"})))
-    once = [adapter_process("once", file, "--root", root) for _ in range(2)]
-    assert [(one.returncode, one.stdout, one.stderr) for one in once] == [(0, "ok 1\n", ""), (3, "", "conflict 1\n")]
-    file.write_text("{}")
-    bad = adapter_process("once", file, "--root", root)
-    assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
-    lines = [append("2", "run", 7), append("3", "run", None), register("4", "b", "0.1.0", "text")]
-    batch = adapter_process("batch", "--root", root, stdin="\n".join(map(json.dumps, lines)))
-    assert batch.stdout == "ok 2\nok 3\nok 4\n"
-    assert json.loads(adapter_process("dump", "--root", root).stdout) == {
-        "records": [["a", "1.0.0", sha('{"a":"ü","b":1}')], ["b", "0.1.0", sha("text")]],
-        "current": {"a": "1.0.0", "b": "0.1.0"},
-        "traces": {"run": {"ids": ["2", "3"], "torn": False}},
-        "problems": [],
-    }

@@ -1,6 +1,8 @@
 """Streams of events: once for each key, whole lines only, shared by processes."""
 
+import fcntl
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -157,6 +159,42 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "s.jsonl").read_bytes() == before
 
 
+def test_an_event_is_added_at_once_only_where_nothing_is_to_be_read_or_waited_for(tmp_path: Path) -> None:
+    store, other = FileEvents(tmp_path / "e"), FileEvents(tmp_path / "e")
+    assert not store.at_once("s", "a", {"n": 0})
+    assert store.append("s", "a", {"n": 1}, synced=False)
+    assert store.at_once("s", "b", {"n": 2})
+    assert not other.at_once("s", "c", {"n": 3})
+    assert not store.at_once("s", "b", {"n": 4})
+    with (tmp_path / "e" / "s.jsonl").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert not store.at_once("s", "d", {"n": 5})
+    assert store.at_once("s", "d", {"n": 6})
+    assert other.append("s", "e", {"n": 7})
+    assert not store.at_once("s", "f", {"n": 8})
+    assert store.read("s") == other.read("s") == ({"n": 1}, {"n": 2}, {"n": 6}, {"n": 7})
+
+
+def test_events_that_no_disk_confirmed_are_confirmed_by_the_next_that_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirmed: list[int] = []
+    monkeypatch.setattr(module.os, "fsync", lambda descriptor: confirmed.append(os.fstat(descriptor).st_size))
+    store, path = FileEvents(tmp_path), tmp_path / "s.jsonl"
+    store.sync("s")
+    store.append("s", "a", {}, synced=False)
+    store.at_once("s", "b", {})
+    assert confirmed == []
+    store.sync("s")
+    assert path.stat().st_size in confirmed
+    confirmed.clear()
+    store.sync("s")
+    assert confirmed == []
+    store.at_once("s", "c", {})
+    assert not store.append("s", "c", {})
+    assert confirmed == [path.stat().st_size]
+
+
 def test_many_threads_and_streams_lose_and_repeat_nothing(tmp_path: Path) -> None:
     stores = [FileEvents(tmp_path), FileEvents(tmp_path)]
 
@@ -173,10 +211,13 @@ def test_many_threads_and_streams_lose_and_repeat_nothing(tmp_path: Path) -> Non
     assert len(lines) == 40 == len({json.loads(line)["key"] for line in lines})
 
 
-def test_more_streams_than_are_kept_in_memory_all_keep_their_events(tmp_path: Path) -> None:
+def test_more_streams_than_are_kept_in_memory_all_keep_their_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = FileEvents(tmp_path)
+    monkeypatch.setattr(module, "_OPEN_STREAMS", 8)
     for number in range(80):
-        store.append(f"s{number % 40}", str(number), {"n": number})
+        store.append(f"s{number % 40}", str(number), {"n": number}, synced=False)
     assert store.read("s7") == ({"n": 7}, {"n": 47})
 
 

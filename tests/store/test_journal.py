@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tea.errors import BadInput, Conflict, Damaged, StorageError
+from tea.store.blobs import Blobs
 from tea.store.journal import FileJournals, JournalStore
 from tea.store.writer import FileJournalWriter
 
@@ -45,6 +46,31 @@ def test_the_files_are_a_journal_store(journals: FileJournals) -> None:
     store: JournalStore = journals
     with store.create("run") as writer:
         assert (writer.run, writer.epoch, writer.position, writer.torn) == ("run", 1, 0, 0)
+
+
+def test_a_run_appears_with_its_first_records_and_what_lies_beside_them(journals: FileJournals, path: Path) -> None:
+    def begin(folder: Path, blobs: Blobs) -> list[dict[str, Any]]:
+        (folder / "note").write_text("beside")
+        digest = blobs.put(b"large", "text/plain")
+        assert (journals.runs(), path.exists()) == ([], False)
+        return [*RECORDS[:2], {"blob": digest}]
+
+    with journals.create("run", begin) as writer:
+        assert (writer.position, (path.parent / "note").read_text()) == (3, "beside")
+        writer.append(RECORDS[2:3])
+    assert plain(journals)[:2] == RECORDS[:2]
+    assert journals.blobs("run").get(plain(journals)[2]["blob"]) == b"large"
+
+
+def test_a_run_that_cannot_begin_leaves_nothing(journals: FileJournals, tmp_path: Path) -> None:
+    def begin(folder: Path, blobs: Blobs) -> list[dict[str, Any]]:
+        (folder / "note").write_text("beside")
+        raise BadInput("No.", fix="none.")
+
+    with pytest.raises(BadInput, match="No"):
+        journals.create("run", begin)
+    assert journals.runs() == []
+    assert [one for one in tmp_path.rglob("*") if one.name not in ("traces", ".tmp")] == []
 
 
 def test_records_are_read_back_numbered_and_checked(journals: FileJournals) -> None:

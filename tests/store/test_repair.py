@@ -14,7 +14,7 @@ from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
 from tea.store.repair import Finding, examine
 from tea.store.scratch import Scratch
-from tea.testing.crash_adapter import Adapter
+from tea.testing.crash_home import Adapter
 
 from .crash_kit import append, carried_out, register
 
@@ -124,6 +124,71 @@ def test_what_was_never_safe_on_disk_may_be_gone_without_being_damage(tmp_path: 
     cut_at_a_line(tmp_path / "traces" / "run" / "journal.jsonl")
     assert len(list(journals.read("run"))) == 3
     assert examine(tmp_path, mend=True) == []
+
+
+def test_a_record_whose_last_byte_is_another_is_damaged_not_torn(tmp_path: Path) -> None:
+    journals = FileJournals(tmp_path / "traces")
+    with journals.create("run") as writer:
+        writer.append(RECORDS)
+    journal = tmp_path / "traces" / "run" / "journal.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-1] + b"\x0b")
+    (found,) = examine(tmp_path, mend=True)
+    assert (found.mendable, "line 4 is not what was written" in found.problem) == (False, True)
+    with pytest.raises(Damaged, match="line 4 is not what was written"):
+        journals.resume("run")
+    journal.write_bytes(whole[:-1])
+    assert [one.mendable for one in examine(tmp_path, mend=False)] == [True]
+
+
+def test_a_damaged_lease_is_named_and_an_unfinished_one_is_not(tmp_path: Path, run: Path) -> None:
+    lease = run / "lease"
+    whole = lease.read_bytes()
+    assert whole.count(b"\n") == 2
+    for size in range(len(whole)):
+        lease.write_bytes(whole[:size])
+        assert problems(examine(tmp_path, mend=True)) == []
+    for at in range(len(whole)):
+        lease.write_bytes(whole[:at] + b"#" + whole[at + 1 :])
+        (found,) = examine(tmp_path, mend=True)
+        number = 1 + whole[:at].count(b"\n")
+        assert not found.mendable
+        assert f"lease' is damaged: line {number} " in found.problem
+    lease.unlink()
+    lease.mkdir()
+    assert "lease' is damaged: it is not a regular file" in problems(examine(tmp_path, mend=True))[0]
+
+
+def test_what_cannot_be_looked_at_hides_nothing_else(tmp_path: Path) -> None:
+    for name in "ab":
+        carried_out(Adapter(tmp_path), register(name, name, "1.0.0", name))
+    carried_out(Adapter(tmp_path), append("1", "run", ""))
+    good = Adapter(tmp_path).dump()
+    versions = tmp_path / "registry" / "prompts" / "a" / "versions"
+    versions.rename(tmp_path / "aside")
+    versions.touch()
+    found = Adapter(tmp_path).dump()
+    assert found["records"] == [one for one in good["records"] if one[0] == "b"]
+    assert (found["current"], found["traces"]) == (good["current"], good["traces"])
+    assert all("/prompts/a/versions'" in one for one in found["problems"] + problems(examine(tmp_path, mend=True)))
+    assert found["problems"]
+
+
+def test_a_version_that_is_added_while_one_looks_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter = Adapter(tmp_path)
+    carried_out(adapter, register("1", "a", "1.0.0", "x"))
+    newest = FileRegistry.newest
+
+    def meanwhile(registry: FileRegistry, kind: str, name: str) -> int:
+        with monkeypatch.context() as patch:
+            patch.setattr(FileRegistry, "newest", newest)
+            carried_out(adapter, register("2", "a", "1.0.1", "x"))
+        return newest(registry, kind, name)
+
+    monkeypatch.setattr(FileRegistry, "newest", meanwhile)
+    assert examine(tmp_path, mend=False) == []
 
 
 def test_a_run_that_was_never_begun_is_named(tmp_path: Path) -> None:

@@ -105,6 +105,8 @@ def _place(query: Query, rows: Sequence[Row]) -> Outcome:
 
 
 def _pair(query: Query, rows: Sequence[Row]) -> Outcome:
+    if len(rows) != 1:
+        return Outcome(reason=f"{len(rows)} rows fit", unsure=True)
     one, one_used, two, two_used = rows[0]
     if one is None or two is None or one_used != 1 or two_used != 1:
         return Outcome(reason="the two sides have no single value each", unsure=True)

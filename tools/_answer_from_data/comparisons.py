@@ -67,6 +67,23 @@ class Comparisons(Reader):
             end = after + 1 + (self.column(after + 1) == column)
             yield Condition(column=column, operator=operator(sign), other=column, mean=True), end, 0.05
 
+    def with_row(self, position: int, column: Column, sign: str) -> Found:
+        """Yield comparisons with the same column of another row, which a cell names: taller than K2, before that of K2.
+
+        Args:
+            position: After the words that compare.
+            column: What is compared; a number or a moment.
+            sign: How.
+        """
+        for start in self.skip(position, ("REL", "IN", "COL"), 3):
+            if self.column(start - 1) not in (None, column) and start > position:
+                return
+            span = self.spans[start] if self.tag(start) == "VAL" else None
+            named = span.column if span else None
+            if span and named and named.table == column.table and named.unique and len(span.values) == 1:
+                row = Condition(column=named, operator="=", values=span.values)
+                yield Condition(column=column, operator=operator(sign), other=column, row=row), start + 1, 0.05
+
     def _between(self, position: int, column: Column) -> Found:
         after = self.after_unit(position + 2)
         if self.tag(position + 1) != "NUM" or self.tag(after) not in ("TO", "AND") or self.tag(after + 1) != "NUM":
@@ -90,6 +107,8 @@ class Comparisons(Reader):
         if tag in ("CMP", "WHENCMP"):
             yield from self._naming_column(position)
         column = self.column(position + 1)
+        if tag == "MORE" and column and (column.numeric or column.dated) and self.tag(position + 2) == "THAN":
+            yield from self.with_row(position + 3, column, self.spans[position].sense.value)
         if tag == "CMP" and column and column.numeric:
             yield from self._with_sign(position, column, self.spans[position].sense.value)
 
@@ -129,6 +148,7 @@ class Comparisons(Reader):
         for attributes, turned in ((sense.attributes, False), (sense.inverse, True)):
             sign = OPPOSITE.get(sense.value, sense.value) if turned else sense.value
             for column in self.implied(attributes):
+                yield from self.with_row(position + 1, column, sign)
                 if column.numeric:
                     yield from ((one, end, cost + 0.1) for one, end, cost in self._with_sign(position, column, sign))
 

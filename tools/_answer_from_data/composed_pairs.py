@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .pairs import compare, difference, ratio, which
-from .query import Query
+from .query import Query, single
 from .roles import Roles, two_things
 from .schema import Schema
 from .span import Span
@@ -16,6 +16,7 @@ Built = Iterator[tuple[Query, float]]
 
 def pairs(roles: Roles, schema: Schema) -> Built:
     """Yield differences, ratios and comparisons of the two things that a question names."""
+    yield from _between_columns(roles)
     things = two_things(roles)
     if things is None or roles.of("PER", "PERCENT", "ORD", "NUM", "DISTINCT", "OFTEN"):
         return
@@ -45,10 +46,29 @@ def pairs(roles: Roles, schema: Schema) -> Built:
         yield from ratio(bound, schema)
     elif roles.of("DIFF") or roles.of("HOWMUCH", "HOWMANY"):
         yield from difference(bound, schema)
-    elif (roles.either or any(span.sense.value == "which" for span in roles.of("WHAT"))) and more:
+    elif more and (roles.either or any(span.sense.value == "which" for span in roles.of("WHAT")) or _either(roles)):
         yield from which(bound, schema)
     elif roles.opening in CLOSED and more:
         yield from compare(bound, schema)
+
+
+def _either(roles: Roles) -> bool:
+    """Tell whether a closed question names two things without setting one against the other: more A or B."""
+    return roles.opening in CLOSED and not roles.of("THAN", "WHENCMP", "CMP")
+
+
+def _between_columns(roles: Roles) -> Built:
+    """Yield how far apart two columns of one thing are: the days from its start to its end."""
+    columns = [span.column for span in asked_columns(roles) if span.column]
+    if len(columns) != 2 or not roles.only(
+        "COL", "DIFF", "BETWEEN", "HOWMANY", "HOWMUCH", "WHAT", "UNIT", "ROW", "THAN"
+    ):
+        return
+    one, two = columns
+    days = any(stem(span.text.lower()) == "day" for span in roles.of("UNIT"))
+    alike = one.kind == two.kind == "date" if days else one.numeric and two.numeric and one.year == two.year
+    if alike and one.table == two.table and single(roles.where):
+        yield Query(kind="difference", select=(one, two), where=roles.where), 0.1
 
 
 def _as_more(span: Span) -> Span:

@@ -10,7 +10,7 @@ from .rankings import MOST_PLACES, Extreme, Ranked, less_is_first
 from .ranks import ranked
 from .reader import Reader
 from .roles import Roles
-from .schema import Schema
+from .schema import Column, Schema, Table
 from .span import Span
 from .subjects import ASKING, asked_columns, measures, nouns_of
 from .vocabulary import DATES
@@ -133,6 +133,11 @@ def _ranked(roles: Roles, noun: Noun, rest: list[Span], extreme: Extreme, schema
         yield from ranked({**bound, "ranked": found}, schema)
 
 
+def _places_of(table: Table) -> Column | None:
+    """Return the column that numbers the rows from 1 on: number, of presidents."""
+    return next((one for one in table.columns if one.identifies and one.low == 1 and len(one.words) == 1), None)
+
+
 def _by(
     measured: list[Span], aggregates: list[Span], extreme: Extreme, schema: Schema, noun: Noun
 ) -> Iterator[tuple[Measure, Extreme, bool]]:
@@ -146,6 +151,8 @@ def _by(
         ordinal = extreme.span is not None and extreme.span.tag == "ORD"
         places = replace(extreme, descending=not less_is_first(column)) if ordinal else extreme
         yield measure, places, bool(aggregates)
+    elif extreme.span and extreme.span.tag == "ORD" and not aggregates and noun.table and _places_of(noun.table):
+        yield Measure(function="value", column=_places_of(noun.table)), extreme, False
     elif extreme.span and extreme.span.tag == "ORD" and not aggregates:
         for column in Reader(spans=(), schema=schema).implied(DATES, noun.table.name if noun.table else ""):
             if column.dated:

@@ -99,12 +99,18 @@ def _look_ups(roles: Roles, schema: Schema) -> Built:
     columns, how = asked_columns(roles), roles.of("HOWADJ")
     bound = {"where": roles.where, **({"list": True} if roles.of("LIST") or not roles.of("WHAT") else {})}
     if not roles.where:
-        if len(columns) == 1 and roles.only("WHAT", "LIST", "THERE", "ROW", "COL", "DISTINCT"):
+        before = len(columns) == 1 and bool(roles.of("ROW")) and _before_rows(roles) and columns[0].plural
+        if before and columns[0].column and columns[0].column.kind == "text" and not columns[0].column.unique:
+            noun = Noun(table=schema.table(columns[0].column.table), column=columns[0].column, plural=True, distinct=True)
+            yield from list_things({**bound, "np": noun, "list": True}, schema)
+        elif len(columns) == 1 and roles.only("WHAT", "LIST", "THERE", "ROW", "COL", "DISTINCT"):
             said = roles.of("THERE", "LIST", "DISTINCT") or (roles.of("WHAT") and columns[0].plural)
             for noun, rest in nouns_of(roles, schema):
                 if noun.column and not rest and said:
                     yield from list_things({**bound, "np": noun, "list": True}, schema)
         return
+    if roles.items and not columns and roles.only("WHAT") and len(roles.items) == 1:
+        yield from _named_by(roles.where, schema)
     if len(how) == 1 and not columns:
         yield from how_adjective({**bound, "how": how[0]}, schema)
     elif len(how) == 1 == len(columns):
@@ -123,6 +129,15 @@ def _look_ups(roles: Roles, schema: Schema) -> Built:
         for noun, _ in nouns_of(roles, schema):
             if noun.plural or roles.of("WHAT", "LIST"):
                 yield from list_things({**bound, "np": noun}, schema)
+
+
+def _named_by(where: Where, schema: Schema) -> Built:
+    """Yield what UA stands for: the name of the row that a code names."""
+    one = where[0]
+    if len(where) == 1 and isinstance(one, Condition) and one.operator == "=" and one.column.unique:
+        label = schema.table(one.column.table).named_label
+        if label and label != one.column:
+            yield Query(kind="values", select=(label,), where=where), 0.2
 
 
 def _before_rows(roles: Roles) -> bool:

@@ -113,6 +113,15 @@ class Conditions(Reader):
                 yield from self._known_by_number(position)
             if tag in ("NUM", "DATE", "WHENCMP", "BETWEEN"):
                 yield from self._times.at(position, None)
+            if tag == "WHENCMP":
+                yield from self._before_row(position)
+
+    def _before_row(self, position: int) -> Parsed:
+        """Yield before Everest, where one column alone tells when."""
+        dated = [column for column in self.schema.columns if column.dated and not column.part]
+        for column in dated if len(dated) == 1 else ():
+            for one, end, cost in self._comparisons.with_row(position + 1, column, self.spans[position].sense.value):
+                yield one, end, cost + 0.2
 
     def _restricting_nothing(self, position: int) -> Parsed:
         """Yield words that only say again what the rows are; and order 5010, a row by its number."""
@@ -141,9 +150,13 @@ class Conditions(Reader):
     def _known_by_number(self, position: int) -> Parsed:
         """Yield 404, where one column alone holds numbers by which rows go."""
         number = self.spans[position].number or 0
-        keys = [column for column in self.schema.columns if column.numbers_things and column.unique]
+        unique = [column for column in self.schema.columns if column.numeric and column.unique and not column.year]
+        keys = [column for column in unique if column.numbers_things] or [
+            table.columns[0] for table in self.schema.tables if table.columns[0] in unique
+        ]
         for column in keys if len(keys) == 1 else ():
-            if isinstance(column.low, int) and isinstance(column.high, int) and column.low <= number <= column.high:
+            low, high = column.low, column.high
+            if isinstance(low, int | float) and isinstance(high, int | float) and low <= number <= high:
                 yield Condition(column=column, operator="=", values=(number,)), position + 1, 0.25
 
     # a column, then what is said of it
@@ -167,7 +180,11 @@ class Conditions(Reader):
     def _noun_of_rows(self, column: Column) -> bool:
         table = self.schema.table(column.table)
         most = max((other.distinct for other in table.columns if other.kind == "text"), default=0)
-        return column == table.label or (column.kind == "text" and not column.part and column.distinct == most)
+        return (
+            column == table.label
+            or (column.numbers_things and column.unique)
+            or (column.kind == "text" and not column.part and column.distinct == most)
+        )
 
     def _predicate(self, position: int, column: Column) -> Iterator[tuple[Condition, int, float]]:
         tag = self.tag(position)
@@ -183,6 +200,8 @@ class Conditions(Reader):
             yield Condition(column=column, operator="true" if tag == "TRUE" else "false"), position + 1, 0.05
         if column.dated and tag:
             yield from self._times.at(position, column)
+        if tag in ("CMP", "WHENCMP") and (column.numeric or column.dated):
+            yield from self._comparisons.with_row(position + 1, column, self.spans[position].sense.value)
 
     # a cell, or letters of one
 
@@ -235,7 +254,10 @@ class Conditions(Reader):
         tag = self.tag(position)
         *_, after = self.skip(position + 1, ("BE",) if tag == "NOT" else ("MISSING", "IN", "PRESENT", "HAVE", "ROW"), 2)
         column = self.column(after)
-        if column is None or self.tag(after + 1) in _CONTINUED or (tag == "NOT" and column.truths):
+        told = [
+            self.spans[end].column for end in self.skip(after + 1, ("IN", "BY", "REL"), 2) if self.tag(end) == "VAL"
+        ]
+        if column is None or self.tag(after + 1) in _CONTINUED or (tag == "NOT" and column.truths) or column in told:
             return
         if tag == "NOT" or (tag == "WITHOUT" and column.numeric and not column.dated and not column.truths):
             yield from self._none_of(column, after + 1)

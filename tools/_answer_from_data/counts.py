@@ -34,12 +34,14 @@ def _counted(noun: Noun, where: Where) -> Iterator[tuple[Measure, Where, float]]
         if not mentions(where, column):
             yield rows, (Condition(column=column, operator="true"),), 0.0
     elif mentions(where, column):
-        if not noun.distinct and not column.numeric:
+        if not noun.distinct and (not column.numeric or column.year):
             yield rows, (), 0.25
     elif column.listing and single(where):
         return
     elif noun.distinct or not (column.numeric or column.dated):
         yield Measure(function="distinct", column=column), (), 0.0
+        if where and not noun.distinct and 0.5 * column.rows < column.distinct < column.rows - column.nulls:
+            yield rows, (), 0.1
     elif column.year or set(column.words) <= lexicon().times:
         yield Measure(function="distinct", column=column), (), 0.2
     elif column.dated or (column.unique and not set(column.words) & lexicon().added_up):
@@ -155,7 +157,9 @@ def share(bound: Bound, schema: Schema) -> Built:
     if not said and len(conditions) == 1:
         said = list(conditions)
     first = next((index for index, one in enumerate(conditions) if one in said), None)
-    if first is None or (noun.column and not noun.column.unique and not noun.column.identifies):
+    if first is None or (
+        noun.column and not noun.column.identifies and (noun.column.numeric or not noun.column.unique)
+    ):
         return
     part = conditions[first:]
     base = noun.where + conditions[:first]

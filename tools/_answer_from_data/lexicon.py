@@ -9,7 +9,7 @@ _FILLERS = """
 the a an all any please tell me can could you would i we us know want to so then just only its their it they them
 these those this data dataset table file csv spreadsheet sheet recorded listed value values entry result results
 column field ones one some actually actual respectively ever also whole entire corresponding associated together
-yet inclusive nautical pls plz kindly thanks thx out overall currently
+yet inclusive nautical pls plz kindly thanks thx out overall currently means meant still already responsible so far single
 ? ! . " ( ) 's
 """
 _VERBS = """
@@ -20,12 +20,12 @@ fit represent travel fly stay found score earn receive spend run account pay cha
 develop design introduce post boast enjoy experience display exhibit achieve attain document describe know end flow
 strike struck hit ran wear wore worn lend lent borrow finish compete participate attend cook prepare visit teach study
 gather give gave took treat saw handle bring brought claim contribute pass elapse sit check up present constitute
-comprise occupy
+comprise occupy signify denote stand reach hit become remain host house sport weigh
 """
 _DATING = """
 year yr birth born founded released established date discovered discovery launched built constructed completed
 created started ended opened closed published introduced since elected debut premiere won season edition vintage
-independence joined invented inaugurated hired died death when
+independence joined invented inaugurated hired died death when appeared begun beginning end start
 """
 _ADDED_UP = """
 sales amount revenue quantity qty cost profit total count points goals pay payment number spending income budget
@@ -51,7 +51,9 @@ _IMPLIED = """
 weigh : weight mass
 cost : price cost fare fee
 earn : salary earn income wage pay
+spend spent : spend amount total price cost
 last : duration length
+rated : rating score rate
 inhabitants people : population
 """
 _UNITS = """

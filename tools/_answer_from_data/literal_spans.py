@@ -10,6 +10,10 @@ from .span import Span
 from .tokens import MONTHS, Token, stem
 from .vocabulary import Sense
 
+_POWERS = {"square": ("area", "size"), "sq": ("area", "size"), "cubic": ("volume",)}
+_RATES = "second minute hour day week month year person capita km kilometer kilometre litre liter"
+_PER = frozenset(_RATES.split())
+
 
 def literals(words: Sequence[Token]) -> list[Span]:
     """Return readings of numbers, dates, units and quoted words as what they are."""
@@ -25,14 +29,25 @@ def literals(words: Sequence[Token]) -> list[Span]:
             result.append(replace(plain, tag=tag, number=word.number, year=word.year, cost=cost))
         if word.kind == "quoted" or (word.kind == "word" and len(word.text) == 1 and word.text.isupper()):
             result.append(replace(plain, tag="TEXT", cost=0.15))
-        if (
-            index
-            and _is_unit(word)
-            and (words[index - 1].number is not None or words[index - 1].norm in ("in", "many"))
-        ):
-            sense = Sense(tag="UNIT", attributes=lexicon().units.get(stem(word.norm), (word.norm,)))
-            result.append(replace(plain, tag="UNIT", sense=sense, cost=0.05))
+        if index and (words[index - 1].number is not None or words[index - 1].norm in ("in", "many")):
+            result += _unit(words, index)
     return result
+
+
+def _unit(words: Sequence[Token], start: int) -> list[Span]:
+    """Return the reading of a unit: metres, square kilometres, cubic metres per second."""
+    power = _POWERS.get(words[start].norm, ())
+    end = start + bool(power)
+    if end >= len(words) or not _is_unit(words[end]):
+        return []
+    attributes = power or lexicon().units.get(stem(words[end].norm), (words[end].norm,))
+    per = len(words) > end + 2 and words[end + 1].norm in ("per", "an", "a") and words[end + 2].norm in _PER
+    if per:
+        attributes = ("speed", "velocity")
+    end += 3 if per else 1
+    sense = Sense(tag="UNIT", attributes=attributes)
+    text = " ".join(word.text for word in words[start:end])
+    return [Span(start=start, end=end, tag="UNIT", text=text, sense=sense, cost=0.05)]
 
 
 def _is_unit(word: Token) -> bool:

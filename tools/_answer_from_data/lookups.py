@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .lexicon import lexicon
+from .matching import sums
 from .nouns import Noun
 from .patterns import Bound
 from .query import Condition, Measure, Query, Where, mentions, single
@@ -21,8 +22,12 @@ def look_up(bound: Bound, schema: Schema) -> Built:
     tested = {one.column for one in where if isinstance(one, Condition)}
     if not where or tested & set(columns):
         return
+    if len(columns) == 1 and sums(columns[0]) and not any(one.unique for one in tested):
+        yield Query(kind="scalar", measure=Measure(function="sum", column=columns[0]), where=where), 0.1
+        return
     plural = bound["cols"][-1].plural or bound.get("list") is not None
-    yield Query(kind="values", select=columns, where=where, plural=plural), 0.0 if single(where) else 0.1
+    marks = any(column.truths for column in columns) and not any(one.unique for one in tested)
+    yield Query(kind="values", select=columns, where=where, plural=plural), 0.4 * marks + 0.1 * (not single(where))
 
 
 def look_up_number(bound: Bound, schema: Schema) -> Built:

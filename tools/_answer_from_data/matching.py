@@ -10,6 +10,7 @@ ENOUGH = 0.6
 SMALL_WORDS = frozenset(
     ["of", "the", "a", "an", "in", "and", "per", "by", "to", "for", "from", "on", "at", "with", "between"]
 )
+_SUMS = frozenset(["total", "amount", "sum"])
 _SAME, _SYNONYM, _INFLECTED, _ABBREVIATED, _SKELETON = 1.0, 0.95, 0.9, 0.8, 0.7
 
 
@@ -25,9 +26,10 @@ def column_score(phrase: str, column: Column) -> float:
         return 0.98
     bare = [word for word in said if word not in SMALL_WORDS] or said
     core = _core(named)
-    related = len({"per", "by", "for", "with", "between"} & set(said)) > 0
+    related = len({"per", "by", "for", "with", "between", "and"} & set(said) - set(named)) > 0
     whole = (bare, said) if len(said) > len(bare) else (bare,)
-    fits = [_aligned(words, core, column, "of" in said) for words in whole]
+    of = "of" in said and "of" not in named
+    fits = [_aligned(words, core, column, of) for words in whole]
     aligned = 0.0 if related and len(bare) > len(core) else max(fits)
     prefixes = max(_whole_prefixes(bare, named), _whole_prefixes(said, named))
     return max(aligned, prefixes, _initials(said, named), _inside(bare, named))
@@ -101,7 +103,25 @@ def _cost_of_extra(extra: list[str], column: Column, of: bool) -> float:
         return 1.0
     generic = words.generic | (words.when if column.dated else words.how_much if column.numeric else words.kinds)
     allowed = {"name", "number"} if of and not column.numeric else generic
-    return 0.15 if all(word in allowed for word in extra) else 1.0
+    if set(extra) <= _measured_in(column) or (sums(column) and set(extra) <= words.added_up):
+        return 0.15
+    rows = name_words(column.table)
+    told = [word for word in extra if not of and any(noun.endswith(word) and len(word) > 3 for noun in rows)]
+    return 0.15 if all(word in allowed or (word in told and len(told) < len(extra)) for word in extra) else 1.0
+
+
+def sums(column: Column) -> bool:
+    """Tell whether a column's name says that it holds sums and no more: total, amount."""
+    return column.numeric and set(column.words) <= _SUMS
+
+
+def _measured_in(column: Column) -> set[str]:
+    """Return what the units in a column's name tell of it: a wind in km/h is a speed."""
+    units = [word for word in column.words[1:] if word in lexicon().units]
+    speed = (
+        {"speed", "velocity"} if {"km", "h"} <= set(column.words) or {"kmh", "mph"} & set(column.words) else set[str]()
+    )
+    return {word for unit in units for word in lexicon().units[unit]} | speed
 
 
 def _part(said: list[str], core: list[str], missing: list[str]) -> float:

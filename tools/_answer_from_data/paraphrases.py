@@ -110,7 +110,7 @@ by how (?:many|much) (?:does|do|did) <A> outnumber <B> -> how many more <A> than
     |have|contain|include|assume|hold|be)(?: on)? -> list the distinct <X>
 (?:what|which) (?:values|options|entries|categories|levels|items) (?:appear|occur|exist|are there|are|are found|are
      used) (?:in|for|of|under) (?:the )?<X>(?: column)? -> list the distinct <X>
-(list|name|show|give|enumerate|state|print) (?:every|each)(?: single| different| distinct| possible)? <X> ->
+(list|name|show|give|enumerate|state|print)(?: me| us)? (?:every|each)(?: single| different| distinct| possible)? <X> ->
      \g<list> all <X>
 (?:what|which) are (?:all )?(?:of )?the (?:different |possible |distinct |unique |various )*values? (?:of|for|in)
      (?:the )?<X>(?: column)? -> list the distinct <X>
@@ -184,7 +184,7 @@ what (?:does|do|did) (?:all )?(?:the )?<X> (?:come|add up|amount|sum) (?:up )?to
 how much (?:does|do|did) (?:all )?(?:the )?<X> (?:come|add up|amount|sum) (?:up )?to -> what is the total <X>
 how (?:much|many) <X> (?:does|do|did) <Y> have (?:together|between them|TOTAL) -> what is the total <X> of <Y>
 (?:what|how much) (?:is|was|are|were) THE<X> of <Y> (?:together|put together|TOTAL) -> what is the total <X> of <Y>
-<X> in total -> what is the total <X>
+(?!which |who |what |how )<X> in total -> what is the total <X>
 (?:which|what) <N> (?:beats|tops|exceeds|outdoes|surpasses) (?:all|every)(?: of)?(?: the)?(?: others?| other \w+|
      rest) (?:in|by|for|on) <X> -> which <N> has the highest <X>
 (?:which|what) <N> has (?:a |an )?(?:higher|larger|greater|bigger) <X> than (?:any|all|every)(?: of)?(?: the)?(?:
@@ -313,6 +313,7 @@ INNER = (
     (r"^(?:listing|naming|showing|giving|telling)(?: me)?\b", "list"),
     (r"\b(are|is|were|was) (?:aged? )?(?:under|below) (\d\d)$", r"\1 younger than \2"),
     (r"\b(are|is|were|was) (?:aged? )?(?:over|above) (\d\d)$", r"\1 older than \2"),
+    (r"\b(?:farthest|furthest|most) (?:to the )?(north|south|east|west)\b", r"\1ernmost"),
     (r"\bbest (\w+ )?time\b", r"lowest \1time"), (r"\bboth ((?:\w+ ){1,3}and)\b", r"\1"),
     (r"\bhow many (?:people|persons|lives) (?:have |had )?(?:died|perished|were killed|were lost|lost their lives)\b",
      "how many deaths were there"),

@@ -88,6 +88,9 @@ def _variants(words: Sequence[Token], index: int) -> list[Candidate]:
         return []
     others = [(other, _FEW) for other in lexicon().demographic.get(stem(word.norm), ()) if other != word.norm]
     others += [(short, _CALENDAR) for short in _SHORTENED.get(word.norm, ())]
+    if word.norm.endswith("y") and len(word.norm) > 4:
+        root = word.norm[:-1]
+        others += [(other, _FEW) for other in (root, root[:-1]) if other == root or root[-1] == root[-2]]
     bare = word.text.lower().rstrip(".")
     if word.text[:1].isupper() and bare in _SHORT_FORMS:
         others.append((_SHORT_FORMS[bare], _PLACES))

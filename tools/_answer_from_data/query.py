@@ -41,6 +41,7 @@ class Condition:
         values: Against what: one value, two for between, several for any of them; texts or numbers.
         other: Another column to compare with, or the column whose average (`mean`) to compare with.
         mean: Whether the comparison is with the average of `other`.
+        row: The test of the row whose value of `other` to compare with.
         negated: Whether the test must fail.
         predicate: Whether the question asserts it ("were delayed") rather than restricts by it ("from Oslo").
     """
@@ -50,6 +51,7 @@ class Condition:
     values: tuple[str | int | float, ...] = ()
     other: Column | None = None
     mean: bool = False
+    row: "Condition | None" = None
     negated: bool = False
     predicate: bool = False
 

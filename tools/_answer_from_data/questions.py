@@ -1,8 +1,10 @@
 """The queries that a reading of a question may stand for."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from .composing import composed
+from .matching import sums
 from .patterns import Matcher
 from .query import Condition, Query, Reading, columns_of
 from .rules import CLOSED, OPEN
@@ -31,25 +33,40 @@ def readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Read
             for bound, more in matcher.matches(pattern, start):
                 whole = {**bound, "where": (*prefix, *bound.get("where", ()))}
                 for query, doubt in build(whole, schema):
-                    if _sound(query, path):
+                    if _sound(query, path, schema):
                         misplaced = _misplaced(query, path, schema)
-                        yield Reading(query=query, cost=cost + extra + more + doubt, misplaced=misplaced)
+                        yield Reading(
+                            query=_several(query, path), cost=cost + extra + more + doubt, misplaced=misplaced
+                        )
 
 
 def free_readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Reading]:
     """Yield every query that a path of spans may stand for whatever the order of its parts."""
     for query, doubt in composed(path, schema):
-        if _sound(query, path):
-            yield Reading(query=query, cost=cost + doubt, misplaced=_misplaced(query, path, schema))
+        if _sound(query, path, schema):
+            yield Reading(query=_several(query, path), cost=cost + doubt, misplaced=_misplaced(query, path, schema))
 
 
-def _sound(query: Query, path: Sequence[Span]) -> bool:
+def _several(query: Query, path: Sequence[Span]) -> Query:
+    """Welcome several values where a list is asked for."""
+    listed = any(span.tag == "LIST" and span.text in ("list", "enumerate") for span in path[:1])
+    return replace(query, plural=True) if query.kind == "values" and listed else query
+
+
+def _sound(query: Query, path: Sequence[Span], schema: Schema) -> bool:
     """Refuse one column equal to two values at once, a number as who somebody is, words as how old something is."""
     numbers = query.kind == "values" and any(column.numeric or column.dated for column in query.select)
     if numbers and any(span.tag == "WHAT" and span.sense.value == "who" for span in path):
         return False
     if query.kind == "values" and not numbers and any(span.tag == "HOWADJ" for span in path):
         return False
+    if query.kind == "values" and any(span.tag in ("HOWMANY", "COUNT") for span in path) and _names(query, schema):
+        return False
+    if query.kind == "values" and (_repeats(query) or _lists_sums(query, path)):
+        return False
+    if query.kind == "top" and query.measure and query.measure.function == "value":
+        if any(span.tag == "AGG" for span in path):
+            return False
     if _forgets_rows(query, path):
         return False
     if query.kind in _ABOUT_TWO:
@@ -61,6 +78,25 @@ def _sound(query: Query, path: Sequence[Span]) -> bool:
     said = [one for one in (*query.where, *query.part) if isinstance(one, Condition) and not one.negated]
     equal = {one.column: one for one in said if one.operator == "="}
     return not any(one.column in equal and one.values != equal[one.column].values for one in said if one.values)
+
+
+def _repeats(query: Query) -> bool:
+    """Tell whether a query shows what its own conditions say: who made S125? S125."""
+    said = [one for one in query.where if isinstance(one, Condition) and one.operator == "=" and not one.negated]
+    return len(query.select) == 1 and any(one.column == query.select[0] and len(one.values) == 1 for one in said)
+
+
+def _lists_sums(query: Query, path: Sequence[Span]) -> bool:
+    """Tell whether a query lists a column called total for more than one row, where no list is asked for."""
+    known = any(isinstance(one, Condition) and one.equality and one.column.unique for one in query.where)
+    return sums(query.select[0]) and not known and not any(span.tag == "LIST" for span in path[:1])
+
+
+def _names(query: Query, schema: Schema) -> bool:
+    """Tell whether a query shows names of rows, which a question for how many cannot mean."""
+    column = query.select[0]
+    first = column == schema.table(column.table).columns[0]
+    return not column.numeric or column.numbers_things or (first and column.unique)
 
 
 def _forgets_rows(query: Query, path: Sequence[Span]) -> bool:

@@ -50,12 +50,13 @@ def less_is_first(column: Column) -> bool:
 def facing(extreme: Extreme, column: Column) -> Extreme:
     """Return the places in the direction of a column: the fastest time is the lowest, the oldest year the first."""
     sense = extreme.span.sense if extreme.span else None
-    if sense is None or _carries(sense.attributes, column) or not _carries(sense.inverse, column):
+    if sense is None or carries(sense.attributes, column) or not carries(sense.inverse, column):
         return extreme
     return replace(extreme, descending=not extreme.descending, span=None)
 
 
-def _carries(attributes: tuple[str, ...], column: Column) -> bool:
+def carries(attributes: tuple[str, ...], column: Column) -> bool:
+    """Tell whether a column surely carries one of the attributes."""
     return any(attribute_score(attribute, column) >= SURE for attribute in attributes)
 
 

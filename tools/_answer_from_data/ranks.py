@@ -7,7 +7,7 @@ from .lexicon import lexicon
 from .nouns import Noun
 from .patterns import Bound
 from .query import Measure, Query
-from .rankings import Extreme, Ranked, facing, less_is_first
+from .rankings import Extreme, Ranked, carries, facing, less_is_first
 from .schema import Column, Schema
 
 Built = Iterator[tuple[Query, float]]
@@ -25,6 +25,8 @@ def ranked(bound: Bound, schema: Schema) -> Built:
         return
     column = found.measure.column
     extreme, doubt = facing(found.extreme, column) if column else found.extreme, 0.2 * found.noun.guessed
+    if column and column.dated and extreme == found.extreme and _measures_otherwise(extreme, column):
+        return
     doubt += 0.4 * any(one is not None and bool(one.truths) for one in wanted)
     most = found.extreme.span is not None and found.extreme.span.tag == "MOST"
     query = Query(
@@ -40,6 +42,8 @@ def ranked(bound: Bound, schema: Schema) -> Built:
         group=shown if found.grouped else None,
     )
     beside = bool(wanted) and (found.noun.table is not None or found.noun.column is not None)
+    if most and column and query.measure == Measure(function="value", column=column) and select[0].table != column.table:
+        query = replace(query, measure=Measure(function="sum", column=column), group=select[0])
     groups = [] if found.grouped or beside else list(_group_readings(query, doubt))
     if most and any(other.measure and other.measure.function == "sum" for other, _ in groups):
         yield groups[0]
@@ -49,6 +53,12 @@ def ranked(bound: Bound, schema: Schema) -> Built:
     elif shown and not _counts_itself(found) and (not wanted or _beside(found, wanted)):
         alone = column is not None and shown.unique and column.table == shown.table
         yield query, doubt + 0.3 * alone
+
+
+def _measures_otherwise(extreme: Extreme, column: Column) -> bool:
+    """Tell whether a superlative measures something, but no moments: the longest, of dates."""
+    said = extreme.span.sense.attributes if extreme.span else ()
+    return bool(said) and not {"date", "year"} & set(said) and not carries(said, column)
 
 
 def place(bound: Bound, schema: Schema) -> Built:

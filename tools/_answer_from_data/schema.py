@@ -10,6 +10,17 @@ from .lexicon import lexicon, synonyms
 from .tokens import name_words, norm, stem
 
 _NAMES = ("name", "title", "label", "full name", "common name", "model", "country name", "city name")
+_COARSER = {
+    "year": frozenset(["year"]),
+    "month": frozenset(["month", "quarter", "year"]),
+    "weekday": frozenset(["week"]),
+}
+_STEPS = (
+    (3.5, frozenset(["day", "date"])),
+    (15.0, frozenset(["week", "date"])),
+    (45.0, frozenset(["month", "date"])),
+    (180.0, frozenset(["quarter", "date"])),
+)
 PARTS = {"year": 0, "month": 12, "weekday": 7}
 _TRUE = {"1", "true", "yes", "y", "t"}
 _FALSE = {"0", "false", "no", "n", "f"}
@@ -72,13 +83,25 @@ class Column:
     @property
     def identifies(self) -> bool:
         """Whether it is a number that names rows instead of measuring something."""
-        return self.kind == "integer" and self.unique and self.words[-1:] in (["id"], ["number"], ["index"], ["rank"])
+        return (
+            self.kind == "integer"
+            and self.unique
+            and self.words[-1:]
+            in (
+                ["id"],
+                ["no"],
+                ["number"],
+                ["index"],
+                ["rank"],
+            )
+        )
 
     @property
     def numbers_things(self) -> bool:
         """Whether its numbers are names, unique or not, of which no sum or average means anything."""
         return self.kind == "integer" and self.words[-1:] in (
             ["id"],
+            ["no"],
             ["number"],
             ["index"],
             ["code"],
@@ -135,12 +158,12 @@ class Table:
             said = {"date", "day", *self.nouns}
             dates = [column for column in dates if set(column.words) <= said]
         known = {word for column in self.columns for word in column.words}
-        moments = self.counts_time and not any(column.identifies for column in self.columns)
+        moments = self.counts_time if not any(column.identifies for column in self.columns) else frozenset[str]()
         return [
             replace(dates[0], kind="text", form=dates[0].form, part=part, distinct=few, examples=())
             for part, few in PARTS.items()
             if len(dates) == 1
-            and not (moments and part != "weekday")
+            and not (moments & _COARSER[part])
             and part not in known
             and not (part == "weekday" and "day" in known)
         ]
@@ -156,7 +179,12 @@ class Table:
     @property
     def label(self) -> Column | None:
         """The column whose value names a row in words, when there is a clear one."""
-        return self.named_label or self._unique or self.moment
+        return self.named_label or self._unique or self._number or self.moment
+
+    @property
+    def _number(self) -> Column | None:
+        """The number by which a row goes, where it is called as the rows are: order_no, in orders."""
+        return next((one for one in self.columns if one.identifies and set(one.words) & set(self.nouns)), None)
 
     @property
     def named_label(self) -> Column | None:
@@ -189,12 +217,24 @@ class Table:
         return next((column for column in self.columns if column.dated and column.unique), None)
 
     @property
+    def _step(self) -> frozenset[str]:
+        """Stems of the stretch of time between two rows, any where the dates do not tell."""
+        found = [re.match(r"(\d{4})\D(\d\d?)(?:\D(\d\d?))?", str(edge)) for edge in self._edges]
+        days = [int(one[1]) * 365.25 + int(one[2]) * 30.44 + int(one[3] or 1) for one in found if one]
+        between = (days[1] - days[0]) / max(1, self.rows - 1) if len(days) == 2 else 0.0
+        return next((names for most, names in _STEPS if 0 < between <= most), lexicon().times)
+
+    @property
+    def _edges(self) -> tuple[str | int | float | None, ...]:
+        return (self.moment.low, self.moment.high) if self.moment else ()
+
+    @property
     def counts_time(self) -> frozenset[str]:
         """Stems of the stretches of time that a row stands for: a date, or year and quarter together."""
         if self.named_label:
             return frozenset()
         if self.moment:
-            found = lexicon().times if self.moment.kind == "date" else frozenset(["year"])
+            found = self._step if self.moment.kind == "date" else frozenset(["year"])
             return found - {word for column in self.columns if column.kind != "date" for word in column.words} | (
                 found & set(self.moment.words)
             )

@@ -1,5 +1,6 @@
 """What each stretch of a question may stand for: a column, a cell, a number, a row, or a word of the grammar."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ _SMALL_WORDS = (
 )
 _NOT_AT_THE_EDGE = frozenset(_SMALL_WORDS.split())
 _COUNTING = frozenset(["most", "fewest", "many", "more", "fewer"])
+_NOUN_AFTER = frozenset(["which", "what", "the", "each", "every", "a", "per", "by", "of", "different", "most"])
 _ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol", "title", "label"])
 _PLACES = frozenset(["place", "position", "spot", "rank", "number", "no"])
 _BESIDE = frozenset(["is", "are", "was", "were", "of", "equals", "the", "a", "be", "being", "="])
@@ -97,7 +99,22 @@ def _columns(words: Sequence[Token], schema: Schema) -> list[Span]:
             ):
                 continue
             result += _named(words, start, end, schema)
-    return result + [span for index in range(len(words)) for span in _implied(words, index, schema)]
+    result += [span for index in range(len(words)) for span in _implied(words, index, schema)]
+    return result + _bracketed(words, result)
+
+
+def _bracketed(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
+    """Return readings of the three-letter code (alpha_3) as the column in brackets."""
+    result: list[Span] = []
+    for span in found:
+        if span.cost > 0.2 or span.start < 2 or words[span.start - 1].text != "(":
+            continue
+        if [word.text for word in words[span.end : span.end + 1]] == [")"]:
+            start = span.start - 2
+            while start and words[start - 1].norm not in _NOT_AT_THE_EDGE and words[start - 1].kind == "word":
+                start -= 1
+            result.append(replace(span, start=start, end=span.end + 1, cost=0.05))
+    return result
 
 
 def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list[Span]:
@@ -150,7 +167,7 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
     for item in found:
         places = by_phrase.setdefault(str(item["phrase"]), {})
         places.setdefault((str(item["table"]), str(item["column"])), []).append(item)
-    result = [*_quarters(words, schema), *_calendar(words, schema)]
+    result = [*_quarters(words, schema), *_calendar(words, schema), *_undone(words, schema)]
     for candidate in candidates(words):
         for (table, name), items in by_phrase.get(candidate.phrase, {}).items():
             column = schema.column(table, name)
@@ -189,6 +206,19 @@ def _calendar(words: Sequence[Token], schema: Schema) -> list[Span]:
     ]
 
 
+def _undone(words: Sequence[Token], schema: Schema) -> list[Span]:
+    """Return readings of unverified as what a column of truths does not hold: verified."""
+    return [
+        Span(start=index, end=index + 1, tag="VAL", text=word.text, column=column, values=(str(column.truths[0]),))
+        for index, word in enumerate(words)
+        for column in schema.columns
+        if column.truths
+        and word.kind == "word"
+        and word.norm.startswith(("un", "non", "in"))
+        and stem(re.sub(r"^(?:un|non|in)[\W_]*", "", word.norm)) in column.words
+    ]
+
+
 def _quarters(words: Sequence[Token], schema: Schema) -> list[Span]:
     """Return readings of Q1 to Q4 as a quarter's number."""
     columns = [column for column in schema.columns if column.words == ["quarter"] and column.kind == "integer"]
@@ -214,7 +244,9 @@ def _rows(words: Sequence[Token], schema: Schema) -> list[Span]:
             if word.kind != "word":
                 continue
             span = Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table)
-            if is_row_noun(table, word.norm) or (len(schema.tables) == 1 and stem(word.norm) in lexicon().rows):
+            if is_row_noun(table, word.norm) or (
+                len(schema.tables) == 1 and stem(word.norm) in lexicon().rows and not word.norm.endswith("ed")
+            ):
                 result.append(span)
             elif len(schema.tables) == 1 and stem(word.norm) in lexicon().persons and _about_people(table):
                 result.append(Span(start=index, end=index + 1, tag="ROW", text=word.text, table=table, cost=0.2))
@@ -227,9 +259,18 @@ def _compound(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
     pair = [stem(word.norm) for word in words[index : index + 2] if word.kind == "word"]
     if len(pair) < 2:
         return []
-    tables = [table for table in schema.tables if pair == table.nouns[:2] or "".join(pair) in table.nouns]
+    joined = stem("".join(word.norm for word in words[index : index + 2]))
+    tables = [
+        table for table in schema.tables if pair == table.nouns[:2] or joined in table.nouns or _short(pair, table)
+    ]
     text = _text(words, index, index + 2)
     return [Span(start=index, end=index + 2, tag="ROW", text=text, table=table) for table in tables]
+
+
+def _short(pair: Sequence[str], table: Table) -> bool:
+    """Tell whether two words, of which the last is the noun of the rows, stand in a column's name as initials: tz_name."""
+    initials = pair[0][0] + pair[1][0]
+    return is_row_noun(table, pair[1]) and any(initials in column.words for column in table.columns)
 
 
 def _about_people(table: Table) -> bool:
@@ -245,6 +286,8 @@ def _keywords(words: Sequence[Token]) -> list[Span]:
             text = " ".join(word.text.lower() for word in words[start:end])
             for sense in keywords().get(text, ()):
                 if sense.tag == "REL" and _asks(words, start):
+                    continue
+                if sense.tag == "LIST" and start and words[start - 1].norm in _NOUN_AFTER:
                     continue
                 if sense.tag == "MOST" and start and words[start - 1].norm == "at" and _counted(words, end):
                     continue

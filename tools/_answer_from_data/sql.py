@@ -174,6 +174,10 @@ class Writer:
     def _with_other(self, one: Condition) -> str:
         other = one.other
         assert other is not None
+        if one.row:
+            value, test = self.day(other), self._test(one.row)
+            single = f"SELECT min({value}) FROM {quoted(other.table)} WHERE {test} HAVING count(DISTINCT {value}) = 1"
+            return f"{self.day(one.column)} {one.operator} ({single})"
         if one.mean:
             return f"{named(one.column)} {one.operator} (SELECT avg({quoted(other.name)}) FROM {quoted(other.table)})"
         return f"{named(one.column)} {one.operator} {named(other)}"
@@ -311,7 +315,10 @@ class Writer:
 
     def _pair(self) -> str:
         query, measure = self.query, self.query.measure
-        assert measure is not None
+        if measure is None:
+            one, two = query.select
+            source = self._from(query.select, query.where)
+            return f"SELECT DISTINCT {self.day(one)}, 1, {self.day(two)}, 1 {source}"
         sides: list[str] = []
         for where in (query.where, query.part):
             columns = [measure.column] if measure.column else []

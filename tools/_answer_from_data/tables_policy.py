@@ -14,6 +14,7 @@ from .span import Span, paths
 from .spans import spans
 from .sql import Unreachable, Writer
 from .steps import Call, History, Step, call, given_up, result_of, step
+from .supposing import about_one, supposed
 from .tokens import Token, tokens
 
 _NOTHING: Mapping[str, Any] = {"ok": True, "value": {"found": []}}
@@ -49,8 +50,14 @@ def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[
 
 def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[tuple[str, Query]]:
     """Return the SQL of the likeliest readings of a question, likeliest first; none when there is no sound reading."""
-    ways = paths(spans(words, schema, found), len(words))
-    return _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
+    known = spans(words, schema, found)
+    ways = paths(known, len(words))
+    chosen = _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
+    if chosen or not (more := supposed(words, known, schema)):
+        return chosen
+    ways = paths(more, len(words))
+    guessed = _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
+    return [] if any(about_one(query) for _, query in guessed) else guessed
 
 
 def _likeliest(ways: Sequence[tuple[float, list[Span]]], schema: Schema, read: Read) -> list[tuple[str, Query]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from .answers import Outcome, answer_value
@@ -9,7 +10,7 @@ from .cleaning import Asked
 from .lexicon import lexicon
 from .sections import asked_section, section
 from .steps import Call, History, Step, call, calls_in, given_up, result_of, step
-from .tokens import stem, tokens
+from .tokens import MONTHS, stem, tokens
 from .vocabulary import grammar_words
 
 _ENOUGH = 0.7
@@ -20,6 +21,9 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _LEAD = 1.08
+_NEAR = 0.4
+_APART = 0.05
+Found = tuple[str, Mapping[str, Any]]
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b"
 )
@@ -29,7 +33,11 @@ _YEAR = re.compile(
 )
 _MOMENT = re.compile(rf"\d{{1,2}}[:.]\d\d|\d ?[ap]\.?m\b|noon|midnight|{_YEAR.pattern}", re.IGNORECASE)
 _DAY = re.compile(rf"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|{_YEAR.pattern}", re.IGNORECASE)
-_CONDITION = re.compile(r"\d|\b(?:after|before|until|within|only|if|when|while|during|once|day)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\d|\b(?:after|before|until|within|only|if|when|while|during|once|day|morning|evening|night|spring|summer|autumn|"
+    rf"winter|{'|'.join(MONTHS)})\b",
+    re.IGNORECASE,
+)
 _WHEN = re.compile(r"^(?:on|in|at) (?:what|which) (?:week)?(?:day|date|year|month|time)\b", re.IGNORECASE)
 _KEY = re.compile(r"([^.:]{1,40}):\s+\S")
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -91,20 +99,92 @@ def _judged(
     results: Sequence[Mapping[str, Any] | None],
     answer: Mapping[str, Any] | None,
 ) -> Step:
-    found: list[tuple[str, Mapping[str, Any]]] = []
+    found: list[Found] = []
     for search, result in zip(searches, results, strict=True):
         if result is not None and result.get("ok"):
             found += [(str(search["arguments"]["path"]), passage) for passage in result["value"].get("passages", ())]
+    chosen = _by_words(question, found) or _by_meaning(question, found)
+    if chosen is None:
+        return given_up("no passage alone covers the question")
+    file, best = chosen
+    words = _only_number(question, str(best["text"])) if _wants_number(answer) else _answer(question, best)
+    return _reported(file, int(best["start"]), int(best["end"]), str(best["text"]), words, answer)
+
+
+def _by_words(question: str, found: Sequence[Found]) -> Found | None:
+    """Return the passage that covers the words of a question, when no other does it as well."""
     fitting = [(file, passage) for file, passage in found if _fits(question, passage)]
     fitting.sort(key=lambda pair: -float(pair[1]["score"]))
     if not fitting:
-        return given_up("no passage covers the words of the question")
-    file, best = fitting[0]
+        return None
+    best = fitting[0][1]
     rivals = [passage for _, passage in fitting[1:] if float(passage["score"]) * _LEAD > float(best["score"])]
     if any(len(rival["matched"]) >= len(best["matched"]) and rival["text"] != best["text"] for rival in rivals):
-        return given_up("several passages fit equally well")
-    words = _only_number(question, str(best["text"])) if _wants_number(answer) else _answer(question, best)
-    return _reported(file, int(best["start"]), int(best["end"]), str(best["text"]), words, answer)
+        return None
+    return fitting[0]
+
+
+def _by_meaning(question: str, found: Sequence[Found]) -> Found | None:
+    """Return the passage nearest to a question in meaning, of those that tell something of the kind asked for."""
+    told = [pair for pair in found if _tells(question, pair[1])]
+    told.sort(key=lambda pair: -float(pair[1]["fit"]))
+    sure = [
+        pair
+        for pair in told
+        if (float(pair[1]["meaning"]) >= _NEAR and _supported(question, pair[1])) or _relates(question, pair[1])
+    ]
+    if not sure or any(float(pair[1]["fit"]) + _APART > float(sure[0][1]["fit"]) for pair in sure[1:]):
+        return None
+    return sure[0]
+
+
+def _supported(question: str, passage: Mapping[str, Any]) -> bool:
+    """Tell whether every word that a passage lacks is near in meaning to one of its own, or says what kind is asked."""
+    words = [word.norm for word in tokens(question)]
+    kinds = [two for one, two in pairwise(words) if one in ("what", "which", "how")]
+    names = [word.norm for word in tokens(question)[1:] if word.capital]
+    lacking = [root for root in (*passage["nearby"], *passage["missing"]) if root not in passage["akin"]]
+    told = [
+        two.startswith(root) and any(one.startswith(other) for other in passage["missing"])
+        for article, one, two in zip(words, words[1:], words[2:], strict=False)
+        for root in passage["matched"]
+        if article in ("the", "a", "an")
+    ]
+    return not any(told) and all(any(word.startswith(root) for word in (*kinds, *names)) for root in lacking)
+
+
+def _relates(question: str, passage: Mapping[str, Any]) -> bool:
+    """Tell whether a passage says all words of a question but its names: which thing it is about is said elsewhere."""
+    names = [word.norm for word in tokens(question)[1:] if word.capital or word.number is not None]
+    lacking = [*passage["nearby"], *passage["missing"]]
+    told = [root for root in passage["matched"] if not any(name.startswith(root) for name in names)]
+    return bool(told) and all(any(name.startswith(root) for name in names) for root in lacking)
+
+
+def _tells(question: str, passage: Mapping[str, Any]) -> bool:
+    """Tell whether a passage says more than the question, of the kind asked for, and of what the question names."""
+    text = str(passage["text"])
+    new = [word for word in tokens(_beyond(text, question)) if word.kind != "sign" and word.norm not in grammar_words()]
+    if float(passage["meaning"]) <= 0 or text.rstrip().endswith("?") or not new or not _names_all(question, passage):
+        return False
+    wanted = _kind_wanted(question)
+    return wanted is None or wanted.search(_beyond(text, question)) is not None
+
+
+def _kind_wanted(question: str) -> re.Pattern[str] | None:
+    return next((pattern for opening, pattern in _KINDS if re.match(opening, question, re.IGNORECASE)), None)
+
+
+def _names_all(question: str, passage: Mapping[str, Any]) -> bool:
+    """Tell whether names, numbers and quoted words of a question stand in a passage or around it."""
+    around = f"{passage['text']} {passage['context']}".casefold()
+    near = [root for root in (*passage["matched"], *passage["nearby"]) if len(root) > 1]
+    for word in tokens(question)[1:]:
+        name = (word.kind == "word" and word.capital) or (word.number is not None and word.norm != "one")
+        known = word.text.casefold() in around or any(word.norm.startswith(root) for root in near)
+        if (name or word.kind == "quoted") and not known:
+            return False
+    return True
 
 
 def _wants_number(answer: Mapping[str, Any] | None) -> bool:
@@ -136,16 +216,9 @@ def _fits(question: str, passage: Mapping[str, Any]) -> bool:
         return True
     if matched < 1 or covered < _ENOUGH or text.rstrip().endswith("?"):
         return False
-    around = f"{text} {passage['context']}".casefold()
-    for word in tokens(question)[1:]:
-        name = (
-            (word.kind == "word" and word.capital)
-            or (word.number is not None and word.norm != "one")
-            or word.kind == "quoted"
-        )
-        if name and word.text.casefold() not in around:
-            return False
-    wanted = next((pattern for opening, pattern in _KINDS if re.match(opening, question, re.IGNORECASE)), None)
+    if not _names_all(question, passage):
+        return False
+    wanted = _kind_wanted(question)
     return wanted is None or wanted.search(_beyond(text, question)) is not None
 
 

@@ -1,11 +1,14 @@
 """The grammar of moments: in 1999, before March 2020, between 1990 and 2000."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .query import Condition
 from .reader import Reader, operator
 from .schema import Column
+
+_FAR = 300
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,16 @@ class Times(Reader):
                 yield Condition(column=dated, operator="between", values=values), position + 4, doubt
 
     def _one(self, position: int, column: Column, sign: str, doubt: float) -> Iterator[tuple[Condition, int, float]]:
-        if not (column.year and self.tag(position) == "DATE"):
+        if not (column.year and self.tag(position) == "DATE") and not self._far_from(column, position):
             values = (self._moment(position),)
             yield Condition(column=column, operator=operator(sign), values=values), position + 1, doubt
+
+    def _far_from(self, column: Column, position: int) -> bool:
+        """Tell whether a year is so far from all those in a column that it is some other number."""
+        years = [re.search(r"\d{4}", str(edge)) for edge in (column.low, column.high)]
+        number = self.spans[position].number
+        low, high = (int(found[0]) if found else None for found in years)
+        return number is not None and low is not None and high is not None and not low - _FAR < number < high + _FAR
 
     def _tells_of_rows(self, column: Column) -> bool:
         """Tell whether a column says when a row itself was, among others that say when something else was."""

@@ -38,7 +38,7 @@ _ORDINALS, CARDINALS, DAYS, MONTHS = (
 )
 _SCALES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
-    "billion": 10**9, "trillion": 10**12, "hundred": 100,
+    "billion": 10**9, "trillion": 10**12, "hundred": 100, "dozen": 12,
 }  # fmt: skip
 _LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 _IRREGULAR_FORMS = """
@@ -47,7 +47,8 @@ built build; born birth; births birth; died death; die death; dead death; began 
 series series; species species; news news; indices index; status status; gas gas; bus bus; buses bus; movies movie;
 movie movie; came come; went go; took take; got get; held hold; fell fall; stood stand; spent spend; flown fly;
 spoken speak; spoke speak; taken take; given give; cookies cookie; calories calorie; ties tie; feet foot; flew fly;
-grew grow; used use; saw see; seen see
+grew grow; used use; saw see; seen see; aliases alias; alias alias; atlas atlas; canvas canvas; bias bias;
+became become
 """
 _IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.split(";")}
 
@@ -122,14 +123,15 @@ def _word(text: str) -> Token:
 
 
 def _scaled(found: list[Token]) -> list[Token]:
-    """Join numbers with the scale word after them: 3 million."""
+    """Join numbers with the scale word after them: 3 million, a hundred."""
     result: list[Token] = []
     for token in found:
         last = result[-1] if result else None
         scale = _SCALES.get(token.norm) if len(token.norm) > 3 else None
-        if scale and last and last.number is not None and last.kind in ("number", "cardinal"):
+        one = last is not None and last.norm in ("a", "an")
+        if scale and last and (one or (last.number is not None and last.kind in ("number", "cardinal"))):
             text = f"{last.text} {token.text}"
-            result[-1] = Token(text=text, norm=text, kind="number", number=_times(last.number, scale))
+            result[-1] = Token(text=text, norm=text, kind="number", number=_times(last.number or 1, scale))
         else:
             result.append(token)
     return result

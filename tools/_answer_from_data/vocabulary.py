@@ -25,7 +25,10 @@ class Sense:
     cost: float = 0.1
 
 
-DATES = ("year", "date", "release", "create", "found", "establish", "start", "open", "built", "build", "construct")
+DATES = (
+    "year", "date", "release", "create", "found", "establish", "start", "open", "built", "build", "construct", "appear",
+    "introduce", "launch", "publish", "debut", "inception",
+)  # fmt: skip
 _BIRTH = ("birth", "born", "dob")
 
 # plain form, (comparative, superlative, opposite comparative, opposite superlative, columns implied, columns reversed)
@@ -41,7 +44,7 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
         (),
     ),
     ("high", "higher", "highest", "lower", "lowest", ("height", "elevation", "altitude"), ()),
-    ("long", "longer", "longest", "", "", ("length", "duration", "runtime", "minute", "distance"), ()),
+    ("long", "longer", "longest", "", "", ("length", "duration", "runtime", "minute", "distance"), ("since",)),
     ("heavy", "heavier", "heaviest", "lighter", "lightest", ("weight", "mass"), ()),
     ("old", "older", "oldest", "younger", "youngest", ("age",), _BIRTH + DATES),
     ("new", "newer", "newest", "older", "oldest", DATES, ()),
@@ -53,6 +56,10 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("quick", "quicker", "quickest", "", "", ("speed", "velocity"), ("time", "second", "minute", "duration")),
     ("deadly", "deadlier", "deadliest", "", "", ("death", "fatality", "casualty", "victim"), ()),
     ("wet", "wetter", "wettest", "drier", "driest", ("precipitation", "rainfall", "rain"), ()),
+    ("rainy", "rainier", "rainiest", "", "", ("precipitation", "rainfall", "rain"), ()),
+    ("windy", "windier", "windiest", "", "", ("wind",), ()),
+    ("snowy", "snowier", "snowiest", "", "", ("snow", "snowfall"), ()),
+    ("sunny", "sunnier", "sunniest", "", "", ("sunshine", "sun"), ()),
     (
         "profitable",
         "more profitable",
@@ -68,11 +75,11 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
         "most expensive",
         "less expensive",
         "least expensive",
-        ("price", "cost", "fare"),
+        ("price", "cost", "fare", "rent"),
         (),
     ),
-    ("costly", "costlier", "costliest", "", "", ("price", "cost", "fare"), ()),
-    ("cheap", "", "", "cheaper", "cheapest", ("price", "cost", "fare"), ()),
+    ("costly", "costlier", "costliest", "", "", ("price", "cost", "fare", "rent"), ()),
+    ("cheap", "", "", "cheaper", "cheapest", ("price", "cost", "fare", "rent"), ()),
     ("large", "larger", "largest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
     ("big", "bigger", "biggest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
     ("populous", "more populous", "most populous", "less populous", "least populous", ("population", "pop"), ()),
@@ -96,6 +103,7 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("eastern", "more eastern", "easternmost", "more western", "westernmost", ("longitude", "lon", "lng"), ()),
     ("massive", "more massive", "most massive", "less massive", "least massive", ("mass", "weight"), ()),
     ("bright", "brighter", "brightest", "dimmer", "dimmest", ("brightness",), ("magnitude",)),
+    ("good", "", "best", "", "worst", ("rating", "score", "grade"), ("rank", "place", "position")),
     ("dense", "denser", "densest", "less dense", "least dense", ("density",), ()),
     ("distant", "more distant", "most distant", "", "", ("distance",), ()),
     ("fare", "farther", "farthest", "closer", "closest", ("distance",), ()),

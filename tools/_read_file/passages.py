@@ -1,4 +1,4 @@
-"""The sentences of a text that fit a question best: BM25 over stems, helped by the paragraph around."""
+"""The sentences of a text that fit a question best: by meaning, and by BM25 over stems, helped by what is around."""
 
 import math
 import re
@@ -8,9 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypedDict
 
+from .meaning import akin, nearness
+
 _K, _B = 1.2, 0.6
 _AROUND = 0.25
+_PARAGRAPH, _WORDS = 0.3, 0.3
 _MOST_CHARACTERS = 600
+_OPENING = 2
 _END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9À-Þ])")
 _HEADING = re.compile(r"[A-Z\d][^.!?:;,|]{2,59}[^.!?:;,|\s]")
 _NUMBERED = re.compile(r"(?:(?:Section|Chapter|Article|Part) )?\d+(?:\.\d+)*[.):]?\s+[A-Z][^.!?:;|]{1,58}")
@@ -19,21 +23,26 @@ _LIGHT = """a an the of in on at to for from by with as is are was were be been 
 not no what which who whom whose when where why how much many that this these those it its there their they he she his
 her i you we me my our your can could would should will may might shall than then so if but into about over under
 according file document text say says said tell mention mentioned give given please name list find state must someone
-somebody one anyone everyone all any each every need needs needed ought"""
+somebody one anyone everyone all any each every need needs needed ought come comes came use used uses take takes took"""
 _STOP = frozenset(_LIGHT.split())
 _IRREGULAR_FORMS = """
 stood stand; paid pay; built build; wrote write; written write; made make; held hold; sold sell; began begin; begun
 begin; led lead; won win; came come; went go; took take; taken take; gave give; ran run; found find; grew grow;
 grown grow; knew know; known know; became become; bought buy; brought bring; fell fall; kept keep; left leave; lost
 lose; met meet; sent send; spent spend; taught teach; thought think; men man; women woman; people person; children
-child; permitted allow; permit allow; permits allow; purchased buy; purchase buy; commenced begin; constructed build;
+child; sown sow; shown show; known know; worn wear; torn tear; sank sink; sunk sink; drawn draw; driven drive; chose choose;
+chosen choose; flew fly; flown fly; born birth; died death; dead death; weigh weight; weighs weight; permitted allow; permit allow; permits allow; purchased buy; purchase buy; commenced begin; constructed build;
 erected build
 """
 _IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.split(";")}
 
 
 class Passage(TypedDict):
-    """A sentence with its place and the heading above it, and which words of the question stand in it or beside it."""
+    """A sentence with its place and the heading above it, and which words of the question stand in it or beside it.
+
+    `score` is by words, without bound; `meaning` the cosine with the question; `fit`, which orders, is made of both.
+    Of the words that do not stand in it, `akin` are near in meaning to one that does.
+    """
 
     start: int
     end: int
@@ -41,8 +50,11 @@ class Passage(TypedDict):
     heading: str
     context: str
     score: float
+    meaning: float
+    fit: float
     matched: list[str]
     nearby: list[str]
+    akin: list[str]
     missing: list[str]
 
 
@@ -62,27 +74,61 @@ def best_passages(lines: list[str], question: str, most: int = 5) -> list[Passag
     Args:
         lines: The text.
         question: A question or some words.
-        most: How many to return.
+        most: How many to return by each, meaning and words.
     """
     sentences = list(_sentences(lines))
-    wanted = list(dict.fromkeys(stems(question)))
+    wanted = {_stem(word): word for word in _words(question)}
     if not sentences or not wanted:
         return []
-    weights = _weights(sentences, wanted)
+    weights = _weights(sentences, list(wanted))
     around = _paragraphs(sentences)
     length = sum(sum(sentence.stems.values()) for sentence in sentences) / len(sentences)
-    scored = [(_score(sentence, weights, around, length), sentence) for sentence in sentences]
-    scored = [(score, sentence) for score, sentence in scored if score > 0]
-    scored.sort(key=lambda pair: (-pair[0], pair[1].start))
-    return [_passage(score, sentence, wanted, around, lines) for score, sentence in scored[:most]]
+    scores = [_score(sentence, weights, around, length) for sentence in sentences]
+    meanings, fits = _meanings(sentences, question), list[float]()
+    for (near, beside), score in zip(meanings, scores, strict=True):
+        fits.append(near + _PARAGRAPH * beside + _WORDS * score / max(1e-9, *scores))
+    order = sorted(range(len(sentences)), key=lambda index: (-fits[index], sentences[index].start))[:most]
+    order += sorted(set(range(len(sentences))) - set(order), key=lambda index: -scores[index])[:most]
+    return [
+        _passage(scores[index], (meanings[index][0], fits[index]), sentences[index], wanted, around, lines)
+        for index in order
+        if index in order[:most] or scores[index] > 0
+    ]
+
+
+def _meanings(sentences: list[_Sentence], question: str) -> list[tuple[float, float]]:
+    """Return how near each sentence and its paragraph are to a question; a heading alone says nothing."""
+    blocks: dict[int, list[str]] = {}
+    for sentence in sentences:
+        blocks.setdefault(sentence.paragraph, [sentence.heading]).append(sentence.text)
+    found = nearness(
+        _without_names(question), [*(sentence.text for sentence in sentences), *map(" ".join, blocks.values())]
+    )
+    beside = dict(zip(blocks, found[len(sentences) :], strict=True))
+    return [
+        (0.0 if sentence.text.strip("# ") == sentence.heading else near, beside[sentence.paragraph])
+        for sentence, near in zip(sentences, found, strict=False)
+    ]
+
+
+def _without_names(question: str) -> str:
+    """Return a question without the names and numbers in it, of which many a sentence tells, where words are left."""
+    first, *rest = question.split()
+    plain = [word for word in rest if word[:1].islower()]
+    return " ".join([first, *plain]) if stems(" ".join(plain)) else question
 
 
 def stems(text: str) -> list[str]:
     """Return the stems of a text's words that say something."""
+    return [_stem(word) for word in _words(text)]
+
+
+def _words(text: str) -> list[str]:
+    """Return a text's words that say something, in small letters, without accents and possessives."""
     folded = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(letter for letter in folded if not unicodedata.combining(letter)).replace("’", "'")
     words = re.findall(r"\d[\d.,]*\d|\w+(?:'\w+)?", bare)
-    return [_stem(word.removesuffix("'s")) for word in words if word not in _STOP]
+    return [word.removesuffix("'s") for word in words if word not in _STOP]
 
 
 def _stem(word: str) -> str:
@@ -170,9 +216,11 @@ def _weights(sentences: list[_Sentence], wanted: list[str]) -> dict[str, float]:
 
 
 def _paragraphs(sentences: list[_Sentence]) -> dict[int, set[str]]:
+    """Return the stems around each sentence: of its paragraph, of its heading, and of the opening, which all lean on."""
     around: dict[int, set[str]] = {}
+    title = {stem for sentence in sentences[:_OPENING] for stem in sentence.stems}
     for sentence in sentences:
-        around.setdefault(sentence.paragraph, set(stems(sentence.heading))).update(sentence.stems)
+        around.setdefault(sentence.paragraph, title | set(stems(sentence.heading))).update(sentence.stems)
     return around
 
 
@@ -189,8 +237,16 @@ def _score(sentence: _Sentence, weights: dict[str, float], around: dict[int, set
 
 
 def _passage(
-    score: float, sentence: _Sentence, wanted: list[str], around: dict[int, set[str]], lines: list[str]
+    score: float,
+    meant: tuple[float, float],
+    sentence: _Sentence,
+    question: dict[str, str],
+    around: dict[int, set[str]],
+    lines: list[str],
 ) -> Passage:
+    """Return a passage with what is known of it; the question is its words by their stems."""
+    wanted = [stem for stem in question if not sentence.stems[stem]]
+    likely = akin([question[stem] for stem in wanted], _words(f"{sentence.heading} {sentence.text}"))
     near = around[sentence.paragraph]
     context = " ".join(line.strip() for line in lines[max(0, sentence.start - 2) : sentence.end + 1])
     return Passage(
@@ -200,7 +256,10 @@ def _passage(
         heading=sentence.heading,
         context=context[:_MOST_CHARACTERS],
         score=round(score, 3),
-        matched=[stem for stem in wanted if sentence.stems[stem]],
-        nearby=[stem for stem in wanted if not sentence.stems[stem] and stem in near],
+        meaning=round(meant[0], 3),
+        fit=round(meant[1], 3),
+        matched=[stem for stem in question if sentence.stems[stem]],
+        nearby=[stem for stem in wanted if stem in near],
+        akin=[stem for stem, like in zip(wanted, likely, strict=True) if like],
         missing=[stem for stem in wanted if stem not in near],
     )

@@ -129,4 +129,15 @@ def _is_header(rows: list[list[str]]) -> bool:
         steps = {after - before for before, after in pairwise(years)}
         return len(years) >= 3 and len(years) == len(numeric) and number(first[0]) is None and len(steps) <= 2
     seen = [{row[index].strip() for row in rows[1:_SAMPLE] if index < len(row)} for index in range(len(first))]
-    return not any(cell and cell in seen[index] for index, cell in enumerate(first))
+    return _above_numbers(first, seen) or not any(cell and cell in seen[index] for index, cell in enumerate(first))
+
+
+def _above_numbers(first: list[str], seen: list[set[str]]) -> bool:
+    """Tell whether words stand above numbers alone in two columns or more, which only a header does."""
+    columns = [(cell, {other for other in below if other}) for cell, below in zip(first, seen, strict=True)]
+    over = [
+        cell
+        for cell, below in columns
+        if len(below) > 2 and re.search(r"[^\W\d_]{3}", cell) and all(number(other) is not None for other in below)
+    ]
+    return len(over) > 1

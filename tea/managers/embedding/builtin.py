@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 WORDS = Path(__file__).with_name("words.npz")
 _MIDDLE = 8  # four bits hold -8..7
+_WAY = 2  # how vectors are added up; another way is another embedder
 
 
 class StaticEmbedder:
-    """Adds up the vectors of a text's word pieces; each vector is as long as its piece is telling.
+    """Adds up the vectors of the pieces of a text's telling words; each vector is as long as its piece is telling.
 
     Args:
         path: The file of vectors: `vocabulary`, `codes` (four bits a number) and `scales`.
@@ -54,7 +55,7 @@ class StaticEmbedder:
             vocabulary = bytes(file["vocabulary"]).decode().split("\n")
             pieces = WordPieces({piece: place for place, piece in enumerate(vocabulary)})
             return (
-                f"builtin-{sha256(data).hexdigest()[:16]}",
+                f"builtin-{_WAY}-{sha256(data).hexdigest()[:16]}",
                 pieces,
                 unpacked(file["codes"]),
                 file["scales"].astype(np.float32),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tea.managers.embedding.embedder import Embedder
 
 BUILTIN, LOCAL, ENDPOINT = "builtin", "sentence-transformers", "openai"
-BUILTIN_SHARE = 0.3
+BUILTIN_SHARE = 0.2
 _PROVIDERS = (BUILTIN, LOCAL, ENDPOINT)
 _KEYS = ("provider", "model", "base_url", "key_env")
 

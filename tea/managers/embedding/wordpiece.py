@@ -11,18 +11,31 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 64
 _KEPT = 50_000
+_WORDS = """
+a about again all also am an and any are as at be been but by can could did do does for find from get give had has
+have he help her here him his how i if in into is it its just like may me more most my need no not of on or our
+out over please she should so some tell than that the their them then there these they this those to us use used
+using via want was we were what when where which who why will with would you your
+"""
+SILENT = frozenset(_WORDS.split())
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case without accents; `camelCase` and `snake_case` are two words each."""
+    """Return the words of a text in lower case, without accents and ligatures; `camelCase` and `snake_case` are two."""
     plain = _INNER_CAPITAL.sub(" ", text)
     if not plain.isascii():
-        plain = "".join(one for one in unicodedata.normalize("NFD", plain) if not unicodedata.combining(one))
+        plain = "".join(one for one in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(one))
     return _WORD.findall(plain.lower())
 
 
+def telling(text: str) -> list[str]:
+    """Return the words of a text that say something; all of them where none does."""
+    every = words(text)
+    return [word for word in every if word not in SILENT] or every
+
+
 class WordPieces:
-    """Cuts words into pieces.
+    """Cuts the telling words of a text into pieces.
 
     Args:
         vocabulary: Place of each piece; one that does not begin a word is marked with `##`.
@@ -34,7 +47,7 @@ class WordPieces:
 
     def __call__(self, text: str) -> list[int]:
         """Return the places of a text's pieces; a word that cannot be cut whole into known pieces has none."""
-        return [piece for word in words(text) for piece in self._cut(word)]
+        return [piece for word in telling(text) for piece in self._cut(word)]
 
     def _pieces(self, word: str) -> tuple[int, ...]:
         found: list[int] = []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any
 
-from tea.errors import BadRef, TeaError
+from tea.errors import BadRef, StorageError, TeaError
 from tea.managers.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Kind, Ref
 from tea.store.usage import UsageStore, Use
@@ -19,9 +21,10 @@ MOST_TEXT = 500
 MOST_READ = 20_000
 HALF_LIFE = 90  # days
 OTHER_VERSION = 0.5
-_AT_ONCE = 200
 _EVERY_TASK = frozenset({"done", "todo"})  # an agent's own bookkeeping, whatever the task
 _LEAST = 0.01
+
+_Task = tuple[str, str]  # the scope of the agent whose task it is, and its words
 
 
 class Evidence:
@@ -30,58 +33,71 @@ class Evidence:
     Args:
         tracer: Reads the journals.
         store: Keeps the uses.
+        seconds: How long one question reads journals that are new; the next one goes on.
     """
 
-    def __init__(self, tracer: Tracer, store: UsageStore) -> None:
-        self._tracer, self._store = tracer, store
-        self._nothing: set[str] = set()
+    def __init__(self, tracer: Tracer, store: UsageStore, seconds: float = 0.5) -> None:
+        self._tracer, self._store, self._seconds = tracer, store, seconds
+        self._unended: dict[str, int] = {}  # bytes of journals that were looked at in vain
         self._lock = threading.Lock()
 
     def uses(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
-        """Return the newest 20,000 uses known by now, the newest last, after a look at the journals that are new."""
-        with self._lock:
-            self._learn()
+        """Return the newest 20,000 uses, the newest last, after a look at the journals that are new.
+
+        Where these are very many, the newest are read first, and the next questions go on with the others. Where
+        nothing can be written, nothing is learned.
+        """
+        with self._lock, suppress(StorageError):
+            self._learn(time.monotonic() + self._seconds)
         return self._store.read(kind=kind, name=name, most=MOST_READ)
 
     def erase(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
         """Erase uses for good, and return them; their runs are not learned again."""
         with self._lock:
-            self._learn(None)
+            self._learn()
             return self._store.erase(kind=kind, name=name)
 
-    def _learn(self, most: int | None = _AT_ONCE) -> None:
-        known = self._store.known() | self._nothing
-        fresh = islice((run for run in self._tracer.runs() if run not in known), most)
-        learned = {run: uses for run in fresh if (uses := self._read(run)) is not None}
+    def _learn(self, until: float = math.inf) -> None:
+        """Read the runs that are new while there is time, and one that has ended in any case."""
+        learned: dict[str, list[Use]] = {}
+        for run in self._tracer.runs(self._store.known()):
+            if (uses := self._read(run)) is not None:
+                learned[run] = uses
+                if time.monotonic() > until:
+                    break
         if learned:
             self._store.learn(list(learned), (use for uses in learned.values() for use in uses))
 
     def _read(self, run: str) -> list[Use] | None:
         """Return what a run teaches, None where it has not ended."""
+        journals = self._tracer.store
         try:
-            if self._tracer.store.held(run):
+            if journals.held(run) or self._unended.get(run) == (size := journals.size(run)):
                 return None
+            self._unended[run] = size
             records = list(self._tracer.records(run))
         except TeaError:  # what cannot be read is no evidence
-            records = []
-        if records and records[-1].kind == "end":
-            return uses_of(run, records)
-        self._nothing.add(run)
-        return None
+            return None
+        if not records or records[-1].kind != "end":
+            return None
+        self._unended.pop(run)
+        return uses_of(run, records)
 
 
 def uses_of(run: str, records: Iterable[TraceRecord]) -> list[Use]:
     """Return what served in a run, nothing where the run did not succeed.
 
-    A use counts where the call itself succeeded too, and not where a solver or a tool made it on its own.
+    A use counts where the call itself succeeded, and the agent that made it with its own task; not where a solver or a
+    tool made it on its own.
 
     Args:
         run: Its id.
         records: Its journal.
     """
-    tasks: dict[str, str] = {}
+    tasks: dict[str, _Task] = {}
     started: dict[str, tuple[str, str]] = {}
-    found: dict[tuple[str, str], Use] = {}
+    found: list[tuple[str, Use]] = []
+    good: set[str] = set()
     status: object = None
     for record in records:
         data = as_mapping(record.data)
@@ -89,15 +105,20 @@ def uses_of(run: str, records: Iterable[TraceRecord]) -> list[Use]:
             status = data.get("status")
         elif record.kind == "note" and data.get("kind") == "enter":
             scope, inner = record.key.rpartition(".")[0], as_mapping(data.get("data"))
-            task = as_mapping(as_mapping(inner.get("arguments")).get("task")).get("text")
-            tasks[scope] = task.strip()[:MOST_TEXT] if isinstance(task, str) else _around(tasks, scope)
+            text = as_mapping(as_mapping(inner.get("arguments")).get("task")).get("text")
+            tasks[scope] = (scope, text.strip()[:MOST_TEXT]) if isinstance(text, str) else _around(tasks, scope)
             started[scope] = (str(inner.get("ref")), str(inner.get("digest")))
         elif record.kind == "start" and data.get("kind") in EARNING:
             started[record.key] = (str(data.get("target")), str(as_mapping(data.get("data")).get("digest")))
-        else:
-            for use in _ended(run, record, data, tasks, started):
-                found.setdefault((use.name, use.text), use)
-    return list(found.values()) if status == "done" else []
+        elif (key := _succeeded(record, data)) in started:
+            agent, text = tasks.get(key) or _around(tasks, key)
+            good.add(key)
+            found += ((agent, use) for use in _uses(run, record.time, text, *started[key]))
+    first: dict[tuple[str, str], Use] = {}
+    for agent, use in found:
+        if agent in good and status == "done":
+            first.setdefault((use.name, use.text), use)
+    return list(first.values())
 
 
 def weighed(uses: Iterable[Use], digests: Mapping[str, str], now: datetime) -> dict[str, tuple[tuple[str, float], ...]]:
@@ -119,35 +140,31 @@ def weighed(uses: Iterable[Use], digests: Mapping[str, str], now: datetime) -> d
     return {name: tuple(sorted(served.items())) for name, served in found.items() if served}
 
 
-def _ended(
-    run: str,
-    record: TraceRecord,
-    data: Mapping[str, Any],
-    tasks: Mapping[str, str],
-    started: Mapping[str, tuple[str, str]],
-) -> Iterator[Use]:
-    """Yield the use that a record completes, if it completes one that succeeded."""
-    if record.kind == "done" and record.key in started:
+def _succeeded(record: TraceRecord, data: Mapping[str, Any]) -> str:
+    """Return the key of the call or scope that a record ends well, else nothing."""
+    if record.kind == "done":
         key, response = record.key, as_mapping(data.get("data"))
     elif record.kind == "note" and data.get("kind") == "exit":
         key, response = record.key.rpartition(".")[0], as_mapping(as_mapping(data.get("data")).get("response"))
     else:
-        return
-    target, digest = started.get(key, ("", ""))
-    ref, text = _ref(target), tasks.get(key) or _around(tasks, key)
-    value = response.get("value")
-    good = response.get("ok") is True and as_mapping(value).get("ok", True) is not False
-    if ref is not None and good and text and ref.operation != "state" and ref.name not in _EVERY_TASK:
-        yield Use(run=run, kind=ref.kind, name=ref.name, digest=digest, text=text, time=record.time)
+        return ""
+    return key if response.get("ok") is True and as_mapping(response.get("value")).get("ok", True) is not False else ""
 
 
-def _around(tasks: Mapping[str, str], key: str) -> str:
+def _uses(run: str, moment: str, text: str, target: str, digest: str) -> Iterator[Use]:
+    """Yield the use of a target for a task, if it earns anything."""
+    ref = _ref(target)
+    if ref is not None and text and ref.operation != "state" and ref.name not in _EVERY_TASK:
+        yield Use(run=run, kind=ref.kind, name=ref.name, digest=digest, text=text, time=moment)
+
+
+def _around(tasks: Mapping[str, _Task], key: str) -> _Task:
     """Return the task of the innermost agent that a key lies in."""
     while key:
         key = key.rpartition(".")[0]
         if key in tasks:
             return tasks[key]
-    return ""
+    return "", ""
 
 
 def _ref(target: str) -> Ref | None:

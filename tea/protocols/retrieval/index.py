@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from tea.managers.embedding.embedder import Vectors
 
-# Tuned on descriptions of Debian packages, a sentence of each being the query; see design/004-retrieval.md.
-KEYWORDS, SERVED = 0.2, 0.5
+# Tuned on descriptions of packages and functions, a sentence of each being the query; see design/004-retrieval.md.
+KEYWORDS = 0.6
+SERVED = 2.0  # what a component served counts at most so many times what it says of itself
+_HALF = 2.0  # uses that count half of that
 _DIGITS = 5  # two sums of the same numbers in another order may differ behind these
 _NOISE = 1e-4
 _ROOM = 64
@@ -131,7 +133,7 @@ class Index:
             names=self._names,
             slots=self._slots,
             filled=self._filled,
-            total=np.asarray(meaning + KEYWORDS * keywords + SERVED * served, np.float32),
+            total=np.asarray(meaning + KEYWORDS * keywords + served, np.float32),
             meaning=meaning,
             keywords=keywords,
             served=served,
@@ -145,7 +147,7 @@ class Index:
         self._names[slot] = name
         self._documents[name] = document
         self._meaning[slot] = rows[document.text]
-        self._served[slot] = _middle([(rows[text], weight) for text, weight in document.served], self._served[slot])
+        self._served[slot] = _moved(rows[document.text], [(rows[text], weight) for text, weight in document.served])
         (self._serving.add if document.served else self._serving.discard)(slot)
         self._keywords.put(slot, _counted(document))
 
@@ -176,11 +178,14 @@ def _counted(document: Document) -> dict[str, float]:
     return found
 
 
-def _middle(served: Sequence[tuple[Vectors, float]], none: Vectors) -> Vectors:
-    """Return the weighted middle of what was served, as long as its weights add up to, at most 1."""
-    if not served:
-        return np.zeros_like(none)
-    found = sum((row * np.float32(weight) for row, weight in served), np.zeros_like(none))
-    length = float(np.linalg.norm(found))
-    strength = min(1.0, sum(weight for _, weight in served))
-    return found * np.float32(strength / length) if length > 0 else found
+def _moved(said: Vectors, served: Sequence[tuple[Vectors, float]]) -> Vectors:
+    """Return how far a component's vector moves from what it says towards what it served.
+
+    Source: Rocchio, Relevance Feedback in Information Retrieval (1971), with a bound for the feedback.
+    """
+    middle = sum((row * np.float32(weight) for row, weight in served), np.zeros_like(said))
+    length, uses = float(np.linalg.norm(middle)), sum(weight for _, weight in served)
+    if length == 0:
+        return middle
+    found = said + middle * np.float32(SERVED * uses / (uses + _HALF) / length)
+    return np.asarray(found / (np.linalg.norm(found) or 1) - said, np.float32)

@@ -51,22 +51,27 @@ class Keywords:
             self._lengths[slot] = 0
 
     def scores(self, query: Iterable[str], slots: int) -> Vectors:
-        """Return the score of each slot, 1 for the best; all 0 where no keyword fits.
+        """Return how much of what the query tells each slot has: about 1 for all, up to 2.2 for all of it often.
+
+        A rare keyword tells more than a common one; one that no text has tells most, and none earns it. So a query
+        that is met in passing counts for little, whoever meets it best.
 
         Args:
             query: Keywords, each counted once.
             slots: How many slots there are.
         """
         found = np.zeros(slots, np.float32)
-        number = len(self._texts)
+        number, told = len(self._texts), 0.0
         average = float(self._lengths.sum()) / max(number, 1) or 1.0
-        for term in sorted({one for one in query if one in self._having}):
-            at, counts = self._array(term)
-            rarity = math.log(1 + (number - len(at) + 0.5) / (len(at) + 0.5))
-            long = _SATURATION * (1 - _LENGTH + _LENGTH * self._lengths[at] / average)
-            found[at] += rarity * counts * (_SATURATION + 1) / (counts + long)
-        best = float(found.max(initial=0))
-        return found / best if best > 0 else found
+        for term in sorted(set(query)):
+            having = len(self._having.get(term, ()))
+            rarity = math.log(1 + (number - having + 0.5) / (having + 0.5))
+            told += rarity
+            if having:
+                at, counts = self._array(term)
+                long = _SATURATION * (1 - _LENGTH + _LENGTH * self._lengths[at] / average)
+                found[at] += rarity * counts * (_SATURATION + 1) / (counts + long)
+        return found / np.float32(told) if told > 0 else found
 
     def _array(self, term: str) -> tuple[NDArray[np.int32], Vectors]:
         if term not in self._arrays:

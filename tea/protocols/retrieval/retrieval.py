@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from tea.errors import BadInput
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST = 1_000
 _BATCH, _RUNS = 256, 3
+_LONGEST = 8_000  # characters of a query
+_BYTES = 4  # of a number in a vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,8 @@ class Match:
     Args:
         listing: Its line in the list.
         score: How well it fits; comparable within one answer.
-        why: The parts of the score: `meaning`, `keywords`, and `served`, what it served before, each before its weight.
+        why: The parts of the score: `meaning`, `keywords` before their weight, and `served`, what the tasks that it
+            served before add.
         runs: Newest runs in which it served, at most three.
     """
 
@@ -66,7 +69,7 @@ class Retrieval:
 
     def __init__(self, embedder: Callable[[], Embedder], vectors: VectorStore, evidence: Evidence) -> None:
         self._make, self._kept, self.evidence = embedder, vectors, evidence
-        self._indexes: dict[Kind, Index] = {}
+        self._indexes: dict[tuple[Kind, int], Index] = {}
         self._lock = threading.Lock()
 
     def find(
@@ -82,7 +85,7 @@ class Retrieval:
 
         Args:
             listings: All components of one kind.
-            query: What is wished for, in words.
+            query: What is wished for, in words; its first 8,000 characters count.
             k: How many at most, from 1 to 1,000.
             route: Decide first on categories, then on toolkits in them, then on components.
             among: Only these names.
@@ -92,6 +95,7 @@ class Retrieval:
             ProviderError: The embedder cannot be reached.
         """
         check(query, k)
+        query = query.strip()[:_LONGEST]
         active = {one.name: one for one in listings if one.state == "active" and one.version}
         if not active:
             return []
@@ -101,13 +105,14 @@ class Retrieval:
         served = weighed(uses, digests, datetime.now(UTC))
         wanted = self._embedder.embed([query])[0]
         with self._lock:
-            index = self._index(kind)
+            index = self._index(kind, len(wanted))
             index.update(_documents(active, served))
             scores = index.search(query, wanted)
             names = None if among is None else [name for name in dict.fromkeys(among) if name in active]
             best = scores.best(k, routed(active, scores, names)) if route else []
             best = [*best, *(name for name in scores.best(k, names) if name not in best)][:k]
-            return [_match(active[name], scores, uses if name in served else ()) for name in best]
+            runs = _runs(uses, served)
+            return [_match(active[name], scores, runs.get(name, ())) for name in best]
 
     def forget(self, kind: Kind | None = None, name: str | None = None) -> int:
         """Erase what components served, and the vectors of those tasks; return how many uses there were."""
@@ -115,14 +120,13 @@ class Retrieval:
         self._kept.drop(sorted({use.text for use in erased}))
         return len(erased)
 
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return one row for each text, from those that are kept where possible."""
+    def vectors(self, texts: Sequence[str], width: int) -> Vectors:
+        """Return one row of that width for each text, from those that are kept where possible."""
         import numpy as np
 
         name = self._embedder.name
-        found = {text: np.frombuffer(data, np.float32) for text, data in self._kept.get(name, texts).items()}
-        if len({len(row) for row in found.values()}) > 1:
-            found = {}
+        kept = self._kept.get(name, texts).items()
+        found = {text: np.frombuffer(data, np.float32) for text, data in kept if len(data) == width * _BYTES}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         for start in range(0, len(missing), _BATCH):
             some = missing[start : start + _BATCH]
@@ -135,10 +139,11 @@ class Retrieval:
     def _embedder(self) -> Embedder:
         return self._make()
 
-    def _index(self, kind: Kind) -> Index:
+    def _index(self, kind: Kind, width: int) -> Index:
+        """Return the index of a kind; an embedder that now gives vectors of another width has another."""
         from tea.protocols.retrieval.index import Index
 
-        return self._indexes.setdefault(kind, Index(self.vectors))
+        return self._indexes.setdefault((kind, width), Index(partial(self.vectors, width=width)))
 
 
 def check(query: str, k: int) -> None:
@@ -161,7 +166,15 @@ def _documents(
     return {name: Document(text=one.text or one.name, served=served.get(name, ())) for name, one in active.items()}
 
 
-def _match(listing: Listing, scores: Scores, uses: Sequence[Use]) -> Match:
-    runs = dict.fromkeys(use.run for use in reversed(uses) if use.name == listing.name)
+def _runs(uses: Sequence[Use], names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the newest runs in which each of the names served."""
+    found: dict[str, dict[str, None]] = {name: {} for name in names}
+    for use in reversed(uses):
+        if use.name in found and len(found[use.name]) < _RUNS:
+            found[use.name][use.run] = None
+    return {name: tuple(runs) for name, runs in found.items()}
+
+
+def _match(listing: Listing, scores: Scores, runs: tuple[str, ...]) -> Match:
     score, why = scores.score(listing.name), scores.why(listing.name)
-    return Match(listing=listing, score=score, why=why, runs=tuple(runs)[:_RUNS])
+    return Match(listing=listing, score=score, why=why, runs=runs)

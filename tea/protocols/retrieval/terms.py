@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import lru_cache
 
-from tea.managers.embedding.wordpiece import words
+from tea.managers.embedding.wordpiece import SILENT, words
 
-_WORDS = """
-a about again all also am an and any are as at be been but by can could did do does for find from get give had has
-have he help her here him his how i if in into is it its just like may me more most my need no not of on or our
-out over please she should so some tell than that the their them then there these they this those to us use used
-using via want was we were what when where which who why will with would you your
-"""
-_SILENT = frozenset(_WORDS.split())
 _ENDINGS = (
     ("ational", "ate"), ("ization", "ize"), ("fulness", "ful"), ("iveness", "ive"), ("ousness", "ous"),
     ("ations", "at"), ("ation", "at"), ("ments", "ment"), ("ings", ""), ("edly", ""), ("ies", "y"), ("ied", "y"),
     ("sses", "ss"), ("ing", ""), ("ers", "er"), ("ed", ""), ("es", "e"), ("s", ""),
 )  # fmt: skip
 _LEAST = 3
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
 def terms(text: str) -> Counter[str]:
-    """Return how often each keyword stands in a text."""
-    return Counter(stem(word) for word in words(text) if word not in _SILENT)
+    """Return how often each keyword stands in a text; where a script has no spaces, two neighbours are a keyword."""
+    return Counter(term for word in words(text) if word not in SILENT for term in _terms(word))
 
 
 @lru_cache(50_000)
@@ -37,6 +32,12 @@ def stem(word: str) -> str:
     if len(word) > _LEAST and word[-1] == word[-2] and word[-1] not in "lsz":
         word = word[:-1]
     return word[:-1] if len(word) > _LEAST + 1 and word.endswith("e") else word
+
+
+def _terms(word: str) -> tuple[str, ...]:
+    if word.isascii() or len(word) == 1 or not _UNSPACED.search(word):
+        return (stem(word),)
+    return tuple(word[at : at + 2] for at in range(len(word) - 1))
 
 
 def _kept(word: str, ending: str) -> bool:

@@ -1,0 +1,107 @@
+"""Reach: which other components a component can call or read, told from its source without executing it.
+
+What stands in a source as the name of a component counts, where it stands as a text of its own; words in comments,
+docstrings and longer texts do not. A name that a source puts together while it runs cannot be told from it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from tea.errors import TeaError
+from tea.managers.prompt import PromptManager
+from tea.manifest import Manifest
+from tea.protocols.recipe import Chooser, ToolsToEnvironment, is_recipe, read_recipe
+from tea.refs import KINDS, Kind, Ref
+
+Known = Callable[[Kind, str], bool]
+_LOOP: Ref = Ref(kind="tool", name="done")  # what `work` offers whatever an agent declares
+_LONGEST = 200
+_DOORS: Mapping[str, Kind] = {"tcp": "tool", "ecp": "environment", "acp": "agent"}
+_WORDS = ("relations", "role", "competencies", "objectives", "rules", "metadata")  # what is only told of a component
+_PLACES: Mapping[str, Kind | None] = {
+    "tools": "tool",
+    "agents": "agent",
+    "environments": "environment",
+    "prompt": "prompt",
+    "check": "tool",
+    **dict.fromkeys(_WORDS),
+}
+
+
+def reached(config: Manifest, known: Known) -> Iterator[Ref]:
+    """Yield what a component can reach itself, not what those reach; an exact version where it pins one.
+
+    Args:
+        config: The component.
+        known: Tells whether there is a component of a kind and name.
+    """
+    if config.kind == "prompt":
+        prompt = PromptManager().parse(config.source)
+        yield from _parsed([("tool", prompt.solver), ("prompt", prompt.uses)])
+    elif is_recipe(config.source):
+        recipe = read_recipe(config.source)
+        yield from (one.parsed.at(one.parsed.selector) for one in recipe.operands)
+        if isinstance(recipe, ToolsToEnvironment):
+            yield from _parsed([("tool", recipe.state)])
+        if isinstance(recipe, Chooser):
+            yield from (*_parsed([("prompt", recipe.prompt), ("tool", recipe.guard)]), _LOOP)
+    else:
+        if config.kind == "tool":
+            yield from _parsed([("tool", one.traits.check) for one in config.operations.values()])
+        for source in (config.source, *(text for name, text in config.files.items() if name.endswith(".py"))):
+            yield from _named(source, known)
+
+
+def _parsed(texts: Iterable[tuple[Kind, str | None]]) -> Iterator[Ref]:
+    for kind, text in texts:
+        if text:
+            ref = Ref.parse(text, kind=kind)
+            yield Ref(kind=ref.kind, name=ref.name, selector=ref.selector)
+
+
+def _named(source: str, known: Known) -> Iterator[Ref]:
+    """Yield the components that Python source names; one that is given no context reaches nothing."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if "Context" not in names:
+        return
+    if "work" in names:
+        yield _LOOP
+    places: dict[int, Kind | None] = {id(text): kind for node in nodes for text, kind in _placed(node)}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST:
+            kind = places.get(id(node))
+            yield from _meant(node.value, (kind,) if kind else () if id(node) in places else KINDS, known)
+
+
+def _placed(node: ast.AST) -> Iterator[tuple[ast.AST, Kind | None]]:
+    """Yield the texts inside of a node whose place says which kind they name, None where they name no component."""
+    found: tuple[ast.expr, Kind | None]
+    match node:
+        case ast.keyword(arg=str(place), value=value) if place in _PLACES:
+            found = value, _PLACES[place]
+        case ast.Assign(targets=[ast.Name(id=place)], value=value) if place in _PLACES:
+            found = value, _PLACES[place]
+        case ast.AnnAssign(target=ast.Name(id=place), value=ast.expr() as value) if place in _PLACES:
+            found = value, _PLACES[place]
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr=door)), args=[first, *_]) if door in _DOORS:
+            found = first, _DOORS[door]
+        case ast.Call(func=ast.Attribute(attr="ask"), args=[first, *_]):
+            found = first, "prompt"
+        case _:
+            return
+    for one in ast.walk(found[0]):
+        yield one, found[1]
+
+
+def _meant(text: str, kinds: Sequence[Kind], known: Known) -> Iterator[Ref]:
+    """Yield what a text names: with a kind of its own that, else whatever of `kinds` has that name."""
+    for kind in kinds[:1] if ":" in text.partition("@")[0] else kinds:
+        try:
+            ref = Ref.parse(text, kind=kind)
+        except TeaError:
+            continue
+        if known(ref.kind, ref.name):
+            yield Ref(kind=ref.kind, name=ref.name, selector=ref.selector)

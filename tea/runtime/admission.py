@@ -1,0 +1,58 @@
+"""Admission: what must hold before a run is written."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from tea.errors import BadInput
+from tea.protocols.lock import not_locked
+from tea.refs import Ref
+from tea.runtime.budget import check_price
+from tea.runtime.offering import MOST_SCHEMAS
+from tea.runtime.run import Equipment
+from tea.runtime.task_file import TaskFile
+
+
+async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
+    """Make sure that a task's model, agent, tools and versions are there.
+
+    Args:
+        equipment: What the run would share.
+        task: The task.
+        locked: Whether only what its `use` names may be used.
+
+    Raises:
+        ProviderError: Its model is not configured.
+        UnknownComponent: Its agent, or what it uses, is not there.
+        Quarantined: Its agent is not trusted.
+        NotLocked: It is locked, and its agent or a tool that it names is not.
+    """
+    await admit_model(equipment, task.model, task)
+    agents, agent = equipment.libraries["agent"], Ref.parse(task.agent, kind="agent")
+    for name in (str(agent.at(None)), *(f"tool:{one}" for one in task.tools or ())):
+        if locked and name not in task.use:
+            raise not_locked(name)
+    selector = agent.selector or task.use.get(str(agent.at(None)))
+    await agents.definition(await agents.info(agent.at(selector)))
+    for ref, chosen in task.use.items():
+        kind = cast(Any, ref.partition(":")[0])
+        if kind not in equipment.libraries:
+            raise BadInput(f"{ref!r} cannot be used in a task.", fix="name a tool, environment, agent or prompt.")
+        await equipment.libraries[kind].info(f"{ref}@{chosen}")
+    if task.tools:
+        tools = equipment.libraries["tool"]
+        for name in task.tools if len(task.tools) <= MOST_SCHEMAS else await tools.missing(task.tools):
+            await tools.info(name)
+
+
+async def admit_model(equipment: Equipment, model: str | None, task: TaskFile) -> None:
+    """Make sure that a model is configured, and has a price where the task's budget needs one.
+
+    Raises:
+        ProviderError: It is not configured.
+        BadInput: Nothing says what it costs.
+    """
+    config = equipment.models.config(model)
+    if task.budget.usd is not None:
+        await asyncio.to_thread(check_price, config, task.budget)
