@@ -92,7 +92,7 @@ async def by_sdk(url: str) -> Once:
     """A bare loop over the SDK, without validation."""
     import openai
 
-    client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
+    client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0, timeout=900)
 
     async def noop(x: int, note: str = "") -> str:
         return "ok"
@@ -169,7 +169,7 @@ async def by_openai_agents(url: str) -> Once:
 
     library: Any = import_module("agents")
     library.set_tracing_disabled(True)
-    client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
+    client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0, timeout=900)
     model = library.OpenAIChatCompletionsModel(model="m", openai_client=client)
     made: dict[int, Any] = {}
 
@@ -193,7 +193,7 @@ async def by_pydantic_ai(url: str) -> Once:
     OpenAIProvider: Any = import_module("pydantic_ai.providers.openai").OpenAIProvider
     UsageLimits: Any = import_module("pydantic_ai.usage").UsageLimits
 
-    client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
+    client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0, timeout=900)
     model = OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client))
     made: dict[int, Any] = {}
 
@@ -214,7 +214,7 @@ async def by_langgraph(url: str) -> Once:
     tool: Any = import_module("langchain_core.tools").tool
     ChatOpenAI: Any = import_module("langchain_openai").ChatOpenAI
 
-    model = ChatOpenAI(model="m", base_url=url, api_key="none", max_retries=0)
+    model = ChatOpenAI(model="m", base_url=url, api_key="none", max_retries=0, timeout=900)
     made: dict[int, Any] = {}
 
     async def once(tools: int, steps: int, latency: int) -> list[float]:

@@ -15,7 +15,10 @@ MOST_CHARACTERS = 100_000
 
 
 class Reading(TypedDict):
-    """What was read: `text` with the numbers of its first and last line, or `passages`, best first."""
+    """What was read: `text` with the numbers of its first and last line, or `passages`, best first.
+
+    `weights` tells how telling each word of the question is.
+    """
 
     path: str
     read_as: str
@@ -25,6 +28,7 @@ class Reading(TypedDict):
     text: NotRequired[str]
     truncated: NotRequired[bool]
     passages: NotRequired[list[Passage]]
+    weights: NotRequired[dict[str, float]]
 
 
 @tool(effects="reads", idempotent=True, network=False)
@@ -35,7 +39,7 @@ async def read_file(ctx: Context, path: str, start: int = 1, lines: int = 200, f
         path: Name of a file in the workspace.
         start: Number of the first line, from 1.
         lines: Most lines to return, at most 2000.
-        find: A question or words; gives the five best sentences with their line numbers instead of lines.
+        find: A question or words; gives the twelve best sentences with their line numbers instead of lines.
     """
     if start < 1 or not 1 <= lines <= MOST_LINES:
         raise ToolError(f"Lines {start} and {lines} on do not exist.", fix=f"start from 1, at most {MOST_LINES} lines.")
@@ -46,7 +50,8 @@ def _read(path: Path, name: str, start: int, lines: int, find: str) -> Reading:
     text = read_document(path, name) or read_text(path, name)
     reading = Reading(path=name, read_as=text.read_as, total_lines=len(text.lines))
     if find.strip():
-        reading["passages"] = best_passages(text.lines, find)
+        found = best_passages(text.lines, find)
+        reading["passages"], reading["weights"] = found.passages, found.weights
         return reading
     return reading | _excerpt(text, name, start, lines)
 

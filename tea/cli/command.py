@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.failure import complain, report
+from tea.cli.log import keep_log
 from tea.cli.person import person
 from tea.cli.terminal import document, say, write
 from tea.errors import Interrupted, TeaError
@@ -46,7 +47,9 @@ class Command:
         from tea.runtime.platform import Platform
 
         freeze()  # what was imported stays, so no look for garbage need pass over it
-        return Platform(home=self.home, person=person())
+        tea = Platform(home=self.home, person=person())
+        keep_log(tea)
+        return tea
 
     def show(self, text: str, data: Mapping[str, Any]) -> None:
         """Write the result: cleaned text for people, or data for programs."""
@@ -133,5 +136,6 @@ async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]]) ->
     try:
         return await work()
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if not asked:  # else a second Ctrl-C would end the words on the first
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -4,6 +4,7 @@ import asyncio
 import platform
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -14,7 +15,7 @@ from tea.cli.command import Command
 from tea.cli.models import reach
 from tea.cli.reference import KEPT
 from tea.cli.terminal import one_line, painted, table
-from tea.errors import StorageError, TeaError
+from tea.errors import BadInput, StorageError, TeaError
 from tea.extras import EXTRAS
 from tea.refs import plural
 
@@ -87,8 +88,14 @@ def _damage(tea: "Platform") -> list[str]:
                 tried(lambda kind=kind, name=name, version=version: [versions.document(kind, name, version)])
             tried(partial(versions.heads, kind, name))
     for run in tried(tea.tracer.runs):
-        tried(lambda run=run: [sum(1 for _ in tea.tracer.records(run))])
+        tried(partial(_read, tea, run))
     return damage
+
+
+def _read(tea: "Platform", run: str) -> list[int]:
+    with suppress(BadInput):  # another process removed it meanwhile
+        return [sum(1 for _ in tea.tracer.records(run))]
+    return []
 
 
 def _counts(tea: "Platform") -> dict[str, int]:

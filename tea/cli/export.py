@@ -11,7 +11,6 @@ from tea.cli.command import Command
 from tea.cli.terminal import one_line
 from tea.errors import BadInput, RegistryError, StorageError
 from tea.refs import Ref
-from tea.types import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from tea.managers.tracer import TraceRecord
     from tea.runtime.export import ExportFormat
     from tea.runtime.platform import Platform
+    from tea.types import JsonObject
 
 _FORMATS = ("openai-chat", "sharegpt", "jsonl")
 
@@ -61,7 +61,7 @@ def _records(tea: "Platform", run: str) -> "list[TraceRecord]":
     return list(tea.tracer.records(run))
 
 
-async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> dict[str, JsonObject]:
+async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict[str, JsonObject]":
     """Return the definitions of what a run could call, of each component in the version that it used last."""
     from tea.runtime.history import pins_of
     from tea.runtime.resources import callables

@@ -14,7 +14,8 @@ async def gc(
     command: Command,
     keep: Annotated[int | None, typer.Option("--keep", min=0, help="Keep so many of the newest.")] = None,
     older: Annotated[
-        float | None, typer.Option("--older", metavar="DAYS", min=0, help="Keep what is not older than that.")
+        float | None,
+        typer.Option("--older", metavar="DAYS", min=0, max=36_500, help="Keep what is not older than that."),
     ] = None,
     unfinished: Annotated[
         bool, typer.Option("--unfinished", help="Also what waits for an answer, or could be resumed.")

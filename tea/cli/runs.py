@@ -8,7 +8,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import cost_words
 from tea.cli.terminal import one_line, table
-from tea.errors import StorageError
+from tea.errors import BadInput, StorageError
 
 if TYPE_CHECKING:
     from tea.managers.tracer import Tracer
@@ -26,7 +26,7 @@ async def runs(
     """
     async with command.platform() as tea:
         ids = await asyncio.to_thread(tea.tracer.runs)
-        found = [await asyncio.to_thread(_summary, tea.tracer, run) for run in ids[:limit]]
+        found = [one for run in ids[:limit] if (one := await asyncio.to_thread(_summary, tea.tracer, run))]
     command.show(_text(found), {"runs": found, "total": len(ids)})
     if not command.as_json:
         for problem in [one["problem"] for one in found if "problem" in one]:
@@ -36,7 +36,10 @@ async def runs(
 
 
 def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
-    """Return what the first and last record of a run say; without its end it runs, waits, or was interrupted."""
+    """Return what the first and last record of a run say; without its end it runs, waits, or was interrupted.
+
+    Nothing of one that another process removed meanwhile.
+    """
     from tea.managers.tracer import as_mapping
 
     found: dict[str, Any] = {"run": run, "time": "", "status": "never begun", "task": "", "session": "", "cost": None}
@@ -52,6 +55,8 @@ def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
                 found["status"] = "waiting" if record.kind == "waiting" else "unfinished"
         if found["status"] in ("unfinished", "never begun") and tracer.store.held(run):
             found["status"] = "running"
+    except BadInput:
+        return {}
     except StorageError as error:
         found |= {"status": "damaged", "problem": error.problem}
     return found

@@ -53,6 +53,9 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool) -> str 
     if record.kind == "end":
         ended = _said(data.get("answer") if data.get("answer") not in (None, "") else data.get("reason"))
         return f"{data.get('status', 'ended')}: {ended}"
+    if record.kind == "secrets":
+        words = {"masked": "secrets were taken out of", "left": "secrets are in, and no text:"}
+        return "; ".join(f"{words[what]} {', '.join(names)}" for what, names in data.items() if what in words)
     if record.kind == "forked":
         return _forked(fields(data.get("data")))
     if record.kind == "start":

@@ -7,6 +7,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -232,7 +233,10 @@ class Tracer:
         self, *, session: str | None = None, task: str | None = None, index: int | None = None, id: str | None = None
     ) -> list[Step]:
         """Return steps, oldest first, by session, task, place in their run, or record id."""
-        found = [step for run in reversed(self.runs()) for step in self.run_steps(run)]
+        found: list[Step] = []
+        for run in reversed(self.runs()):
+            with suppress(BadInput):  # another process removed it meanwhile
+                found += self.run_steps(run)
         wanted = {"session": session, "task": task, "index": index, "id": id}
         return [s for s in found if all(v is None or getattr(s, name) == v for name, v in wanted.items())]
 

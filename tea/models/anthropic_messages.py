@@ -56,6 +56,7 @@ _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 _USER, _ASSISTANT = b'{"role":"user","content":[', b'{"role":"assistant","content":['
 _TURNS_CACHED = 2
 _MAX_TOKENS = 8192
+_LEAST_THINKING = 1024
 
 
 class AnthropicMessages:
@@ -80,7 +81,7 @@ class AnthropicMessages:
             members["tool_choice"] = encoded({**choice, **single})
         if request.output is not None and "schema" in config.capabilities and strict(request.output):
             members["output_config"] = stable({"format": {"type": "json_schema", "schema": request.output}})
-        members |= {name: stable(value) for name, value in sorted(config.options.items())}
+        members |= {name: stable(value) for name, value in _options(config, limit).items()}
         system = [plain(message) for message in request.messages if message.role == "system"]
         if text := "\n\n".join(filter(None, system)):
             members["system"] = joined([_breakpoint(encoded({"type": "text", "text": text}))])
@@ -199,6 +200,17 @@ class MessageAssembly:
             case _:
                 pass
         return []
+
+
+def _options(config: ModelConfig, limit: int) -> dict[str, Any]:
+    """Return the further members of a question; thinking must fit into the answer, which a budget may have cut."""
+    options = dict(sorted(config.options.items()))
+    budget = count(options, "thinking", "budget_tokens")
+    if budget >= limit > _LEAST_THINKING:
+        options["thinking"] = {**options["thinking"], "budget_tokens": limit - 1}
+    elif budget >= limit:
+        del options["thinking"]
+    return options
 
 
 def _turns(pieces: Sequence[bytes]) -> list[bytes]:

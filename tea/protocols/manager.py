@@ -209,7 +209,7 @@ class ContextManager(Reading[ConfigT]):
         return found
 
     async def purge(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> list[Tombstone]:
-        """Remove bytes for good: of one version, or of all that an unregistered component had.
+        """Remove bytes for good: of one version, or of all that an unregistered component had, its usage included.
 
         What stays keeps each number from ever meaning other bytes, and says who purged it, when and why.
 
@@ -217,7 +217,11 @@ class ContextManager(Reading[ConfigT]):
             RegistryError: It is in use: registered and no version named, current, or pinned by a recipe.
             UnknownComponent: There is nothing to purge.
         """
-        return await asyncio.to_thread(self._workshop.purge, self.ref(ref), reason, author)
+        wanted = self.ref(ref)
+        purged = await asyncio.to_thread(self._workshop.purge, wanted, reason, author)
+        if wanted.selector is None:
+            await asyncio.to_thread(self.services.retrieval.forget, self.kind, wanted.name)
+        return purged
 
     async def save(self, path: str | Path, names: Iterable[str] | None = None) -> list[str]:
         """Write components with their whole history to one JSON file; see `tea.protocols.bundle`.

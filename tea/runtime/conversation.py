@@ -36,7 +36,9 @@ class Chains:
         one = self._conversation(messages)
         known = next(index for index in range(len(messages), -1, -1) if one.links[index] in self._known)
         self._known.update(one.links[known + 1 :])
-        return {"parent": one.links[known], "messages": one.encoded[known:], "chain": one.links[-1]}
+        new = one.encoded[known:]
+        one.encoded[known:] = [None] * len(new)  # it is known now, and would only be in the garbage collector's way
+        return {"parent": one.links[known], "messages": new, "chain": one.links[-1]}
 
     def size(self, messages: tuple[Message, ...]) -> int:
         """Return how many bytes of canonical JSON a conversation has."""

@@ -71,11 +71,7 @@ class History:
             intents=frozenset(record.key for record in found if record.kind == "intent") - done,
             end=as_mapping(next((record.data for record in found if record.kind == "end"), None)),
             seconds=_seconds(found),
-            elapsed={
-                one.key: _seconds(found[place:])
-                for place, one in enumerate(found)
-                if one.kind == "start" and as_mapping(one.data)["kind"] == "timeout"
-            },
+            elapsed=_elapsed(found),
         )
 
     @property
@@ -139,6 +135,20 @@ def _seconds(records: Sequence[TraceRecord]) -> float:
             total, begun = total + _between(begun, last), record.time
         last = record.time
     return total + _between(begun, last)
+
+
+def _elapsed(records: Sequence[TraceRecord]) -> dict[str, float]:
+    """Return how long a run was worked on after the start of each timeout."""
+    total, begun, last = 0.0, records[0].time, records[0].time
+    before: dict[str, float] = {}
+    for record in records:
+        if record.kind == "resumed":
+            total, begun = total + _between(begun, last), record.time
+        last = record.time
+        if record.kind == "start" and as_mapping(record.data)["kind"] == "timeout":
+            before[record.key] = total + _between(begun, last)
+    whole = total + _between(begun, last)
+    return {key: whole - seconds for key, seconds in before.items()}
 
 
 def _between(first: str, last: str) -> float:

@@ -47,6 +47,7 @@ from tea.types import JsonObject, JsonValue, Response, Result
 if TYPE_CHECKING:
     from tea.runtime.engine import Engine
     from tea.runtime.execution import Tell
+    from tea.runtime.mask import Mask
     from tea.runtime.outcome import Outcome
     from tea.runtime.people import Person
     from tea.runtime.policy import Policy
@@ -236,6 +237,11 @@ class Platform:
     def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
         """Carry out a call from outside of any run."""
         return self._engine.invoke(kind, ref, arguments, session)
+
+    @property
+    def mask(self) -> Mask:
+        """What takes the operator's secrets out of texts and data."""
+        return self._engine.mask
 
     @cached_property
     def _engine(self) -> Engine:

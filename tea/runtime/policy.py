@@ -69,6 +69,6 @@ class AllowTrusted:
         """Allow."""
         return "allow"
 
-    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision:
-        """Allow, once for all."""
-        return "allow"
+    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
+        """Allow, once for all, unless a subclass decides otherwise about single calls."""
+        return "allow" if type(self).decide is AllowTrusted.decide else None

@@ -64,9 +64,7 @@ class Recorder:
             self.trace.append_text(entry.event, entry.key, fields, entry.text, agent=agent, parent=span)
         if self._watch is not None:
             said = {"kind": entry.kind, "target": entry.target, "digest": entry.digest} if entry.kind else {}
-            self._untold.append(
-                Event(kind=entry.event, key=entry.key, agent=agent, data={**said, "data": entry.data})
-            )
+            self._untold.append(Event(kind=entry.event, key=entry.key, agent=agent, data={**said, "data": entry.data}))
 
     def flush(self) -> None:
         """Make what the gate said survive the death of this process, in one write, and tell the watcher of it."""

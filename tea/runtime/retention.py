@@ -76,10 +76,15 @@ def collect(tracer: Tracer, memory: MemoryManager, keeping: Keeping, *, remove: 
     border = None if keeping.days is None else datetime.now(UTC) - timedelta(days=keeping.days)
     removed: list[Old] = []
     spared: Counter[str] = Counter()
+    vanished = 0
     for place, run in enumerate(runs):
         if keeping.newest is not None and place < keeping.newest:
             continue
-        time, status = _look(tracer, run)
+        try:
+            time, status = _look(tracer, run)
+        except BadInput:  # another process removed it meanwhile
+            vanished += 1
+            continue
         if border is not None and (not time or datetime.fromisoformat(time) >= border):
             continue
         if status in ("running", "damaged") or (keeping.unfinished and status != "ended"):
@@ -90,11 +95,14 @@ def collect(tracer: Tracer, memory: MemoryManager, keeping: Keeping, *, remove: 
         except Conflict:
             spared[_SPARED["running"]] += 1
             continue
+        except BadInput:
+            vanished += 1
+            continue
         removed.append(Old(run=run, time=time, status=status, bytes=size))
     gone = {one.run for one in removed}
     if gone and remove:
         memory.forget(gone - {_session(tracer, run) for run in runs if run not in gone})
-    return Collected(removed=tuple(removed), kept=len(runs) - len(removed), spared=dict(spared))
+    return Collected(removed=tuple(removed), kept=len(runs) - len(removed) - vanished, spared=dict(spared))
 
 
 def _session(tracer: Tracer, run: str) -> str:

@@ -46,7 +46,8 @@ def database(path: Path, schema: str) -> Generator[Connection]:
         fix = "look at its permissions, free space on its disk, or end what else uses it."
         raise StorageError(f"Cannot use {shown(path)}: {str(error)[:120]}.", fix=fix) from error
     except sqlite3.DatabaseError as error:
-        raise Damaged(f"{shown(path)} is no database.", fix="`tea doctor --repair` removes it; it is made again.") from error
+        fix = "`tea doctor --repair` removes it; it is made again."
+        raise Damaged(f"{shown(path)} is no database.", fix=fix) from error
 
 
 def fault(path: Path) -> str:

@@ -56,7 +56,7 @@ class EventStore(Protocol):
         ...
 
     def at_once(self, stream: str, key: str, event: JsonObject) -> bool:
-        """Add an event like `append` without `synced`, if that means one write and no waiting; tell whether it is there.
+        """Add an event like `append` without `synced` if that is one write without waiting; tell whether it is there.
 
         Raises:
             BadArguments: The event is not JSON, or too large.
@@ -198,7 +198,7 @@ class _Stream:
                 return True
 
     def at_once(self, key: str, line: bytes, event: JsonObject) -> bool:
-        """Add a line, unless others are at the file, or have written what was not read yet; tell whether it is there."""
+        """Add a line, unless others are at the file or have written what was not read yet; tell whether it is there."""
         if not self._lock.acquire(blocking=False):
             return False
         try:

@@ -23,6 +23,7 @@ from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.sealed import sealed, unsealed
 from tea.types import JsonObject
 
+Stamp = tuple[int, int]
 _HEAD = re.compile(r"([0-9]{6}|[1-9][0-9]{6,17})\.json", re.ASCII)
 
 
@@ -38,6 +39,7 @@ class FileRegistry:
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
         self.moves = 0
+        self._last: tuple[Path, Stamp | None, int] | None = None  # the last look at heads
         self._scratch = Scratch(self._root)
         self.catalogue = Catalogue(self._root, self._scratch)
 
@@ -57,9 +59,8 @@ class FileRegistry:
         with reading(heads):
             if not heads.parent.is_dir():
                 raise _unknown(kind, name)
-            there = expected == 0 or (heads / f"{expected:06d}.json").is_file()
-        path = heads / f"{expected + 1:06d}.json"  # heads leave no gaps, so its absence tells what a list would
-        if not there or not self._create_file(path, data):
+        path = heads / f"{expected + 1:06d}.json"
+        if self._listed(heads) != expected or not self._create_file(path, data):
             raise Conflict(f"{kind}:{name} was changed by someone else at the same time.", fix="try again.")
         self.moves += 1
         return expected + 1
@@ -72,7 +73,10 @@ class FileRegistry:
 
     def newest(self, kind: str, name: str) -> int:
         """Return the number of the newest head, 0 when there is none; whether it can be read is another question."""
-        return _newest(self._component(kind, name) / "heads")
+        heads = self._component(kind, name) / "heads"
+        stamp, newest = _stamp(heads), _newest(heads)
+        self._last = heads, stamp, newest
+        return newest
 
     def read(self, kind: str, name: str, version: str) -> dict[str, Any]:
         """See `RegistryStore.read`."""
@@ -149,6 +153,15 @@ class FileRegistry:
                     raise
         return True
 
+    def _listed(self, heads: Path) -> int:
+        """Return the number of the newest head, from the last look where the folder is as it was.
+
+        That may miss what another did within a tick of the file system's clock. But the number that this one wants is
+        then taken, and who wants to create its file finds that out.
+        """
+        last, stamp = self._last, _stamp(heads)
+        return last[2] if last is not None and last[:2] == (heads, stamp) else _newest(heads)
+
     def _create_file(self, path: Path, data: bytes) -> bool:
         with writing(path):
             self._scratch.settle(path.parent.parent)
@@ -213,6 +226,14 @@ def _head_number(file: str) -> int:
     """Return the number of a head's file, 0 for any other."""
     match = _HEAD.fullmatch(file)
     return int(match[1]) if match else 0
+
+
+def _stamp(folder: Path) -> Stamp | None:
+    """Return what another entry in a folder changes, None where it is missing."""
+    with reading(folder), suppress(FileNotFoundError):
+        facts = os.stat(folder)
+        return facts.st_ino, facts.st_ctime_ns
+    return None
 
 
 def _newest(heads: Path) -> int:

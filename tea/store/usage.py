@@ -6,19 +6,23 @@ person erases: a run whose uses were erased is not learned again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Protocol
 
+from tea.errors import StorageError
 from tea.refs import Kind
 from tea.store.database import database
+from tea.store.files import shown
 
 _SCHEMA = """CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS uses (
     run TEXT, kind TEXT, name TEXT, digest TEXT, text TEXT, time TEXT,
     PRIMARY KEY (run, kind, name, digest, text)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_time ON uses (kind, time)"""
+_COUNTER = slice(24, 28)
 _OF = "WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR name = ?2)"
 
 
@@ -46,6 +50,10 @@ class Use:
 class UsageStore(Protocol):
     """Keeps uses; every method blocks, so call it in a thread, and raises StorageError where the disk does."""
 
+    def mark(self) -> bytes:
+        """Return what is another with every change, by whatever process."""
+        ...
+
     def known(self) -> frozenset[str]:
         """Return the runs that were learned."""
         ...
@@ -72,6 +80,19 @@ class FileUsage:
 
     def __init__(self, root: Path) -> None:
         self._path = root / "usage" / "usage.sqlite"
+
+    def mark(self) -> bytes:
+        """Return SQLite's counter of changes, and which file it is in; see `UsageStore.mark`.
+
+        Source: https://www.sqlite.org/fileformat2.html, 1.3.7.
+        """
+        try:
+            with self._path.open("rb") as file:
+                return b"%d " % os.fstat(file.fileno()).st_ino + file.read(_COUNTER.stop)[_COUNTER]
+        except (FileNotFoundError, NotADirectoryError):
+            return b""
+        except OSError as error:
+            raise StorageError(f"Cannot read {shown(self._path)}: {error}.", fix="look at its permissions.") from error
 
     def known(self) -> frozenset[str]:
         """Return the runs that were learned; see `UsageStore.known`."""

@@ -193,6 +193,7 @@ def test_old_runs_are_removed_and_what_could_go_on_stays(tea: Tea, asked: str) -
     journal = tea.folder / "traces" / asked / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     tea("runs", "gc").refused(2, "--keep")
+    tea("runs", "gc", "--older", "inf").refused(2, "--older")
     would = tea("runs", "gc", "--keep", "1", "--dry-run", "--json").data
     assert ([one["run"] for one in would["removed"]], would["kept"]) == ([later[0], asked], 1)
     assert tea("runs", "--json").data["total"] == 3

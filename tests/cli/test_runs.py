@@ -224,3 +224,25 @@ def test_progress_is_one_changing_line_on_a_terminal(stocked: Tea) -> None:
     plain = on_a_terminal(stocked, ["run", "0", "--agent", "slow"], {"TERM": "dumb"}).decode()
     assert "works on 0" in plain
     assert "\x1b" not in plain
+
+
+LOUD = '''
+import logging
+import os
+
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+async def loud() -> str:
+    """Log and give what it finds."""
+    logging.getLogger("loud").warning("found %s\\n\\x1b[31m", os.environ["CLOUD_TOKEN"])
+    return os.environ["CLOUD_TOKEN"]
+'''
+
+
+def test_a_call_prints_and_logs_no_secret(tea: Tea) -> None:
+    secret = {"CLOUD_TOKEN": "planted-0123456789"}
+    assert tea("register", tea.write("loud.py", LOUD), **secret).code == 0
+    called = tea("call", "loud", **secret)
+    assert (called.code, called.out, called.err) == (0, "<secret:CLOUD_TOKEN>\n", "found <secret:CLOUD_TOKEN>\n")

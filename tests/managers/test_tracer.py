@@ -64,6 +64,8 @@ def test_data_at_hand_as_text_gives_the_same_record(tracer: Tracer, trace: Trace
     trace.append("start", "0.1", data, agent='an "agent"', parent="p")
     fields = '"kind":"tool","target":"a \\"b\\"",'
     trace.append_text("start", "0.1", fields, encode(value), agent='an "agent"', parent="p")
+    assert trace.position == 2
+    trace.flush()
     first, second = tracer.records(trace.run)
     assert replace(second, seq=first.seq, time=first.time) == first
     assert first.data == data

@@ -32,17 +32,23 @@ async def test_configurations_of_one_key_share_the_strictest_limit(dialect: Dial
 
     async with Loopback(answer=answer).open() as server:
         offered(models, dialect, server.url, "small", limits={"concurrency": 3})
-        offered(models, dialect, server.url + "/", "slow", limits={"concurrency": 2})
+        slow = {"base_url": f"{server.url}{dialect.base}/", "limits": {"concurrency": 2}}
+        offered(models, dialect, server.url, "slow", **slow)
         offered(models, dialect, server.url, "free")
-        for together, most in (("small", "slow", "free"), 2), (("other",), 9):
-            if together == ("other",):
-                offered(models, dialect, server.url, "other", key_env="SPARE_KEY", limits={"concurrency": 9})
-            server.most = 0
-            async with asyncio.TaskGroup() as tasks:
-                for number in range(18):
-                    tasks.create_task(ask(models, together[number % len(together)]))
-            assert server.most <= most
-        assert len(server.asked) == 36
+        offered(models, dialect, server.url, "other", key_env="SPARE_KEY", limits={"concurrency": 9})
+        account = models.accounts.of(server.url + dialect.base, KEYS["FAKE_KEY"])
+        await account.enter()
+        await account.enter()
+        async with asyncio.TaskGroup() as tasks:
+            for name in ("small", "slow", "free"):
+                tasks.create_task(ask(models, name))
+            for _ in range(3):
+                await ask(models, "other")
+            assert [KEYS["SPARE_KEY"] in str(asked.headers) for asked in server.asked] == [True] * 3
+            account.leave()
+            account.leave()
+        assert len(server.asked) == 6
+        assert account.free
         await models.close()
 
 

@@ -214,3 +214,13 @@ async def test_the_conversation_stays_a_prefix_with_reasoning_in_it(dialect: Dia
         assert (await run(tmp_path)).answer == "42"
     sent = [json.dumps(turns(one.body))[:-1] for one in server.asked]
     assert all(later.startswith(earlier) for earlier, later in pairwise(sent))
+
+
+async def test_thinking_fits_into_an_answer_that_a_budget_has_cut() -> None:
+    messages = DIALECTS["anthropic_messages"]
+    thinking = {"thinking": {"type": "enabled", "budget_tokens": 4000}}
+    async with asking(messages, *[said(messages, Say(text="x"))] * 3, options=thinking) as (one, server):
+        for limit in (8000, 2000, 500):
+            await one.ask(HELLO.model_copy(update={"max_output": limit}))
+        budgets = [asked.body.get("thinking", {}).get("budget_tokens") for asked in server.asked]
+    assert budgets == [4000, 1999, None]

@@ -1,9 +1,10 @@
 """What a new user is told: one clear line with a remedy for each way in which a model may not answer."""
 
+from itertools import cycle
 from pathlib import Path
 
 import pytest
-from dialects import DIALECTS, Dialect, Say, said
+from dialects import DIALECTS, Say, said
 from loopback import Asked, Loopback, Reply, document
 from run_kit import home, tea
 
@@ -27,11 +28,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "name"), list(zip(CASES, cycle(DIALECTS), strict=False)))
 async def test_a_model_that_does_not_answer_is_named_with_a_remedy_at_the_first_try(
-    dialect: Dialect, tmp_path: Path, case: str
+    tmp_path: Path, case: str, name: str
 ) -> None:
-    reply, words = CASES[case]
+    dialect, (reply, words) = DIALECTS[name], CASES[case]
     async with Loopback(answer=lambda asked: reply).open() as server:
         home(tmp_path, dialect, server.url, limits={"attempt_seconds": 1}, fallbacks=["spare"])
         with (tmp_path / "tea.toml").open("a") as file:
@@ -64,7 +65,9 @@ async def _doctor(folder: Path) -> list[str]:
     return out.splitlines()
 
 
-async def test_a_model_that_answers_says_what_it_took(dialect: Dialect, tmp_path: Path) -> None:
+async def test_a_model_that_answers_says_what_it_took(tmp_path: Path) -> None:
+    dialect = DIALECTS["anthropic_messages"]
+
     def answer(asked: Asked) -> Reply:
         return said(dialect, Say(text="ok"))
 

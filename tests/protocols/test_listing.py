@@ -1,6 +1,7 @@
 """A list is the same with the catalogue and without, whatever happened to components, pointers, trust and files."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -173,3 +174,22 @@ def test_the_fields_of_a_line_are_those_of_this_form(tmp_path: Path) -> None:
             "text": "greeter\nGreet someone.\ncall: Greet someone.\ntext: Whom to greet.\nmanners",
         },
     ), "a change of what is kept needs another FORM, or older catalogues would still be used"
+
+
+async def test_a_registration_lists_the_heads_and_the_versions_of_its_name_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(tmp_path)
+    tools = await house.manager()
+    for _ in range(3):
+        await tools.register(TOOL.source("greeter", **house.body()))
+    listed: list[str] = []
+    real = os.listdir
+
+    def listing(path: Path) -> list[str]:
+        listed.append(Path(path).name)
+        return real(path)
+
+    monkeypatch.setattr(os, "listdir", listing)
+    assert (await tools.register(TOOL.source("greeter", **house.body()))).version == "1.0.3"
+    assert sorted(one for one in listed if one in ("heads", "versions")) == ["heads", "versions"]

@@ -12,7 +12,7 @@ from elsewhere import open_platform
 from protocol_kit import Case, House
 from retrieval_kit import USER, WORDS, names, stocked, tool
 
-from tea.errors import BadInput
+from tea.errors import BadInput, UnknownComponent
 from tea.runtime.platform import Platform
 from tea.testing import ScriptedModel, platform
 
@@ -178,6 +178,11 @@ async def test_routing_prefers_the_toolkits_of_the_best_categories(tea: Platform
     assert set(flat) == set(routed)
     assert set(routed[:4]) <= {f"sky_{number}" for number in range(4)} | {"star_chef", "rain"}
     assert await names(tea, "observe the stars", 3, among=["sea_1", "sky_2"]) == ["sky_2", "sea_1"]
+
+
+async def test_a_name_among_others_that_is_not_there_is_an_error(tea: Platform) -> None:
+    with pytest.raises(UnknownComponent, match="rein"):
+        await tea.tcp.retrieve("weather", among=["rain", "rein"])
 
 
 async def test_a_model_is_shown_the_nearest_of_too_many_tools_and_bookkeeping() -> None:

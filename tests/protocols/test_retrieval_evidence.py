@@ -161,3 +161,31 @@ async def test_what_was_never_looked_at_can_be_forgotten_too(tea: Platform) -> N
     await tea.run("route!the quarterly ledger", agent="user")
     assert tea.retrieval.forget() == 2
     assert tea.retrieval.evidence.uses() == []
+
+
+async def test_what_is_purged_has_no_usage_and_another_of_its_name_begins_anew(tea: Platform) -> None:
+    await tea.acp.register(USER)
+    await tea.run("route!the quarterly ledger", agent="user")
+    await tea.tcp.unregister("route")
+    assert [use.name for use in tea.retrieval.evidence.uses("tool")] == ["route"]
+    await tea.tcp.purge("route")
+    assert tea.retrieval.evidence.uses("tool") == []
+    await tea.tcp.register(tool("route", "Sing a song."))
+    found = {match.listing.name: match for match in await tea.tcp.retrieve("the quarterly ledger", 50)}
+    assert found["route"].why["served"] == found["route"].why["keywords"] == 0
+
+
+async def test_what_another_process_learns_or_forgets_counts_with_the_next_question(
+    tea: Platform, tmp_path: Path
+) -> None:
+    await tea.acp.register(USER)
+    other = Platform(tea.home, state=tmp_path)
+    assert tea.retrieval.evidence.uses("tool") is tea.retrieval.evidence.uses("tool")
+    await tea.run("route!the quarterly ledger", agent="user")
+    for learns, forgets in ((tea, other), (other, tea)):
+        assert [use.name for use in learns.retrieval.evidence.uses("tool")] == ["route"]
+        assert [use.name for use in forgets.retrieval.evidence.uses("tool")] == ["route"]
+        assert forgets.retrieval.forget("tool", "route") == 1
+        assert learns.retrieval.evidence.uses("tool") == []
+        assert (await tea.tcp.retrieve("the quarterly ledger", 1))[0].why["served"] == 0
+        await tea.run("route!the quarterly ledger", agent="user")

@@ -11,7 +11,7 @@ import pytest
 from tea.operation import Traits
 from tea.runtime.direct import GLANCE
 from tea.runtime.platform import Platform
-from tea.runtime.policy import CallRequest, Decision
+from tea.runtime.policy import AllowTrusted, CallRequest, Decision
 from tea.store.catalogue import Catalogue
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch
@@ -167,6 +167,18 @@ async def test_a_policy_that_allows_an_operation_once_is_not_asked_for_its_calls
     assert found.ok is (decision == "allow")
     assert len(policy.requests) == asked
     await house.platform.__aexit__(None, None, None)
+
+
+async def test_a_policy_that_narrows_the_usual_one_is_asked_for_each_call(tmp_path: Path) -> None:
+    class Narrow(AllowTrusted):
+        async def decide(self, request: CallRequest) -> Decision:
+            return "deny"
+
+    async with Platform(tmp_path / "home", state=tmp_path / "state", policy=Narrow()) as made:
+        await made.tcp.register(tool("return name"))
+        assert code(await made.tcp.invoke("greet", {"name": "Ann"})) == "Denied"
+        assert Narrow().standing("tool:greet@1.0.0#call", Traits(), Principal()) is None
+    assert AllowTrusted().standing("tool:greet@1.0.0#call", Traits(), Principal()) == "allow"
 
 
 async def test_what_this_platform_changes_counts_at_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,3 +165,14 @@ async def test_what_a_removed_run_remembered_for_itself_goes_with_it(tea: Platfo
     assert {one.run for one in collected.removed} == {alone.run, shared.run, followed.run}
     left = {json.loads(data.splitlines()[0])["stream"] for data in streams(tea.home).values()}
     assert left == {"shared", "state/agent:diary/shared", followed.run, f"state/agent:diary/{followed.run}"}
+
+
+async def test_a_run_that_another_process_removes_meanwhile_is_no_fault(
+    tea: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, last = await tea.run("one", agent="diary"), await tea.run("two", agent="diary")
+    runs = [last.run, f"{first.run[:-4]}beef", first.run]
+    monkeypatch.setattr(tea.tracer, "runs", lambda: runs)
+    assert len(tea.tracer.steps()) == 0
+    found = collect(tea.tracer, tea.memory, Keeping(newest=1), remove=True)
+    assert ([one.run for one in found.removed], found.kept) == ([first.run], 1)

@@ -64,7 +64,43 @@ Tickets cost 8 euros for adults and 4 euros for children. Dogs are not admitted.
 
 Telephone: 555 0199
 """
+BRIDGES = """Name,City,Opened,Closed (for repair),Span (m),Mass (kg),Toll
+Arch,Oslo,1901-05-01,1950-01-01,120,5000,yes
+Brook,Oslo,1932-06-10,1960-06-20,80,9000,no
+Cliff,Bergen,1975-09-30,1980-09-30,300,20000,yes
+Dale,Oslo,1990-01-15,2001-01-15,60,2000,no
+Elm,Bergen,2004-03-03,2010-03-03,45,1500,no
+"""
+CELLS = """Cell,Host,Size (mm),Weight (g)
+Cell,Ant,2,5
+Red,Bee,3,6
+Blue,Cat,4,7
+"""
+FLATS = """address,district,rent_eur,rooms
+Elm Lane 1,North,900,2
+Elm Lane 2,North,1100,3
+Oak Road 5,South,700,1
+"""
+WEATHER = """day,rain_mm,sky
+2023-01-01,1,cloud
+2023-01-02,0,sun
+2023-01-03,2,cloud
+2023-02-01,9,cloud
+2023-02-02,8,sun
+2023-02-03,7,sun
+"""
+FERRY = """The Sound ferry
+
+The ferry Morning Star crosses the sound ten times a day. The ship was built in 1987 and carries up to 240 passengers.
+
+Tickets are sold at the harbour office on Pier Street. Her captain is Fiona Drummond.
+"""
 FILES = {
+    "bridges.csv": BRIDGES,
+    "cells.csv": CELLS,
+    "flats.csv": FLATS,
+    "weather.csv": WEATHER,
+    "ferry.txt": FERRY,
     "planets.csv": PLANETS,
     "countries.csv": COUNTRIES,
     "orders.csv": ORDERS,
@@ -182,6 +218,28 @@ ANSWERS = [
     ("orders.csv", "How many orders per year?", "2021: 2, 2022: 2, 2023: 2"),
     ("museum.md", "telephone number", "Telephone: 555 0199"),
     ("museum.md", "When does it open on Mondays?", "On Mondays it opens at 10:30."),
+    ("bridges.csv", "How many bridges opened before Cliff?", "2"),
+    ("bridges.csv", "Which bridges have a longer span than Brook?", "Arch, Cliff"),
+    ("bridges.csv", "Did Arch open before Dale?", "Yes"),
+    ("bridges.csv", "How many bridges weigh more than 4 tonnes?", "3"),
+    ("bridges.csv", "How many days passed between the opening and the closing of Brook?", "10237"),
+    ("bridges.csv", "What is the overall length (span) of Dale?", "60"),
+    ("bridges.csv", "How many untolled bridges are there?", "3"),
+    ("bridges.csv", "What is the avrage span?", "121"),
+    ("bridges.csv", "Name every city in the file.", "Oslo, Bergen"),
+    ("bridges.csv", "What cities are the bridges in?", "Oslo, Bergen"),
+    ("bridges.csv", "Count the bridges of each city: which has the most?", "Oslo"),
+    ("bridges.csv", "Which city has more bridges than any other?", "Oslo"),
+    ("bridges.csv", "Third longest span: which bridge?", "Brook"),
+    ("bridges.csv", "The second longest span belongs to which bridge?", "Arch"),
+    ("bridges.csv", "Which city is linked to the most bridges?", "Oslo"),
+    ("cells.csv", "How many cells are there?", "3"),
+    ("flats.csv", "How many apartments are in North?", "2"),
+    ("flats.csv", "Which home has the highest rent?", "Elm Lane 2"),
+    ("flats.csv", "What is the cheapest flat?", "Oak Road 5"),
+    ("weather.csv", "Which month was the rainiest on average?", "February"),
+    ("ferry.txt", "When was the Morning Star built?", "The ship was built in 1987 and carries up to 240 passengers."),
+    ("ferry.txt", "Where can you buy tickets?", "Tickets are sold at the harbour office on Pier Street."),
     ("", "What is 17% of 2,340?", "397.8"),
     ("", "multiply 12 by 3 and then subtract 6", "30"),
     ("", "What is 3/8 of 240?", "90"),
@@ -215,6 +273,13 @@ UNANSWERABLE = [
     ("planets.csv", "How many moons does the planet with the most craters have?"),
     ("orders.csv", "Which year saw the most returns?"),
     ("", "Which country is the largest?"),
+    ("flats.csv", "How many hippos are in North?"),
+    ("flats.csv", "How many tenants live in North?"),
+    ("flats.csv", "Which district has the most tenants?"),
+    ("flats.csv", "Which hotel is at Elm Lane 2?"),
+    ("bridges.csv", "How many bridges collapsed in Oslo?"),
+    ("ferry.txt", "What is the top speed of the Morning Star?"),
+    ("ferry.txt", "What is the name of the harbour master?"),
 ]
 
 

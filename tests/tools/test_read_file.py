@@ -78,3 +78,45 @@ async def test_what_cannot_be_read_is_one_clear_line(tools: TCPServer, folder: P
     assert response.error
     assert "\n" not in response.error["problem"]
     assert response.error["fix"]
+
+
+NOTES = """# Notes
+
+**Where do I park?**
+Behind the mill.
+
+## Opening hours
+They are from nine to five.
+
+Weight: 2.3 kg
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "fit", "words"),
+    [
+        ("inspection of the lamp", "- The lamp uses 1,000 watts.", "missing", ["inspection"]),
+        ("watt", "- The lamp uses 1,000 watts.", "matched", ["watt"]),
+        ("How high is the lighthouse?", "It is 41 metres tall.", "related", ["high"]),
+    ],
+)
+async def test_how_each_word_of_a_question_fits_is_told(
+    tools: TCPServer, question: str, text: str, fit: str, words: list[str]
+) -> None:
+    passages = (await tools.invoke("read_file", {"path": "light.md", "find": question})).unwrap()["passages"]
+    found = next((passage[fit] for passage in passages if passage["text"] == text), [])
+    assert found == words
+
+
+async def test_headings_and_questions_lend_their_words_to_what_stands_below(tools: TCPServer, folder: Path) -> None:
+    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
+    for question, text in (("parking", "Behind the mill."), ("opening", "They are from nine to five.")):
+        best = (await tools.invoke("read_file", {"path": "notes.md", "find": question})).unwrap()["passages"][0]
+        assert (best["text"], best["above"]) == (text, [question])
+
+
+async def test_a_line_whose_key_the_question_says_is_marked(tools: TCPServer, folder: Path) -> None:
+    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
+    got = (await tools.invoke("read_file", {"path": "notes.md", "find": "What does it weigh?"})).unwrap()
+    assert (got["passages"][0]["text"], got["passages"][0]["keyed"]) == ("Weight: 2.3 kg", True)
+    assert got["weights"].keys() == {"weigh"}

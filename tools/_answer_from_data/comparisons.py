@@ -7,6 +7,7 @@ from .matching import attribute_score
 from .query import Condition
 from .reader import SURE, Reader, operator
 from .schema import Column
+from .units import converted
 
 Found = Iterator[tuple[Condition, int, float]]
 OPPOSITE = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
@@ -27,7 +28,7 @@ class Comparisons(Reader):
             sign = operator(span.sense.value)
             yield Condition(column=column, operator=sign, other=column, mean=True), position + 1, 0.05
         if span.tag == "NUM" and self.tag(after) == "AFTERNUM":
-            yield _compared(column, self.spans[after].sense.value, span.number), after + 1, 0.02
+            yield self._compared(column, self.spans[after].sense.value, position), after + 1, 0.02
         if span.tag == "CMP" or (span.tag == "WHENCMP" and column.year):
             yield from self._with_sign(position, column, span.sense.value)
         if span.tag == "BETWEEN":
@@ -35,7 +36,7 @@ class Comparisons(Reader):
 
     def numbers(self, position: int, column: Column) -> Found:
         """Yield equality with one number or one of several."""
-        values = [self.spans[position].number or 0]
+        values = [self._amount(column, position)]
         end = self.after_unit(position + 1)
         if self.tag(end) == "AFTERNUM":
             return
@@ -44,7 +45,7 @@ class Comparisons(Reader):
             *_, after = self.skip(end, ("AND", "COMMA"))
             if self.tag(after) != "NUM":
                 return
-            values.append(self.spans[after].number or 0)
+            values.append(self._amount(column, after))
             end = self.after_unit(after + 1)
             yield Condition(column=column, operator="=", values=tuple(values)), end, 0.05
 
@@ -55,10 +56,10 @@ class Comparisons(Reader):
         if said and "size" not in said and not fits and self.implied(said):
             return
         if self.tag(after) == "NUM":
-            yield _compared(column, sign, self.spans[after].number), self.after_unit(after + 1), 0.0
+            yield self._compared(column, sign, after), self.after_unit(after + 1), 0.0
         reached = after + 1 + (self.tag(after + 1) == "IN")
         if self.column(after) == column and self.tag(reached) == "NUM":
-            yield _compared(column, sign, self.spans[reached].number), self.after_unit(reached + 1), 0.02
+            yield self._compared(column, sign, reached), self.after_unit(reached + 1), 0.02
         other = self.column(after)
         if other and other.numeric and other != column:
             yield Condition(column=column, operator=operator(sign), other=other), after + 1, 0.05
@@ -88,7 +89,7 @@ class Comparisons(Reader):
         after = self.after_unit(position + 2)
         if self.tag(position + 1) != "NUM" or self.tag(after) not in ("TO", "AND") or self.tag(after + 1) != "NUM":
             return
-        low, high = sorted((self.spans[position + 1].number or 0, self.spans[after + 1].number or 0))
+        low, high = sorted((self._amount(column, position + 1), self._amount(column, after + 1)))
         yield Condition(column=column, operator="between", values=(low, high)), self.after_unit(after + 2), 0.0
 
     # a number or a comparison, then perhaps the column
@@ -101,7 +102,7 @@ class Comparisons(Reader):
         end = self.after_unit(position + 1)
         if tag == "NUM" and self.tag(end) == "ADJ":
             for column in self.implied(self.spans[end].sense.attributes):
-                yield _compared(column, "=", self.spans[position].number), end + 1, 0.0
+                yield self._compared(column, "=", position), end + 1, 0.0
         if tag in ("CMP", "BETWEEN", "AVGREL"):
             yield from self._then_column(position)
         if tag in ("CMP", "WHENCMP"):
@@ -121,7 +122,7 @@ class Comparisons(Reader):
             return
         sign = self.spans[after - 1].sense.value if after > position + 1 else "="
         if span.tag == "NUM" or (column.distinct <= _FEW and column.kind == "integer"):
-            yield _compared(column, sign, span.number), after + 1, 0.05
+            yield self._compared(column, sign, position), after + 1, 0.05
 
     def _then_column(self, position: int) -> Found:
         """Yield more than 4 cylinders, between 3 and 5 gears, above average price, over 20 kg."""
@@ -152,6 +153,13 @@ class Comparisons(Reader):
                 if column.numeric:
                     yield from ((one, end, cost + 0.1) for one, end, cost in self._with_sign(position, column, sign))
 
+    def _compared(self, column: Column, sign: str, position: int) -> Condition:
+        return Condition(column=column, operator=operator(sign), values=(self._amount(column, position),))
 
-def _compared(column: Column, sign: str, number: int | float | None) -> Condition:
-    return Condition(column=column, operator=operator(sign), values=(number or 0,))
+    def _amount(self, column: Column, position: int) -> int | float:
+        """Return the number at a position, in the unit of a column."""
+        number = self.spans[position].number or 0
+        return converted(number, self.spans[position + 1].text, column.words) if self._measured(position) else number
+
+    def _measured(self, position: int) -> bool:
+        return self.tag(position + 1) == "UNIT"

@@ -12,7 +12,7 @@ from .reader import Reader
 from .roles import Roles
 from .schema import Column, Schema, Table
 from .span import Span
-from .subjects import ASKING, asked_columns, measures, nouns_of
+from .subjects import ASKING, asked_columns, group_of, measures, nouns_of
 from .vocabulary import DATES
 
 _SAID = "SUP MOST OFTEN MORE ORD NUM RANK AGG HOWADJ HOWMANY COUNT ROW COL UNIT"
@@ -22,8 +22,11 @@ Built = Iterator[tuple[Query, float]]
 
 def rankings(roles: Roles, schema: Schema) -> Built:
     """Yield what holds a place, or the value there, from the parts of a question with a superlative."""
-    extreme = _extreme(roles) if roles.only(*_RANKING, *ASKING) else None
+    extreme = _extreme(roles) if roles.only(*_RANKING, *ASKING, "PER") else None
     if extreme is None:
+        return
+    if roles.of("PER"):
+        yield from _of_groups(roles, extreme, schema)
         return
     if roles.of("HOWADJ") and not roles.of("HOWMANY", "AGG", "COUNT") and not any(map(measures, roles.of("COL"))):
         yield from _how(roles, extreme, schema)
@@ -55,6 +58,22 @@ def rankings(roles: Roles, schema: Schema) -> Built:
             (query, doubt + 0.3 * bool(named))
             for query, doubt in extreme_value({"extreme": extreme, "col": columns[0], "where": roles.where}, schema)
         )
+
+
+def _of_groups(roles: Roles, extreme: Extreme, schema: Schema) -> Built:
+    """Yield which group comes first where the groups are said on their own: for each type, count the rows: the most?"""
+    group, measured = group_of(roles), [span for span in asked_columns(roles) if measures(span)]
+    if group is None or group.column is None or len(measured) > 1 or len(roles.of("AGG")) > 1:
+        return
+    if measured and roles.of("AGG"):
+        measure = Measure(function=roles.of("AGG")[0].sense.value, column=measured[0].column)  # pyright: ignore[reportArgumentType]
+    elif not measured and roles.of("COUNT", "HOWMANY", "MOST", "OFTEN"):
+        measure = Measure(function="count", table=schema.table(group.column.table))
+    else:
+        return
+    noun = Noun(table=schema.table(group.column.table), column=group.column)
+    found = Ranked(noun=noun, measure=measure, extreme=extreme, grouped=True)
+    yield from ranked({"where": roles.where, "ranked": found}, schema)
 
 
 def _how(roles: Roles, extreme: Extreme, schema: Schema) -> Built:

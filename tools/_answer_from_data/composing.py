@@ -101,7 +101,9 @@ def _look_ups(roles: Roles, schema: Schema) -> Built:
     if not roles.where:
         before = len(columns) == 1 and bool(roles.of("ROW")) and _before_rows(roles) and columns[0].plural
         if before and columns[0].column and columns[0].column.kind == "text" and not columns[0].column.unique:
-            noun = Noun(table=schema.table(columns[0].column.table), column=columns[0].column, plural=True, distinct=True)
+            noun = Noun(
+                table=schema.table(columns[0].column.table), column=columns[0].column, plural=True, distinct=True
+            )
             yield from list_things({**bound, "np": noun, "list": True}, schema)
         elif len(columns) == 1 and roles.only("WHAT", "LIST", "THERE", "ROW", "COL", "DISTINCT"):
             said = roles.of("THERE", "LIST", "DISTINCT") or (roles.of("WHAT") and columns[0].plural)

@@ -9,7 +9,8 @@ _FILLERS = """
 the a an all any please tell me can could you would i we us know want to so then just only its their it they them
 these those this data dataset table file csv spreadsheet sheet recorded listed value values entry result results
 column field ones one some actually actual respectively ever also whole entire corresponding associated together
-yet inclusive nautical pls plz kindly thanks thx out overall currently means meant still already responsible so far single
+yet inclusive nautical pls plz kindly thanks thx out overall currently means meant still already responsible so far
+single
 ? ! . " ( ) 's
 """
 _VERBS = """
@@ -20,7 +21,7 @@ fit represent travel fly stay found score earn receive spend run account pay cha
 develop design introduce post boast enjoy experience display exhibit achieve attain document describe know end flow
 strike struck hit ran wear wore worn lend lent borrow finish compete participate attend cook prepare visit teach study
 gather give gave took treat saw handle bring brought claim contribute pass elapse sit check up present constitute
-comprise occupy signify denote stand reach hit become remain host house sport weigh
+comprise occupy signify denote stand reach hit become remain host house sport divide turn crop
 """
 _DATING = """
 year yr birth born founded released established date discovered discovery launched built constructed completed
@@ -60,6 +61,7 @@ _UNITS = """
 year years : age year
 kg kilogram kilo : kg weight mass
 g gram : g weight mass
+tonne ton : t weight mass
 lb pound : lb weight
 cm centimeter centimetre : cm height length
 mm millimeter millimetre : mm

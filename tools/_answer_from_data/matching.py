@@ -11,6 +11,7 @@ SMALL_WORDS = frozenset(
     ["of", "the", "a", "an", "in", "and", "per", "by", "to", "for", "from", "on", "at", "with", "between"]
 )
 _SUMS = frozenset(["total", "amount", "sum"])
+_TOTALLED = frozenset(["revenue", "turnover", "sal", "sale", "payment", "amount", "valu", "value", "spend", "bill"])
 _SAME, _SYNONYM, _INFLECTED, _ABBREVIATED, _SKELETON = 1.0, 0.95, 0.9, 0.8, 0.7
 
 
@@ -103,7 +104,7 @@ def _cost_of_extra(extra: list[str], column: Column, of: bool) -> float:
         return 1.0
     generic = words.generic | (words.when if column.dated else words.how_much if column.numeric else words.kinds)
     allowed = {"name", "number"} if of and not column.numeric else generic
-    if set(extra) <= _measured_in(column) or (sums(column) and set(extra) <= words.added_up):
+    if set(extra) <= _measured_in(column) or (sums(column) and set(extra) <= _TOTALLED):
         return 0.15
     rows = name_words(column.table)
     told = [word for word in extra if not of and any(noun.endswith(word) and len(word) > 3 for noun in rows)]

@@ -110,8 +110,11 @@ by how (?:many|much) (?:does|do|did) <A> outnumber <B> -> how many more <A> than
     |have|contain|include|assume|hold|be)(?: on)? -> list the distinct <X>
 (?:what|which) (?:values|options|entries|categories|levels|items) (?:appear|occur|exist|are there|are|are found|are
      used) (?:in|for|of|under) (?:the )?<X>(?: column)? -> list the distinct <X>
-(list|name|show|give|enumerate|state|print)(?: me| us)? (?:every|each)(?: single| different| distinct| possible)? <X> ->
-     \g<list> all <X>
+(list|name|show|give|enumerate|state|print)(?: me| us)? (?:every|each)(?: single| different| distinct| possible)? <X>
+     -> list the distinct <X>
+the <X> (is|are|was|were) -> what \g<is> the <X>
+(?!which |what |who |how )<X> (?:belongs?|belonged|goes|went|is|was|occurs|occurred)(?: found| held| recorded)? (?:to|in
+    |at|for|by|of|on|under) (?:which|what) <N> -> which <N> has <X>
 (?:what|which) are (?:all )?(?:of )?the (?:different |possible |distinct |unique |various )*values? (?:of|for|in)
      (?:the )?<X>(?: column)? -> list the distinct <X>
 (?:list|name|show|give|give me|enumerate|print|state) (?:all )?(?:of )?(?:the )?(?:different |possible |distinct
@@ -313,6 +316,15 @@ INNER = (
     (r"^(?:listing|naming|showing|giving|telling)(?: me)?\b", "list"),
     (r"\b(are|is|were|was) (?:aged? )?(?:under|below) (\d\d)$", r"\1 younger than \2"),
     (r"\b(are|is|were|was) (?:aged? )?(?:over|above) (\d\d)$", r"\1 older than \2"),
+    (r"^(?:i(?:'d| would)? (?:want|need|like) (?:to see |to have )?|(?:give|show|make|get)(?: me| us)? )(?:a |the )?"
+     r"(?:complete |full )?list of (?:all )?(?:the )?", "list the distinct "),
+    (r",? (?:each )?(?:only |just )?(?:once|one time)$|,? without (?:any )?(?:repeat\w*|repetitions?|duplicates)(?: any"
+     r"| them)?$", ""),
+    (r"\bmore ([\w ]+?) than (?:any|all|every)(?: (?:of )?(?:the )?others?(?: \w+)?| one else)\b", r"the most \1"),
+    (r"\b(?:fewer|less) ([\w ]+?) than (?:any|all|every)(?: (?:of )?(?:the )?others?(?: \w+)?| one else)\b",
+     r"the fewest \1"),
+    (r"\b(highest|largest|greatest|biggest|lowest|smallest) (\w+) count\b", r"\1 number of \2"),
+    (r"\bin (?:position|place|rank|spot) (?:number |no\.? )?(\d+)\b", r"in \1th place"),
     (r"\b(?:farthest|furthest|most) (?:to the )?(north|south|east|west)\b", r"\1ernmost"),
     (r"\bbest (\w+ )?time\b", r"lowest \1time"), (r"\bboth ((?:\w+ ){1,3}and)\b", r"\1"),
     (r"\bhow many (?:people|persons|lives) (?:have |had )?(?:died|perished|were killed|were lost|lost their lives)\b",
@@ -337,7 +349,7 @@ INNER = (
      r"bottom))(?: when (?:ranked|sorted|ordered|measured))? (?:in terms of|in|by|with|for|on)\b", "has the lowest"),
     (r"\b(?:is|comes|takes|ranks) (?:in )?(?:the )?(second|third|fourth|fifth|sixth|\d+(?:st|nd|rd|th))(?: place)?"
      r"(?: when (?:ranked|sorted|ordered|measured))? (?:in terms of|in|by|for|on)\b", r"ranks \1 by"),
-    (r"\bis (?:number|no\.|#) ?(\d+) (?:in terms of|in|by|for)\b", r"ranks \1th by"),
+    (r"\bis (?:number|no\.|#) ?(\d+) (?:in terms of|in|by|for|on)\b", r"ranks \1th by"),
     (r",? ?(?:(?:going|running|counted|starting) )?(?:in )?(?:descending(?: order)?|(?:from )?(?:high|highest|large|la"
      r"rgest|big|biggest|most)(?: values?)? (?:to (?:the )?(?:low|lowest|small|smallest|least)|first|downward))\b", ""),
     (r",? ?(?:in )?(?:ascending(?: order)?|(?:from )?(?:low|lowest|small|smallest|least)(?: values?)? (?:to (?:the )?"
@@ -349,7 +361,9 @@ INNER = (
     (r"\bat least one\b", "any"), (r"\bby <?(\w+) count$", r"by number of \1"),
     (r"\bis (?:number|no\.) (two|three|four|five) (?:in terms of|in|by|for)\b", r"ranks \1 by"),
     (r"\bgrand total\b", "total"), (r"\bmiddle value of\b", "median of"), (r"\b(?:typical|usual) (?=\w)", "average "),
-    (r"\bwho or what\b", "who"), (r"\b(?:appears|occurs|appear|occur) (?:the )?most$", "appears most often"),
+    (r"\bwho or what\b", "who"),
+    (r"\b(?:appears|occurs|appear|occur|(?:is|are) (?:seen|used|mentioned|listed)|(?:turns|comes|crops) up) (?:the )?"
+     r"most$", "appears most often"),
     (r"\b(?:appears|occurs|appear|occur) (?:the )?(?:least|fewest)$", "appears least often"),
     (r"^(.*?)\b(?:portion|fraction|proportion|share) of (.*?),? (?:in|as a) (?:percent|per cent|percentage)$",
      r"\1percentage of \2"),

@@ -64,9 +64,9 @@ def _sound(query: Query, path: Sequence[Span], schema: Schema) -> bool:
         return False
     if query.kind == "values" and (_repeats(query) or _lists_sums(query, path)):
         return False
-    if query.kind == "top" and query.measure and query.measure.function == "value":
-        if any(span.tag == "AGG" for span in path):
-            return False
+    by_value = query.kind == "top" and query.measure is not None and query.measure.function == "value"
+    if by_value and any(span.tag == "AGG" for span in path):
+        return False
     if _forgets_rows(query, path):
         return False
     if query.kind in _ABOUT_TWO:

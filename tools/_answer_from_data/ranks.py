@@ -42,7 +42,12 @@ def ranked(bound: Bound, schema: Schema) -> Built:
         group=shown if found.grouped else None,
     )
     beside = bool(wanted) and (found.noun.table is not None or found.noun.column is not None)
-    if most and column and query.measure == Measure(function="value", column=column) and select[0].table != column.table:
+    if (
+        most
+        and column
+        and query.measure == Measure(function="value", column=column)
+        and select[0].table != column.table
+    ):
         query = replace(query, measure=Measure(function="sum", column=column), group=select[0])
     groups = [] if found.grouped or beside else list(_group_readings(query, doubt))
     if most and any(other.measure and other.measure.function == "sum" for other, _ in groups):

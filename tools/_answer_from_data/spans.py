@@ -20,6 +20,7 @@ _SMALL_WORDS = (
 )
 _NOT_AT_THE_EDGE = frozenset(_SMALL_WORDS.split())
 _COUNTING = frozenset(["most", "fewest", "many", "more", "fewer"])
+_LEFT_LAST = frozenset(["under", "over", "into", "through", "with", "up", "off", "about", "around"])
 _NOUN_AFTER = frozenset(["which", "what", "the", "each", "every", "a", "per", "by", "of", "different", "most"])
 _ANNOUNCING = frozenset(["code", "name", "id", "number", "abbreviation", "symbol", "title", "label"])
 _PLACES = frozenset(["place", "position", "spot", "rank", "number", "no"])
@@ -268,7 +269,7 @@ def _compound(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
 
 
 def _short(pair: Sequence[str], table: Table) -> bool:
-    """Tell whether two words, of which the last is the noun of the rows, stand in a column's name as initials: tz_name."""
+    """Tell whether two words, of which the last is the noun of the rows, stand in a column's name as initials: tz."""
     initials = pair[0][0] + pair[1][0]
     return is_row_noun(table, pair[1]) and any(initials in column.words for column in table.columns)
 
@@ -331,7 +332,7 @@ def _asks(words: Sequence[Token], start: int) -> bool:
     before = [word.text for word in words[max(0, start - 2) : start]]
     return wh and (
         start == 0
-        or before[-1] == ","
+        or before[-1] in (",", ":", ";")
         or (words[start - 1].norm in ("in", "for", "on", "to", "at", "of") and (start == 1 or before[0] == ","))
     )
 
@@ -345,4 +346,6 @@ def _fillers(words: Sequence[Token], named: set[int]) -> list[Span]:
         if word.kind in ("word", "sign", "possessive", "cardinal") and (light or verb):
             cost = 0.6 if index in named and word.norm not in ("the", "a", "an") else 0.05 if light else 0.15
             result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=cost))
+        elif word.norm in _LEFT_LAST and all(other.kind == "sign" for other in words[index + 1 :]):
+            result.append(Span(start=index, end=index + 1, tag="SKIP", text=word.text, cost=0.1))
     return result

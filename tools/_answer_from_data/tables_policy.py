@@ -14,7 +14,7 @@ from .span import Span, paths
 from .spans import spans
 from .sql import Unreachable, Writer
 from .steps import Call, History, Step, call, given_up, result_of, step
-from .supposing import about_one, supposed
+from .supposing import about_one, corrected, supposed
 from .tokens import Token, tokens
 
 _NOTHING: Mapping[str, Any] = {"ok": True, "value": {"found": []}}
@@ -51,13 +51,19 @@ def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[
 def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[tuple[str, Query]]:
     """Return the SQL of the likeliest readings of a question, likeliest first; none when there is no sound reading."""
     known = spans(words, schema, found)
-    ways = paths(known, len(words))
-    chosen = _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
+    chosen = _chosen(known, len(words), schema)
+    if not chosen and (plain := corrected(words, known, schema)) != words:
+        words, known = plain, spans(plain, schema, found)
+        chosen = _chosen(known, len(words), schema)
     if chosen or not (more := supposed(words, known, schema)):
         return chosen
-    ways = paths(more, len(words))
-    guessed = _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
+    guessed = _chosen(more, len(words), schema)
     return [] if any(about_one(query) for _, query in guessed) else guessed
+
+
+def _chosen(found: Sequence[Span], size: int, schema: Schema) -> list[tuple[str, Query]]:
+    ways = paths(found, size)
+    return _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
 
 
 def _likeliest(ways: Sequence[tuple[float, list[Span]]], schema: Schema, read: Read) -> list[tuple[str, Query]]:

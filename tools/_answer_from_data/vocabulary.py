@@ -191,12 +191,13 @@ SUP min : lowest | minimum | min | minimal | fewest | lowest value of | minimum 
 SUP min : bottom
 MOST max : majority of | the majority of | bulk of | the bulk of | most of | most of the | most of all
 MOST max : biggest number of | greatest number of | highest number of | largest number of
-MOST max : highest count of
+MOST max : highest count of | largest group of | biggest group of | the largest group of | the biggest group of
 MOST max : largest count of | most | the most | the largest number of | the highest number of
 MOST max : the greatest number of
 MOST min : lowest count of | smallest count of | smallest number of | lowest number of | least number of
 MOST min : least | fewest | the fewest | the least | the smallest number of | the lowest number of
-OFTEN max : most represented | predominant | dominant | most common | most frequent | most often | most frequently
+OFTEN max : best represented | best-represented | most represented | predominant | dominant | most common
+OFTEN max : predominates | most heavily represented | most frequent | most often | most frequently
 OFTEN max : the most times | most times | modal | dominating | prevailing | dominates | most commonly | commonest
 OFTEN max : most popular | busiest
 OFTEN max : mode | mode of | most prevalent | most widespread | most typical | most numerous

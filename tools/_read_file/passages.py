@@ -1,265 +1,163 @@
-"""The sentences of a text that fit a question best: by meaning, and by BM25 over stems, helped by what is around."""
+"""The sentences of a text that fit a question best: BM25 over stems and words near in meaning, helped by context."""
 
 import math
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from .meaning import akin, nearness
+from .units import Sentence, sentences
+from .words import content_words, near, root, stem
 
 _K, _B = 1.2, 0.6
-_AROUND = 0.25
-_PARAGRAPH, _WORDS = 0.3, 0.3
+_DERIVED, _NEAR, _AROUND = 0.85, 0.7, 0.5
+_OF_ALL = 0.5
+_OFTEN, _OFTEN_SHARE = 4, 0.08
 _MOST_CHARACTERS = 600
-_OPENING = 2
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9À-Þ])")
-_HEADING = re.compile(r"[A-Z\d][^.!?:;,|]{2,59}[^.!?:;,|\s]")
-_NUMBERED = re.compile(r"(?:(?:Section|Chapter|Article|Part) )?\d+(?:\.\d+)*[.):]?\s+[A-Z][^.!?:;|]{1,58}")
-_ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx|ca|Fig|Inc|Ltd|Jr|Sr)\.$")
-_LIGHT = """a an the of in on at to for from by with as is are was were be been being do does did has have had and or
-not no what which who whom whose when where why how much many that this these those it its there their they he she his
-her i you we me my our your can could would should will may might shall than then so if but into about over under
-according file document text say says said tell mention mentioned give given please name list find state must someone
-somebody one anyone everyone all any each every need needs needed ought come comes came use used uses take takes took"""
-_STOP = frozenset(_LIGHT.split())
-_IRREGULAR_FORMS = """
-stood stand; paid pay; built build; wrote write; written write; made make; held hold; sold sell; began begin; begun
-begin; led lead; won win; came come; went go; took take; taken take; gave give; ran run; found find; grew grow;
-grown grow; knew know; known know; became become; bought buy; brought bring; fell fall; kept keep; left leave; lost
-lose; met meet; sent send; spent spend; taught teach; thought think; men man; women woman; people person; children
-child; sown sow; shown show; known know; worn wear; torn tear; sank sink; sunk sink; drawn draw; driven drive; chose choose;
-chosen choose; flew fly; flown fly; born birth; died death; dead death; weigh weight; weighs weight; permitted allow; permit allow; permits allow; purchased buy; purchase buy; commenced begin; constructed build;
-erected build
-"""
-_IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.split(";")}
+_NAME = re.compile(r"\b[A-Z0-9]\w*")
+_SAYING_LITTLE = frozenset(("number", "total", "amount", "dat", "tim", "no", "count"))
 
 
 class Passage(TypedDict):
-    """A sentence with its place and the heading above it, and which words of the question stand in it or beside it.
+    """A sentence with its place, the heading above and the sentence after it, and how it fits the question's words.
 
-    `score` is by words, without bound; `meaning` the cosine with the question; `fit`, which orders, is made of both.
-    Of the words that do not stand in it, `akin` are near in meaning to one that does.
+    `matched` stand in it, for `akin` there is one of the same root, for `related` one near in meaning, `above` stand in
+    its heading, `nearby` before it or in the title;
+    `keyed` tells whether it is a line such as "Telephone: 555 0173" whose key the question says.
     """
 
     start: int
     end: int
     text: str
     heading: str
+    after: str
     context: str
     score: float
-    meaning: float
-    fit: float
     matched: list[str]
-    nearby: list[str]
     akin: list[str]
+    related: list[str]
+    above: list[str]
+    nearby: list[str]
     missing: list[str]
+    keyed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sentence:
-    start: int
-    end: int
+class _Word:
+    """A word of the question."""
+
     text: str
-    paragraph: int
-    heading: str
-    stems: Counter[str]
+    stem: str
+    roots: frozenset[str]
+    weight: float
 
 
-def best_passages(lines: list[str], question: str, most: int = 5) -> list[Passage]:
-    """Return the sentences that fit a question best, best first.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The passages, best first, and how telling each word of the question is in this text."""
+
+    passages: list[Passage]
+    weights: dict[str, float]
+
+
+def best_passages(lines: list[str], question: str, most: int = 12) -> Found:
+    """Return the sentences that fit a question best.
 
     Args:
         lines: The text.
         question: A question or some words.
-        most: How many to return by each, meaning and words.
+        most: How many to return.
     """
-    sentences = list(_sentences(lines))
-    wanted = {_stem(word): word for word in _words(question)}
-    if not sentences or not wanted:
-        return []
-    weights = _weights(sentences, list(wanted))
-    around = _paragraphs(sentences)
-    length = sum(sum(sentence.stems.values()) for sentence in sentences) / len(sentences)
-    scores = [_score(sentence, weights, around, length) for sentence in sentences]
-    meanings, fits = _meanings(sentences, question), list[float]()
-    for (near, beside), score in zip(meanings, scores, strict=True):
-        fits.append(near + _PARAGRAPH * beside + _WORDS * score / max(1e-9, *scores))
-    order = sorted(range(len(sentences)), key=lambda index: (-fits[index], sentences[index].start))[:most]
-    order += sorted(set(range(len(sentences))) - set(order), key=lambda index: -scores[index])[:most]
-    return [
-        _passage(scores[index], (meanings[index][0], fits[index]), sentences[index], wanted, around, lines)
-        for index in order
-        if index in order[:most] or scores[index] > 0
-    ]
+    units = list(sentences(lines))
+    about = _about(units)
+    words = _weighed(units, {stem(word): word for word in reversed(content_words(question))}, about)
+    if not units or not words:
+        return Found(passages=[], weights={})
+    length = max(1.0, sum(sum(unit.stems.values()) for unit in units) / len(units))
+    scored = [(_score(unit, words, length), unit) for unit in units]
+    scored = [(score, unit) for score, unit in scored if score > 0]
+    scored.sort(key=lambda pair: (-pair[0], pair[1].start))
+    passages = [_passage(score, unit, words, about, lines) for score, unit in scored[:most]]
+    return Found(passages=passages, weights={word.text: round(word.weight, 3) for word in words})
 
 
-def _meanings(sentences: list[_Sentence], question: str) -> list[tuple[float, float]]:
-    """Return how near each sentence and its paragraph are to a question; a heading alone says nothing."""
-    blocks: dict[int, list[str]] = {}
-    for sentence in sentences:
-        blocks.setdefault(sentence.paragraph, [sentence.heading]).append(sentence.text)
-    found = nearness(
-        _without_names(question), [*(sentence.text for sentence in sentences), *map(" ".join, blocks.values())]
-    )
-    beside = dict(zip(blocks, found[len(sentences) :], strict=True))
-    return [
-        (0.0 if sentence.text.strip("# ") == sentence.heading else near, beside[sentence.paragraph])
-        for sentence, near in zip(sentences, found, strict=False)
-    ]
+def _about(units: Sequence[Sentence]) -> frozenset[str]:
+    """Return the stems of what the whole text is about: its title, the names in its first sentence, what it repeats."""
+    if not units:
+        return frozenset()
+    counts = Counter(word for unit in units for word in unit.stems)
+    often = {word for word, count in counts.items() if count >= max(_OFTEN, _OFTEN_SHARE * len(units))}
+    names = (stem(word) for name in _NAME.findall(units[0].text) for word in content_words(name))
+    return units[0].context | frozenset(names) | often
 
 
-def _without_names(question: str) -> str:
-    """Return a question without the names and numbers in it, of which many a sentence tells, where words are left."""
-    first, *rest = question.split()
-    plain = [word for word in rest if word[:1].islower()]
-    return " ".join([first, *plain]) if stems(" ".join(plain)) else question
+def _weighed(units: Sequence[Sentence], said: Mapping[str, str], about: frozenset[str]) -> list[_Word]:
+    """Return the words with how telling each is: rare ones more, those that the whole text is about less."""
+    total, words = len(units), list[_Word]()
+    for stemmed, text in reversed(list(said.items())):
+        count = max(1, sum(stemmed in unit.stems for unit in units))
+        weight = math.log(1 + (total - count + 0.5) / (count + 0.5)) * (_OF_ALL if stemmed in about else 1)
+        words.append(_Word(text=text, stem=stemmed, roots=near(stemmed), weight=max(weight, 0.05)))
+    return words
 
 
-def stems(text: str) -> list[str]:
-    """Return the stems of a text's words that say something."""
-    return [_stem(word) for word in _words(text)]
-
-
-def _words(text: str) -> list[str]:
-    """Return a text's words that say something, in small letters, without accents and possessives."""
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(letter for letter in folded if not unicodedata.combining(letter)).replace("’", "'")
-    words = re.findall(r"\d[\d.,]*\d|\w+(?:'\w+)?", bare)
-    return [word.removesuffix("'s") for word in words if word not in _STOP]
-
-
-def _stem(word: str) -> str:
-    if word[:1].isdigit():
-        return word.replace(",", "")
-    word = _IRREGULAR.get(word, word)
-    for ending, kept in (
-        ("ies", "y"),
-        ("sses", "ss"),
-        ("ing", ""),
-        ("edly", ""),
-        ("ed", ""),
-        ("ly", ""),
-        ("es", ""),
-        ("s", ""),
-    ):
-        if (
-            word.endswith(ending)
-            and len(word) - len(ending) >= 3
-            and not (ending == "s" and word.endswith(("ss", "us", "is")))
-        ):
-            word = word[: -len(ending)] + kept
-            break
-    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "ls":
-        word = word[:-1]
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
-
-
-def _sentences(lines: list[str]) -> Iterator[_Sentence]:
-    heading = ""
-    for paragraph, (start, block) in enumerate(_blocks(lines)):
-        found = re.match(r"#{1,6}\s+(.*)|(.{1,80})\n[=-]{3,}$", "\n".join(block))
-        if found:
-            heading = found[1] or found[2]
-        elif len(block) == 1 and _HEADING.fullmatch(block[0].strip()):
-            heading = block[0].strip()
-        elif len(block) > 1 and _NUMBERED.fullmatch(block[0].strip()) and block[1][:1].isupper():
-            heading, start, block = block[0].strip(), start + 1, block[1:]
-        for first, last, text in _split(block):
-            yield _Sentence(
-                start=start + first,
-                end=start + last,
-                text=text,
-                paragraph=paragraph,
-                heading=heading,
-                stems=Counter(stems(text)),
-            )
-
-
-def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield paragraphs with the number of their first line; items of a list and rows of a table stand alone."""
-    block: list[str] = []
-    for number, line in enumerate([*lines, ""], start=1):
-        alone = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|\s*\||#{1,6} |\S[^.]{0,40}:\s|\[", line)
-        if block and (not line.strip() or alone):
-            yield number - len(block), block
-            block = []
-        if line.strip():
-            block.append(line)
-
-
-def _split(block: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield the sentences of a paragraph with the offsets of their first and last line."""
-    starts: list[int] = []
-    joined = ""
-    for line in block:
-        starts.append(len(joined))
-        joined += line.strip() + " "
-    begin = 0
-    cuts = [found.end() for found in _END.finditer(joined) if not _ABBREVIATION.search(joined[: found.start()])]
-    for cut in [*cuts, len(joined)]:
-        text = joined[begin:cut].strip()
-        if text:
-            first = max(index for index, offset in enumerate(starts) if offset <= begin)
-            last = max(index for index, offset in enumerate(starts) if offset < begin + len(joined[begin:cut].rstrip()))
-            yield first, last, text
-        begin = cut
-
-
-def _weights(sentences: list[_Sentence], wanted: list[str]) -> dict[str, float]:
-    """Return how telling each stem is: rare ones more."""
-    total = len(sentences)
-    counts = {stem: sum(stem in sentence.stems for sentence in sentences) for stem in wanted}
-    return {stem: math.log(1 + (total - count + 0.5) / (count + 0.5)) for stem, count in counts.items() if count}
-
-
-def _paragraphs(sentences: list[_Sentence]) -> dict[int, set[str]]:
-    """Return the stems around each sentence: of its paragraph, of its heading, and of the opening, which all lean on."""
-    around: dict[int, set[str]] = {}
-    title = {stem for sentence in sentences[:_OPENING] for stem in sentence.stems}
-    for sentence in sentences:
-        around.setdefault(sentence.paragraph, title | set(stems(sentence.heading))).update(sentence.stems)
-    return around
-
-
-def _score(sentence: _Sentence, weights: dict[str, float], around: dict[int, set[str]], length: float) -> float:
-    size = sum(sentence.stems.values())
-    score = 0.0
-    for stem, weight in weights.items():
-        count = sentence.stems[stem]
+def _score(unit: Sentence, words: Sequence[_Word], length: float) -> float:
+    size, score, hit = sum(unit.stems.values()), 0.0, False
+    for word in words:
+        count = float(unit.stems[word.stem])
+        if not count:
+            count = {"akin": _DERIVED, "related": _NEAR, "above": _NEAR}.get(_inside(word, unit), 0.0)
         if count:
-            score += weight * count * (_K + 1) / (count + _K * (1 - _B + _B * size / length))
-        elif stem in around[sentence.paragraph]:
-            score += weight * _AROUND
-    return score if any(stem in sentence.stems for stem in weights) else 0.0
+            hit = True
+            score += word.weight * count * (_K + 1) / (count + _K * (1 - _B + _B * size / length))
+        elif word.stem in unit.context:
+            score += word.weight * _AROUND
+    return score if hit else 0.0
 
 
 def _passage(
-    score: float,
-    meant: tuple[float, float],
-    sentence: _Sentence,
-    question: dict[str, str],
-    around: dict[int, set[str]],
-    lines: list[str],
+    score: float, unit: Sentence, words: Sequence[_Word], about: frozenset[str], lines: Sequence[str]
 ) -> Passage:
-    """Return a passage with what is known of it; the question is its words by their stems."""
-    wanted = [stem for stem in question if not sentence.stems[stem]]
-    likely = akin([question[stem] for stem in wanted], _words(f"{sentence.heading} {sentence.text}"))
-    near = around[sentence.paragraph]
-    context = " ".join(line.strip() for line in lines[max(0, sentence.start - 2) : sentence.end + 1])
+    found: dict[str, list[str]] = {name: [] for name in ("matched", "akin", "related", "above", "nearby", "missing")}
+    for word in words:
+        found[_inside(word, unit) or _around(word, unit.context | about)].append(word.text)
+    context = " ".join(line.strip() for line in lines[max(0, unit.start - 2) : unit.end + 1])
     return Passage(
-        start=sentence.start,
-        end=sentence.end,
-        text=sentence.text[:_MOST_CHARACTERS],
-        heading=sentence.heading,
+        start=unit.start,
+        end=unit.end,
+        text=unit.text[:_MOST_CHARACTERS],
+        heading=unit.heading,
+        after=unit.after[:_MOST_CHARACTERS],
         context=context[:_MOST_CHARACTERS],
         score=round(score, 3),
-        meaning=round(meant[0], 3),
-        fit=round(meant[1], 3),
-        matched=[stem for stem in question if sentence.stems[stem]],
-        nearby=[stem for stem in wanted if stem in near],
-        akin=[stem for stem, like in zip(wanted, likely, strict=True) if like],
-        missing=[stem for stem in wanted if stem not in near],
+        matched=found["matched"],
+        akin=found["akin"],
+        related=found["related"],
+        above=found["above"],
+        nearby=found["nearby"],
+        missing=found["missing"],
+        keyed=_keyed(unit, words),
     )
+
+
+def _inside(word: _Word, unit: Sentence) -> str:
+    """Return how a word stands in a sentence or its heading, empty when it does not."""
+    if unit.stems[word.stem]:
+        return "matched"
+    if root(word.stem) in unit.roots:
+        return "akin"
+    if word.roots & unit.roots:
+        return "related"
+    said = root(word.stem) in map(root, unit.above) or not word.roots.isdisjoint(map(root, unit.asked))
+    return "above" if said else ""
+
+
+def _around(word: _Word, stems: frozenset[str]) -> str:
+    return "nearby" if word.stem in stems or not word.roots.isdisjoint(map(root, stems)) else "missing"
+
+
+def _keyed(unit: Sentence, words: Sequence[_Word]) -> bool:
+    """Tell whether the words say the key of a line, where it has one; "Number of lifts" is said by "lifts"."""
+    telling = unit.key - _SAYING_LITTLE or unit.key
+    return bool(telling) and all(any(root(key) in word.roots for word in words) for key in telling)

@@ -39,17 +39,23 @@ class Evidence:
     def __init__(self, tracer: Tracer, store: UsageStore, seconds: float = 0.5) -> None:
         self._tracer, self._store, self._seconds = tracer, store, seconds
         self._unended: dict[str, int] = {}  # bytes of journals that were looked at in vain
+        self._read_at: dict[Kind | None, tuple[bytes, list[Use]]] = {}
         self._lock = threading.Lock()
 
     def uses(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
         """Return the newest 20,000 uses, the newest last, after a look at the journals that are new.
 
         Where these are very many, the newest are read first, and the next questions go on with the others. Where
-        nothing can be written, nothing is learned.
+        nothing can be written, nothing is learned. The list is the same object until something changes.
         """
         with self._lock, suppress(StorageError):
             self._learn(time.monotonic() + self._seconds)
-        return self._store.read(kind=kind, name=name, most=MOST_READ)
+        if name is not None:
+            return self._store.read(kind=kind, name=name, most=MOST_READ)
+        mark = self._store.mark()
+        if self._read_at.get(kind, (None,))[0] != mark:
+            self._read_at[kind] = (mark, self._store.read(kind=kind, most=MOST_READ))
+        return self._read_at[kind][1]
 
     def erase(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
         """Erase uses for good, and return them; their runs are not learned again."""

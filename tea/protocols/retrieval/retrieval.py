@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tea.protocols.retrieval.index import Document, Index, Scores
 
 MOST = 1_000
+_Served = Mapping[str, tuple[tuple[str, float], ...]]
 _BATCH, _RUNS = 256, 3
 _LONGEST = 8_000  # characters of a query
 _BYTES = 4  # of a number in a vector
@@ -70,6 +71,7 @@ class Retrieval:
     def __init__(self, embedder: Callable[[], Embedder], vectors: VectorStore, evidence: Evidence) -> None:
         self._make, self._kept, self.evidence = embedder, vectors, evidence
         self._indexes: dict[tuple[Kind, int], Index] = {}
+        self._weighed: dict[Kind, tuple[Sequence[Use], Mapping[str, str], date, _Served]] = {}
         self._lock = threading.Lock()
 
     def find(
@@ -101,8 +103,7 @@ class Retrieval:
             return []
         kind = next(iter(active.values())).kind
         uses = self.evidence.uses(kind)
-        digests = {name: one.digest for name, one in active.items() if one.trusted}
-        served = weighed(uses, digests, datetime.now(UTC))
+        served = self._served(kind, uses, {name: one.digest for name, one in active.items() if one.trusted})
         wanted = self._embedder.embed([query])[0]
         with self._lock:
             index = self._index(kind, len(wanted))
@@ -135,6 +136,14 @@ class Retrieval:
             found |= fresh
         return np.stack([found[text] for text in texts])
 
+    def _served(self, kind: Kind, uses: Sequence[Use], digests: Mapping[str, str]) -> _Served:
+        """Return what each component served, with weights; weighed anew where something changed, or a day has gone."""
+        now = datetime.now(UTC)
+        before = self._weighed.get(kind)
+        if before is None or before[0] is not uses or before[1:3] != (digests, now.date()):
+            before = self._weighed[kind] = (uses, digests, now.date(), weighed(uses, digests, now))
+        return before[3]
+
     @cached_property
     def _embedder(self) -> Embedder:
         return self._make()
@@ -158,9 +167,7 @@ def check(query: str, k: int) -> None:
         raise BadInput(f"{str(k)[:20]!r} is no number of results.", fix=f"give a whole number from 1 to {MOST:,}.")
 
 
-def _documents(
-    active: Mapping[str, Listing], served: Mapping[str, tuple[tuple[str, float], ...]]
-) -> dict[str, Document]:
+def _documents(active: Mapping[str, Listing], served: _Served) -> dict[str, Document]:
     from tea.protocols.retrieval.index import Document
 
     return {name: Document(text=one.text or one.name, served=served.get(name, ())) for name, one in active.items()}

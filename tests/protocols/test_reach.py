@@ -1,0 +1,87 @@
+"""What a component can reach, told from its source alone; and locks made of that."""
+
+import pytest
+
+from tea.errors import BadInput
+from tea.protocols.lock import lacking, lock_refs
+from tea.refs import Ref
+from tea.testing import platform
+
+HOP = '''
+from tea import Context, tool
+
+
+@tool(effects="reads")
+async def NAME(ctx: Context, text: str) -> str:
+    """Hop; the words todo and planner mean nothing here."""
+    # neither does table_query
+    said = "read_file is a word among others"
+    return (await ctx.tcp.invoke("NEXT", {"text": text + said})).unwrap()
+'''
+
+PLAIN = '''
+from tea import tool
+
+
+@tool(effects="reads")
+async def plain(text: str) -> str:
+    """Reach nothing, whatever it says."""
+    return "calculator"
+'''
+
+MANY = '''
+from tea import Agent, Context, Result, Task, work
+
+FURTHER = "environment:workspace#read"
+
+
+class Many(Agent):
+    """Reach by every way that a source has."""
+
+    relations = {"reporter": "hierarchical"}
+    tools = ("calculator",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        await ctx.ask("planner", {})
+        call = ctx.tcp
+        await call.invoke("first", {"text": ""})
+        return await work(ctx, task, prompt="analyzer", tools=self.tools)
+'''
+
+
+async def test_a_lock_follows_what_sources_call_and_nothing_that_they_only_mention() -> None:
+    async with platform() as tea:
+        for name, then in (("first", "second"), ("second", "plain"), ("plain", "")):
+            await tea.tcp.register(HOP.replace("NAME", name).replace("NEXT", then) if then else PLAIN)
+        await tea.acp.register(MANY)
+        first = await lock_refs(tea.libraries, [Ref.parse("tool:first")])
+        assert set(first.components) == {"tool:first", "tool:second", "tool:plain"}
+        many = await lock_refs(tea.libraries, [Ref.parse("agent:many")])
+        assert set(many.components) - set(first.components) == {
+            "agent:many",
+            "environment:workspace",
+            "prompt:analyzer",
+            "prompt:planner",
+            "prompt:tool_calling",
+            "tool:answer_from_data",
+            "tool:calculator",
+            "tool:done",
+            "tool:plan_offline",
+        }
+        assert await lacking(many, tea.libraries, Ref.parse("agent:many")) == []
+        assert await lacking(first, tea.libraries, Ref.parse("tool:first")) == []
+        del many.components["tool:second"]
+        assert await lacking(many, tea.libraries, Ref.parse("agent:many")) == ["tool:second"]
+
+
+async def test_a_recipe_is_locked_with_the_versions_it_is_made_of() -> None:
+    async with platform() as tea:
+        await tea.tcp.register(PLAIN)
+        (made,) = await tea.transform("T2A", "tool:plain", name="chooser")
+        await tea.tcp.update("plain", PLAIN.replace("whatever it says", "really"), version="1.1.0")
+        lock = await lock_refs(tea.libraries, [made.ref.at(None)])
+        assert lock.components["tool:plain"].version == "1.0.0"
+        assert {"agent:chooser", "prompt:tool_calling", "tool:done"} <= set(lock.components)
+        with pytest.raises(BadInput, match=r"needed as 1\.\d\.0 and"):
+            await lock_refs(tea.libraries, [made.ref.at(None), Ref.parse("tool:plain@1.1.0")])
