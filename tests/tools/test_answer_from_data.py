@@ -95,7 +95,13 @@ The ferry Morning Star crosses the sound ten times a day. The ship was built in 
 
 Tickets are sold at the harbour office on Pier Street. Her captain is Fiona Drummond.
 """
+LOANS = """loan_no,member_id,book,material
+1,501,Fog,paper
+2,501,Tide,paper
+3,502,Fog,tape
+"""
 FILES = {
+    "loans.csv": LOANS,
     "bridges.csv": BRIDGES,
     "cells.csv": CELLS,
     "flats.csv": FLATS,
@@ -240,6 +246,11 @@ ANSWERS = [
     ("weather.csv", "Which month was the rainiest on average?", "February"),
     ("ferry.txt", "When was the Morning Star built?", "The ship was built in 1987 and carries up to 240 passengers."),
     ("ferry.txt", "Where can you buy tickets?", "Tickets are sold at the harbour office on Pier Street."),
+    ("bridges.csv", "In what year did the Brook open?", "1932"),
+    ("bridges.csv", "When did the Brook open?", "1932-06-10"),
+    ("bridges.csv", "What proportion of the bridges, in percent, are in Oslo?", "60"),
+    ("loans.csv", "How many members took Fog?", "2"),
+    ("loans.csv", "What is Tide made of?", "paper"),
     ("", "What is 17% of 2,340?", "397.8"),
     ("", "multiply 12 by 3 and then subtract 6", "30"),
     ("", "What is 3/8 of 240?", "90"),
@@ -256,6 +267,7 @@ async def test_a_question_is_answered(tools: TCPServer, files: str, question: st
 
 UNANSWERABLE = [
     ("planets.csv", "What is the surface temperature of Venus?"),
+    ("ferry.txt", "How old was the captain when the ship was built?"),
     ("planets.csv", "How many unicorns are there?"),
     ("planets.csv", "Which planet is the most beautiful?"),
     ("planets.csv", "What is the diameter of Pluto?"),

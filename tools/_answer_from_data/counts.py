@@ -42,6 +42,8 @@ def _counted(noun: Noun, where: Where) -> Iterator[tuple[Measure, Where, float]]
         yield Measure(function="distinct", column=column), (), 0.0
         if where and not noun.distinct and 0.5 * column.rows < column.distinct < column.rows - column.nulls:
             yield rows, (), 0.1
+    elif column.numbers_things and column.words[-1] != "number":
+        yield Measure(function="distinct", column=column), (), 0.1
     elif column.year or set(column.words) <= lexicon().times:
         yield Measure(function="distinct", column=column), (), 0.2
     elif column.dated or (column.unique and not set(column.words) & lexicon().added_up):

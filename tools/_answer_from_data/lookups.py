@@ -44,9 +44,9 @@ def when(bound: Bound, schema: Schema) -> Built:
     column: Column = bound["col"].column
     if not column.dated or not single(bound["where"]):
         return
-    parts = [part for part in schema.table(column.table).parts if part.name == column.name and part.part == "year"]
-    year = bool(bound.get("when")) and "year" in bound["when"].text and column.kind == "date"
-    yield Query(kind="values", select=(parts[0] if year and parts else column,), where=bound["where"]), 0.0
+    if bound.get("when") and "year" in bound["when"].text and column.kind == "date":
+        column = replace(column, kind="text", part="year")
+    yield Query(kind="values", select=(column,), where=bound["where"]), 0.0
 
 
 def when_extreme(bound: Bound, schema: Schema) -> Built:

@@ -365,8 +365,9 @@ INNER = (
     (r"\b(?:appears|occurs|appear|occur|(?:is|are) (?:seen|used|mentioned|listed)|(?:turns|comes|crops) up) (?:the )?"
      r"most$", "appears most often"),
     (r"\b(?:appears|occurs|appear|occur) (?:the )?(?:least|fewest)$", "appears least often"),
-    (r"^(.*?)\b(?:portion|fraction|proportion|share) of (.*?),? (?:in|as a) (?:percent|per cent|percentage)$",
-     r"\1percentage of \2"),
+    (r"^(.*?)\b(?:portion|fraction|proportion|share) of (.*?),? (?:in|as a) (?:percent|per cent|percentage)\b,?(.*)$",
+     r"\1percentage of \2\3"),
+    (r"^what (is|are|was|were) (.+?) made (?:of|from|out of)$", r"what \1 the material of \2"),
     (r"\bmost (frequent|common) one\b", r"most \1"), (r"\bthere (?:in )?(?:all|total)$", "there"),
 )  # fmt: skip
 """Rules for parts of a question, applied one after the other."""

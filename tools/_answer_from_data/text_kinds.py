@@ -89,7 +89,7 @@ _KINDS: tuple[tuple[str, str, str, str, str], ...] = (
      "tall high deep wide thick broad", ""),
     ("age",
      rf"{_HOW}how old\b|{_WHAT}(?:\w+ )?age\b",
-     rf"{COUNT}[ -](?:years?|months?|weeks?|days?)\b|\bage[sd]?\b.*{COUNT}|\b(?:born|since|in) {YEAR}",
+     rf"{COUNT}[ -](?:years?|(?:months?|weeks?|days?)[ -](?:old|of age))\b|\bage[sd]?\b.*{COUNT}|\bborn\b.* {YEAR}",
      "old age", ""),
     ("temperature",
      rf"{_HOW}how (?:hot|cold|warm|cool)\b|{_WHAT}(?:\w+ )?temperatures?\b",
