@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from tea.errors import BadArguments, StorageError
 from tea.store.files import damaged, open_regular, reading, shown, storage_error, write_all, writing
-from tea.store.scratch import make_folders, sync_folder
+from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.strict import Refused, as_json_object, dumps, loads
 from tea.types import JsonObject
 
@@ -111,6 +111,7 @@ class FileEvents:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._scratch = Scratch(root.parent)
         self._streams: OrderedDict[str, _Stream] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -152,7 +153,7 @@ class FileEvents:
         with self._lock:
             found = self._streams.get(name)
             if found is None:
-                found = self._streams[name] = _Stream(self._root / _file_name(name), name)
+                found = self._streams[name] = _Stream(self._root / _file_name(name), name, self._scratch)
                 self._shrink()
             self._streams.move_to_end(name)
             return found
@@ -169,9 +170,10 @@ class FileEvents:
 class _Stream:
     """One file, and what was read of it so far."""
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, name: str, scratch: Scratch) -> None:
         self._path = path
         self._name = name
+        self._scratch = scratch
         self._lock = threading.Lock()
         self._forget((0, 0))
 
@@ -267,6 +269,7 @@ class _Stream:
         """Have the disk confirm what is in the file, and its name where that is not known to be."""
         os.fsync(descriptor)
         if self._safe == 0:
+            self._scratch.settle(self._path.parent)
             sync_folder(self._path.parent)
         self._safe = self._end
 

@@ -239,3 +239,15 @@ def test_two_processes_at_once_lose_and_repeat_nothing(tmp_path: Path) -> None:
     assert sorted(event["number"] for event in events if "by" not in event) == list(range(60))
     for name in ("one", "two"):
         assert [event["number"] for event in events if event.get("by") == name] == list(range(60))
+
+
+def test_an_event_is_confirmed_with_the_name_of_a_folder_that_another_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "home" / "traces" / "memory"
+    folder.mkdir(parents=True)
+    synced: set[int] = set()
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.add(os.fstat(descriptor).st_ino), real(descriptor))[1])
+    FileEvents(folder).append("s", "1", {"a": 1})
+    assert {folder.stat().st_ino, folder.parent.stat().st_ino, folder.parent.parent.stat().st_ino} <= synced
