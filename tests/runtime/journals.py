@@ -7,6 +7,48 @@ from typing import Any
 
 from tea.store.journal import FileJournals
 
+COUNT = '''
+from tea import Environment, action
+
+
+class Count(Environment):
+    """Count in memory."""
+
+    recovery = "RECOVERY"
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    @action(effects="writes", network=False)
+    async def add(self, by: int) -> int:
+        """Add to the number."""
+        self.number += by
+        return self.number
+
+    async def snapshot(self) -> int:
+        return self.number
+
+    async def restore(self, state: int) -> None:
+        self.number = state
+
+    async def state(self) -> int:
+        """Return the number."""
+        return self.number
+'''
+
+PROMPT = """---
+name: answers
+description: Asks for anything.
+---
+# system
+
+Answer.
+
+# message
+
+Now.
+"""
+
 DOUBLE = '''
 from tea import tool
 

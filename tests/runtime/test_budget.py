@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import rewrite
+from journals import PROMPT, rewrite
 
 from tea import Agent, Context, Result, Task, TeaError
 from tea.errors import BadInput, BudgetExceeded
@@ -110,20 +110,6 @@ class Asks(Agent):
         async with ctx.group() as group:
             asked = [group.spawn(ask()) for _ in range(3)]
         return Result(answer=[one.result() for one in asked])
-
-
-PROMPT = """---
-name: answers
-description: Asks for anything.
----
-# system
-
-Answer.
-
-# message
-
-Now.
-"""
 
 
 async def test_several_calls_at_once_each_reserve() -> None:

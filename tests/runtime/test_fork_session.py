@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from journals import records
+from journals import COUNT, records
 
 from tea.errors import BadInput
 from tea.runtime.outcome import Outcome
@@ -28,35 +28,6 @@ class Diary(Agent):
             await ctx.tcp.invoke("calculator", {"expression": "1+1"})
         lines = [one["data"]["text"] for one in await ctx.memory.recall("", 100) if one["kind"] == "line"]
         return Result(answer=f"{'; '.join(lines)} / {'; '.join(await ctx.state.load())}")
-'''
-
-COUNT = '''
-from tea import Context, Environment, action
-
-
-class Count(Environment):
-    """Count in memory."""
-
-    recovery = "RECOVERY"
-
-    def __init__(self) -> None:
-        self.number = 0
-
-    @action(effects="writes", network=False)
-    async def add(self, by: int) -> int:
-        """Add to the number."""
-        self.number += by
-        return self.number
-
-    async def snapshot(self) -> int:
-        return self.number
-
-    async def restore(self, state: int) -> None:
-        self.number = state
-
-    async def state(self) -> int:
-        """Return the number."""
-        return self.number
 '''
 
 COUNTER = '''

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import rewrite
+from journals import PROMPT, rewrite
 from loop_kit import Stage, done, observations, step, sum_of, told
 
 from tea import Agent, Budget, BudgetExceeded, Context, Result, Task
@@ -18,18 +18,6 @@ from tea.types import ModelRequest, ModelResponse, Usage
 
 LATER = "2999-01-01T00:00:00.000Z"
 PRICES = {"input": 10.0, "output": 30.0}
-PROMPT = """---
-name: answers
-description: Asks for anything.
----
-# system
-
-Answer.
-
-# message
-
-Now.
-"""
 
 
 def used(tokens_in: int, tokens_out: int) -> Usage:

@@ -5,41 +5,12 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from journals import DOUBLE, WORKER, rewrite
+from journals import COUNT, DOUBLE, WORKER, rewrite
 
 from tea.errors import ApprovalNeeded, BadComponent, BadInput
 from tea.managers.memory import Scope
 from tea.runtime.platform import Platform
 from tea.testing import platform
-
-COUNT = '''
-from tea import Environment, action
-
-
-class Count(Environment):
-    """Count in memory."""
-
-    recovery = "RECOVERY"
-
-    def __init__(self) -> None:
-        self.number = 0
-
-    @action(effects="writes", network=False)
-    async def add(self, by: int) -> int:
-        """Add to the number."""
-        self.number += by
-        return self.number
-
-    async def snapshot(self) -> int:
-        return self.number
-
-    async def restore(self, state: int) -> None:
-        self.number = state
-
-    async def state(self) -> int:
-        """Return the number."""
-        return self.number
-'''
 
 COUNTER = '''
 from tea import Agent, Context, Result, Task
