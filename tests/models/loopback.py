@@ -24,12 +24,13 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """One response: its chunks in their order, and whether it then hangs or breaks off."""
+    """One response: after how many seconds, its chunks in their order, and whether it then hangs or breaks off."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     chunks: Sequence[bytes] = ()
     then: str = "end"
+    after: float = 0.0
 
 
 def document(value: Any, status: int = 200, **headers: str) -> Reply:
@@ -123,6 +124,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
 
 
 async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, reply: Reply) -> bool:
+    await asyncio.sleep(reply.after)
     lines = [f"HTTP/1.1 {reply.status} -", "transfer-encoding: chunked"]
     lines += [f"{name}: {value}" for name, value in reply.headers.items()]
     writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
