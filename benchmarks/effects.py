@@ -2,9 +2,10 @@
 
     python benchmarks/effects.py [CALLS]
 
-The tool validates one argument and returns it. `bare` awaits the same function behind the same pydantic
-validation, nothing else. The three take turns in one process; each figure is the median of five rounds, from two
-seconds after the tool was registered, when its version is remembered.
+The tool validates one argument and returns it. `bare` awaits the same function behind `pydantic.validate_call`, its
+argument and its result checked, and nothing else; `bare, of JSON` validates the argument as JSON text, as it comes
+from a model, and writes the result so. They take turns in one process; each figure is the median of many rounds, from
+two seconds after the tool was registered, when its version is remembered.
 """
 
 import asyncio
@@ -13,13 +14,13 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, validate_call
 from pydantic_core import to_json
 
 from tea.runtime.platform import Platform
 from tea.testing import platform
 
-SETTLED = 2.2
+SETTLED, ROUNDS = 2.2, 25
 ARGUMENTS, RESULT = TypeAdapter(dict[str, str]), TypeAdapter(str)
 
 ECHO = '''
@@ -47,7 +48,13 @@ class Caller(Agent):
 '''
 
 
+@validate_call(validate_return=True)
 async def echo(text: str) -> str:
+    """Return a text."""
+    return text
+
+
+async def unchecked(text: str) -> str:
     """Return a text."""
     return text
 
@@ -55,8 +62,14 @@ async def echo(text: str) -> str:
 async def bare(calls: int) -> None:
     """Await the function behind its validation."""
     for number in range(calls):
+        await echo(text=str(number))
+
+
+async def bare_json(calls: int) -> None:
+    """Await the function behind JSON text."""
+    for number in range(calls):
         given = ARGUMENTS.validate_json(to_json({"text": str(number)}))
-        RESULT.dump_python(await echo(**given), mode="json")
+        RESULT.dump_python(await unchecked(**given), mode="json")
 
 
 async def cpu(work: Callable[[], Awaitable[object]]) -> float:
@@ -75,28 +88,29 @@ async def measure(tea: Platform, calls: int) -> dict[str, float]:
 
     return {
         "bare": await cpu(lambda: bare(calls)) / calls * 1e6,
+        "bare, of JSON": await cpu(lambda: bare_json(calls)) / calls * 1e6,
         "journaled": await cpu(lambda: tea.run(str(calls), agent="caller")) / calls * 1e6,
         "direct": await cpu(direct) / calls * 1e6,
     }
 
 
 async def medians(calls: int) -> dict[str, float]:
-    """Return CPU microseconds per call, the medians of five rounds."""
+    """Return CPU microseconds per call, the medians of all rounds."""
     async with platform() as tea:
         await tea.tcp.register(ECHO)
         await tea.acp.register(CALLER)
         await measure(tea, max(10, calls // 10))
         await asyncio.sleep(SETTLED)
-        rounds = [await measure(tea, calls) for _ in range(5)]
+        rounds = [await measure(tea, calls) for _ in range(ROUNDS)]
     return {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
 
 
 async def main(calls: int) -> None:
     """Print the table."""
     found = await medians(calls)
-    print(f"{'call':12}{'CPU us':>10}{'times bare':>12}")
+    print(f"{'call':15}{'CPU us':>10}{'times bare':>12}")
     for name, microseconds in found.items():
-        print(f"{name:12}{microseconds:10.1f}{microseconds / found['bare']:12.1f}")
+        print(f"{name:15}{microseconds:10.2f}{microseconds / found['bare']:12.2f}")
 
 
 if __name__ == "__main__":

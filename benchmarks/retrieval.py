@@ -28,6 +28,8 @@ from tea.managers.embedding.builtin import StaticEmbedder
 from tea.managers.embedding.choice import BUILTIN_SHARE
 from tea.managers.embedding.embedder import Embedder
 from tea.managers.embedding.local import LocalEmbedder
+from tea.managers.embedding.wordpiece import words
+from tea.manifest import Manifest
 from tea.protocols.retrieval.index import Document, Index, Scores
 
 DEPTHS = (1, 3, 5, 10)
@@ -60,7 +62,7 @@ def main() -> None:
 
 def quality(data: Mapping[str, Any], model: Path | None) -> None:
     """Print recall and latency for each embedder, cold and with half of the queries as usage."""
-    tools = {name: f"{name}\n{text}" for name, text in data["tools"].items()}
+    tools = {name: said(name, text) for name, text in data["tools"].items()}
     questions = [Question(query=one["query"], tool=one["tool"]) for one in data["queries"]]
     shuffled = random.Random(SEED).sample(questions, len(questions))
     past, rest = shuffled[: len(shuffled) // 2], shuffled[len(shuffled) // 2 :]
@@ -69,6 +71,12 @@ def quality(data: Mapping[str, Any], model: Path | None) -> None:
     for name, embedder in embedders(model):
         table(f"{name}, cold", index_of(embedder, tools, ()), embedder, questions)
         table(f"{name}, with usage", index_of(embedder, tools, past), embedder, rest)
+
+
+def said(name: str, description: str) -> str:
+    """Return what retrieval reads of such a tool once it is registered, `ProductSearch` as `product_search`."""
+    named = "_".join(words(name))
+    return Manifest(kind="tool", name=named, version="1.0.0", description=description, source="").words()
 
 
 def embedders(model: Path | None) -> Iterator[tuple[str, Embedder]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tea import Context, Environment, action
+from tea import Context, Environment, ToolError, action
 
 
 class Human(Environment):
@@ -29,4 +29,6 @@ class Human(Environment):
             question: What to ask, complete in itself.
             choices: The only answers that count; any text by default.
         """
+        if not question.strip():
+            raise ToolError("The question holds no word.", fix="say what you want to know.")
         return await ctx.person(question, choices or ())

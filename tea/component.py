@@ -24,6 +24,8 @@ Recovery = Literal["durable", "snapshot", "rerun", "lost"]
 Relation = Literal["hierarchical", "cooperative", "competitive"]
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _TRAITS = "__tea_traits__"
+_FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments")
+_WORST, _EFFECTS = Traits(), get_args(Effects)
 
 
 class Declared(TypedDict, total=False):
@@ -73,10 +75,10 @@ class Tool(Generic[P, R]):
     """One async function. Still callable as that function, with its own types."""
 
     def __init__(self, function: Callable[P, Awaitable[R]], declared: DeclaredTool) -> None:
-        options = dict(declared)
-        self.metadata: Mapping[str, Any] = cast("Mapping[str, Any]", options.pop("metadata", {}))
-        self.evolvable = bool(options.pop("evolvable", True))
-        self.traits = Traits(**cast(Any, options))
+        options: dict[str, Any] = dict(declared)
+        self.metadata: Mapping[str, Any] = options.pop("metadata", {})
+        self.evolvable: bool = options.pop("evolvable", True)
+        self.traits = _traits(options)
         self.function = function
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
@@ -111,7 +113,10 @@ def action(method: Any = None, /, **declared: Unpack[Declared]) -> Any:
     """Declare an environment's async method as an action."""
 
     def mark(method: ActionT) -> ActionT:
-        method.__dict__[_TRAITS] = Traits(**declared)
+        if not callable(method) or isinstance(method, staticmethod | classmethod):
+            problem = f"@action stands on {method!r:.40}, which is no method."
+            raise BadComponent(problem, fix="put it on an `async def` with self.")
+        method.__dict__[_TRAITS] = _traits(dict(declared))
         return method
 
     return mark if method is None else mark(method)
@@ -198,6 +203,7 @@ def component_name(found: type[Component]) -> str:
 
 
 def _define_tool(found: Tool[..., Any]) -> Definition:
+    _check_facts(found)
     operation = Operation.of(found.function, found.traits)
     return Definition(
         kind="tool",
@@ -211,8 +217,12 @@ def _define_tool(found: Tool[..., Any]) -> Definition:
 
 
 def _define_environment(found: type[Environment]) -> Definition:
+    _check_facts(found)
     if found.state is Environment.state:
         raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
+    if found.recovery not in get_args(Recovery):
+        problem = f"{found.__name__} recovers by {found.recovery!r:.40}."
+        raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Recovery))}.")
     if found.recovery == "snapshot" and (
         found.snapshot is Environment.snapshot or found.restore is Environment.restore
     ):
@@ -220,11 +230,10 @@ def _define_environment(found: type[Environment]) -> Definition:
         raise BadComponent(problem, fix="write both, or declare another recovery.")
     actions = {name: getattr(found, name) for name in dir(found) if hasattr(getattr(found, name, None), _TRAITS)}
     operations = {
-        _checked(name, "an action"): Operation.of(method, method.__dict__[_TRAITS], method=True)
+        _checked(name, "an action"): _operation(found, name, method.__dict__[_TRAITS])
         for name, method in actions.items()
     }
-    traits = Traits(effects="reads", idempotent=True, network=False)
-    operations["state"] = Operation.of(found.state, traits, method=True)
+    operations["state"] = _operation(found, "state", Traits(effects="reads", idempotent=True, network=False))
     return Definition(
         kind="environment",
         name=_checked(component_name(found)),
@@ -239,6 +248,9 @@ def _define_environment(found: type[Environment]) -> Definition:
 
 
 def _define_agent(found: type[Agent]) -> Definition:
+    _check_facts(found)
+    if twice := sorted(set(found.metadata) & set(_FACTS)):
+        raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
     if found.run is Agent.run:
         raise BadComponent(f"{found.__name__} has no run.", fix="write `async def run(self, ctx, task)`.")
     facts: dict[str, Any] = {
@@ -252,12 +264,44 @@ def _define_agent(found: type[Agent]) -> Definition:
         kind="agent",
         name=_checked(component_name(found)),
         description=_words(found),
-        operations={"run": Operation.of(found.run, Traits(scope=True, concurrent=True), method=True)},
+        operations={"run": _operation(found, "run", Traits(scope=True, concurrent=True))},
         metadata={**facts, **found.metadata},
         evolvable=found.evolvable,
         rules=inspect.cleandoc(found.rules),
         create=found,
     )
+
+
+def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
+    """Refuse what every component may declare of itself, where it is of another type."""
+    for key, wanted in (("metadata", Mapping), ("evolvable", bool), ("rules", str)):
+        value = getattr(found, key, "")
+        if not isinstance(value, wanted):
+            problem = f"{key} of {found.__name__} is {value!r:.40}, no {wanted.__name__.lower()}."
+            raise BadComponent(problem, fix="mend its declaration.")
+
+
+def _traits(declared: dict[str, Any]) -> Traits:
+    """Return what an operation declares of itself, each value of the type of its default."""
+    for key, value in declared.items():
+        fits = type(value) is type(getattr(_WORST, key, ...)) and (key != "effects" or value in _EFFECTS)
+        if not fits or (key == "secrets" and not all(isinstance(name, str) for name in value)):
+            fix = f"declare {', '.join(Traits.__slots__)}, each of its type."
+            raise BadComponent(f"{key!r} cannot be declared as {value!r:.40}.", fix=fix)
+    return Traits(**declared)
+
+
+def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
+    """Return a method as an operation.
+
+    Raises:
+        BadComponent: It is no method that an instance could be given to, or not one that `Operation.of` takes.
+    """
+    method = inspect.getattr_static(found, name)
+    if not inspect.isfunction(method) or not inspect.signature(method).parameters:
+        problem = f"{name!r} of {found.__name__} is no method that an instance is given to."
+        raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
+    return Operation.of(method, traits, method=True)
 
 
 def _relations(found: type[Agent]) -> dict[str, Relation]:

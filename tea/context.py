@@ -117,6 +117,14 @@ class Caller:
         """
         return await self.port.serve("registry", "info", {"kind": self.kind, "ref": ref})
 
+    async def facts(self, refs: Sequence[str]) -> list[JsonObject]:
+        """Return what `info` returns of each of several components, which are looked up, and pinned, in one go.
+
+        Raises:
+            UnknownComponent: There is none of one of them; the error names the nearest.
+        """
+        return await self.port.serve("registry", "facts", {"kind": self.kind, "refs": list(refs)}) if refs else []
+
     async def retrieve(
         self, query: str, k: int = 5, *, route: bool = False, among: Sequence[str] | None = None
     ) -> list[JsonObject]:

@@ -228,6 +228,15 @@ def error_from(record: ErrorRecord) -> TeaError:
     return kind(record["problem"], fix=record["fix"])
 
 
+def words_of(error: BaseException) -> str:
+    """Return the class and the first line of a foreign exception, whatever its own `__str__` does."""
+    try:
+        words = str(error).strip().partition("\n")[0][:300].encode("utf-8", "replace").decode()
+    except Exception:  # it is foreign code, too
+        words = ""
+    return f"{type(error).__name__}: {words}".rstrip(":. ")
+
+
 def sole_error(error: BaseException) -> TeaError | None:
     """Return the first error of a group that holds nothing but errors of one class of tea, at any depth."""
     leaves = list(_leaves(error))

@@ -117,7 +117,8 @@ class Manifest:
         for name, one in sorted(self.operations.items()):
             fields = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
             said = [f"{field.replace('_', ' ')}: {schema.get('description', '')}" for field, schema in fields.items()]
-            lines += [f"{name.replace('_', ' ')}: {one.description}", *said]
+            own = one.description != self.description  # what is said twice would count twice
+            lines += [f"{name.replace('_', ' ')}: {one.description}", *said] if own else said
         lines += self.facts().values()
         lines += [str(self.metadata[key]) for key in ("category", "toolkit") if self.metadata.get(key)]
         return "\n".join([*lines, self.rules]).strip()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,16 +15,14 @@ from typing import Annotated, Any, Protocol, cast
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import PydanticJsonSchemaWarning
-from pydantic_core import to_json
 
 from tea.context import Context
-from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, sole_error
+from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, sole_error, words_of
 from tea.hints import read_hints
+from tea.plain import PlainParameters, is_plain, strict_json, strict_object
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 
 AsyncFunction = Callable[..., Awaitable[Any]]
-_PLAIN = frozenset[type]({str, int, bool, type(None)})
-_strict = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +123,7 @@ class Operation:
             doc = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
             examples = _examples("\n".join(block.description or "" for block in doc.examples))
         except (ParseError, ValueError) as error:
-            problem = f"The docstring of {name!r} cannot be read: {_first_line(error)}."
+            problem = f"The docstring of {name!r} cannot be read: {words_of(error)}."
             raise BadComponent(problem, fix="write Google docstring sections, and examples as `>>> call`.") from error
         if not doc.short_description:
             raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
@@ -150,6 +147,7 @@ class InProcess:
     Args:
         function: The function.
         arguments: Validates its arguments.
+        plain: Knows which need no validating, None where all do.
         returned: Its return annotation.
         result: Validates what it gives, as the one member of a tuple, so that NaN is seen inside of any type.
         contexts: Its parameters that are given the context.
@@ -158,6 +156,7 @@ class InProcess:
 
     function: AsyncFunction
     arguments: TypeAdapter[dict[str, Any]]
+    plain: PlainParameters | None
     returned: Any
     result: TypeAdapter[tuple[Any]]
     contexts: tuple[str, ...]
@@ -176,13 +175,14 @@ class InProcess:
             arguments, returned = _arguments(described), hints.get("return", Any)
             result = TypeAdapter[tuple[Any]](tuple[returned], config=ConfigDict(ser_json_inf_nan="constants"))
         except (PydanticUserError, TypeError) as error:
-            problem = f"{function.__name__!r} has a type that JSON cannot carry ({_first_line(error)})."
+            problem = f"{function.__name__!r} has a type that JSON cannot carry ({words_of(error)})."
             raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
         _check_defaults(arguments, function.__name__)
         contexts = tuple(p.name for p in parameters if p not in shown)
         return cls(
             function=function,
             arguments=arguments,
+            plain=PlainParameters.of(shown, hints),
             returned=returned,
             result=result,
             contexts=contexts,
@@ -205,13 +205,15 @@ class InProcess:
             CallFailed: The function raised, or gave what its annotation does not promise.
             TeaError: The function says itself what is wrong.
         """
-        try:
-            valid = self.arguments.validator.validate_json(_json_object(arguments))
-        except (ValueError, TypeError, RecursionError) as error:
-            problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
-            raise BadArguments(problem, fix="follow its schema.") from error
-        for name in self.contexts:
-            valid[name] = context
+        valid = arguments
+        if self.plain is None or not self.plain.fit(arguments):
+            try:
+                valid = self.arguments.validator.validate_json(strict_object(arguments))
+            except (ValueError, TypeError, RecursionError) as error:
+                problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
+                raise BadArguments(problem, fix="follow its schema.") from error
+        if self.contexts:
+            valid = {**valid, **dict.fromkeys(self.contexts, context)}
         try:
             value = await (self.function(receiver, **valid) if self.method else self.function(**valid))
         except (TeaError, TimeoutError, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
@@ -219,30 +221,24 @@ class InProcess:
         except BaseException as error:
             if own := sole_error(error):
                 raise own from error
-            problem = f"{self.function.__name__!r} raised {_first_line(error)}."
+            problem = f"{self.function.__name__!r} raised {words_of(error)}."
             raise CallFailed(problem, fix="check the arguments, or its source.") from error
+        if is_plain(value, self.returned):
+            return value
         try:
-            return self._promised(value)
+            (value,) = self.result.validator.validate_python((value,))
+            (value,) = self.result.serializer.to_python((value,), mode="json")
+            strict_json(value)
         except (ValueError, TypeError, RecursionError) as error:
             problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
             raise CallFailed(problem, fix="mend its return annotation or its source.") from error
-
-    def _promised(self, value: object) -> JsonValue:
-        """Return what the function gave as JSON; an error where it is not what it promised."""
-        kind = type(value)
-        if kind not in _PLAIN or kind is not self.returned:
-            (value,) = self.result.validator.validate_python((value,))
-            (value,) = self.result.serializer.to_python((value,), mode="json")
-            kind = type(value)
-        if kind is not bool and value is not None and not (kind is str and cast(str, value).isascii()):
-            _json(value)
         return value
 
 
 def reasons(error: BaseException, limit: int = 3) -> str:
     """Return what a validation error says, in one line."""
     if not isinstance(error, ValidationError):
-        return _first_line(error)
+        return words_of(error)
     said = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
     found = [" ".join(one.split())[:200] for one in said]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
@@ -289,32 +285,13 @@ def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
             raise BadComponent(problem, fix="mend the default or the type, for example `int | None = None`.") from error
 
 
-def _json(value: JsonValue) -> bytes:
-    """Return strict JSON; NaN, infinities and half characters are a ValueError."""
-    return _strict.encode(value).encode()
-
-
-def _json_object(arguments: JsonObject) -> bytes:
-    """Return strict JSON of arguments: of flat ones fast, in which no two libraries differ but in what fails."""
-    if type(arguments) is dict:
-        for value in cast("dict[str, object]", arguments).values():
-            if type(value) not in _PLAIN:
-                break
-        else:
-            try:
-                return to_json(arguments)
-            except ValueError:
-                pass  # the strict encoder says better what is wrong
-    return _json({**arguments})
-
-
 def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", PydanticJsonSchemaWarning)
             return build()
     except (PydanticUserError, PydanticJsonSchemaWarning) as error:
-        problem = f"{name!r} has a type that JSON cannot carry ({_first_line(error)})."
+        problem = f"{name!r} has a type that JSON cannot carry ({words_of(error)})."
         raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
 
 
@@ -322,8 +299,3 @@ def _examples(text: str) -> list[Example]:
     from doctest import DocTestParser
 
     return [Example(call=e.source.strip(), result=e.want.strip()) for e in DocTestParser().get_examples(text)]
-
-
-def _first_line(error: BaseException) -> str:
-    words = str(error).partition("\n")[0].strip()
-    return f"{type(error).__name__}: {words}"[:300] if words else type(error).__name__

@@ -17,8 +17,11 @@ Effects = Literal["reads", "writes", "external", "irreversible"]
 State = Literal["active", "deprecated", "archived"]
 
 
-_fields_set, _extra, _private = (
-    BaseModel.__dict__[f"__pydantic_{name}__"].__set__ for name in ("fields_set", "extra", "private")
+_new = object.__new__
+# What sets the four slots of a pydantic model: its fields, which of them were given, and what ours never have.
+_fields, _given, _extra, _private = (
+    BaseModel.__dict__[f"__{name}__"].__set__
+    for name in ("dict", "pydantic_fields_set", "pydantic_extra", "pydantic_private")
 )
 
 
@@ -187,6 +190,10 @@ class ReasoningPart(Record):
     at: int = 0
 
 
+Part: TypeAlias = TextPart | MediaPart | DataPart | ReasoningPart
+Finish = Literal["stop", "length", "calls", "refusal"]
+
+
 class ToolCall(Record):
     """A model's wish to call a tool."""
 
@@ -199,7 +206,7 @@ class Message(Record):
     """One message of a conversation with a model."""
 
     role: Literal["system", "user", "assistant", "tool"]
-    content: tuple[TextPart | MediaPart | DataPart | ReasoningPart, ...]
+    content: tuple[Part, ...]
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
 
@@ -293,7 +300,7 @@ class ModelResponse(Record):
     calls: tuple[ToolCall, ...] = ()
     reasoning: tuple[ReasoningPart, ...] = ()
     usage: Usage = Field(default_factory=Usage)
-    finish: Literal["stop", "length", "calls", "refusal"] = "stop"
+    finish: Finish = "stop"
     answered_by: str = ""
     model: str = ""
     unusable: str = ""
@@ -307,10 +314,9 @@ class ModelResponse(Record):
 
 def success(response: type[Response], ref: str, value: JsonValue) -> Response:
     """Return a JSON value as a response of that type: the same as from its constructor, which would validate it."""
-    made = response.__new__(response)
-    fields = cast("dict[str, Any]", made.__dict__)
-    fields["ref"], fields["ok"], fields["value"], fields["error"] = ref, True, value, None
-    _fields_set(made, {"ref", "ok", "value"})
+    made = _new(response)
+    _fields(made, {"ref": ref, "ok": True, "value": value, "error": None})
+    _given(made, {"ref", "ok", "value"})
     _extra(made, None)
     _private(made, None)
     return made

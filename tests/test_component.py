@@ -130,6 +130,12 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
         (type("Named", (Environment,), {"__doc__": "It.", "state": state, "name": "No Name"}), "not a name"),
         (type("Idle", (Agent,), {"__doc__": "It."}), "has no run"),
         (type("Mute", (Agent,), {"run": run}), "has no docstring"),
+        (type("Bare", (Agent,), {"__doc__": "It.", "run": run, "metadata": [1]}), "metadata of Bare is"),
+        (type("Twice", (Agent,), {"__doc__": "It.", "run": run, "metadata": {"role": 1}}), "holds 'role'"),
+        (type("Told", (Environment,), {"__doc__": "It.", "state": state, "rules": 3}), "rules of Told is 3"),
+        (type("Fixed", (Environment,), {"__doc__": "It.", "state": state, "evolvable": "no"}), "evolvable of Fixed is"),
+        (type("Lucky", (Environment,), {"__doc__": "It.", "state": state, "recovery": "luck"}), "recovers by 'luck'"),
+        (type("Static", (Environment,), {"__doc__": "It.", "state": staticmethod(state)}), "'state' of Static is no"),
         (Environment, "no component"),
         (Agent, "no component"),
         (state, "no component"),
@@ -139,6 +145,28 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
 def test_a_bad_declaration_is_one_clear_error(found: Any, said: str) -> None:
     with pytest.raises(BadComponent, match=said):
         define(found)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"effects": "none"}, {"idempotent": "yes"}, {"network": None}, {"secrets": "KEY"}, {"secrets": ("KEY", 1)},
+        {"before": 1}, {"odd": True},
+    ],
+)  # fmt: skip
+def test_what_an_operation_cannot_declare_is_refused_where_it_stands(declared: dict[str, Any]) -> None:
+    async def click(self: object) -> int:
+        """Click."""
+        return 1
+
+    for decorate in (tool(**declared), action(**declared)):
+        with pytest.raises(BadComponent, match=f"'{next(iter(declared))}' cannot be declared as"):
+            decorate(click)
+
+
+def test_an_action_stands_on_a_method() -> None:
+    with pytest.raises(BadComponent, match="which is no method"):
+        action(staticmethod(state))
 
 
 def test_a_class_does_not_inherit_the_words_of_its_base() -> None:

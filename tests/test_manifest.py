@@ -157,3 +157,9 @@ def test_what_an_agent_says_of_itself_is_in_its_text_and_in_what_retrieval_reads
         in found.text()
     )
     assert "Judge\nweigh; decide\n3\ncompetitive with a; cooperative with b\n" in found.words()
+
+
+def test_what_an_operation_repeats_of_its_component_is_read_once_by_retrieval() -> None:
+    again = replace(OPERATION, description="Goes.")
+    assert manifest(operations={"call": again}).words() == "go\nGoes.\na: One.\né\nBe kind."
+    assert "\ncall: Go.\na: One.\n" in manifest().words()

@@ -224,6 +224,21 @@ def test_what_a_function_raises_is_one_line(kind: type[BaseException]) -> None:
     assert caught.value.__cause__ is raised
 
 
+@pytest.mark.parametrize("words", [None, "\ud800"])
+def test_what_cannot_be_told_of_an_exception_is_left_out(words: str | None) -> None:
+    class Odd(Exception):
+        def __str__(self) -> str:
+            return words or str(1 / 0)
+
+    async def fail() -> None:
+        """Fail."""
+        raise Odd
+
+    with pytest.raises(CallFailed, match=r"'fail' raised Odd") as caught:
+        call(fail)
+    str(caught.value).encode()
+
+
 def test_a_function_may_say_itself_what_is_wrong() -> None:
     async def fail() -> None:
         """Fail."""

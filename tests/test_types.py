@@ -1,13 +1,16 @@
 """The vocabulary crosses boundaries unchanged, and errors are data."""
 
+import copy
 import json
+import pickle
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tea import errors
 from tea.errors import BadArguments, InternalError, TeaError, error_from
-from tea.types import AgentResponse, Budget, Response, Result, Task, ToolResponse, failure
+from tea.types import ActionResponse, AgentResponse, Budget, Response, Result, Task, ToolResponse, failure, success
 
 
 def tree(kind: type[TeaError]) -> list[type[TeaError]]:
@@ -50,6 +53,24 @@ def test_a_response_gives_its_value_or_raises_its_error() -> None:
     with pytest.raises(BadArguments, match="No"):
         failed.unwrap()
     assert Response.model_validate_json(failed.model_dump_json()).error == failed.error
+
+
+@pytest.mark.parametrize("kind", [Response, ToolResponse, ActionResponse, AgentResponse])
+@pytest.mark.parametrize("value", [None, "a", [1, {"b": 2.5}], {"answer": 3}])
+def test_a_response_made_without_validation_is_the_one_its_constructor_makes(kind: type[Response], value: Any) -> None:
+    made, built = success(kind, "tool:a@1.0.0#call", value), kind(ref="tool:a@1.0.0#call", ok=True, value=value)
+    assert made == built
+    for look in (repr, Response.model_dump, Response.model_dump_json, BaseModel.__getstate__):
+        assert look(made) == look(built)
+    assert made.model_dump(exclude_unset=True) == built.model_dump(exclude_unset=True)
+    for again in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made), made.model_copy()):
+        assert (type(again), again) == (kind, built)
+    assert made.model_copy(update={"value": 2}) == built.model_copy(update={"value": 2}) != made
+    assert kind.model_validate(made) is made
+    with pytest.raises(ValidationError, match="frozen"):
+        made.value = 3
+    made.model_fields_set.add("error")
+    assert success(kind, "tool:b", value).model_fields_set == {"ref", "ok", "value"}
 
 
 def test_an_agents_failure_is_a_result_that_is_not_ok() -> None:

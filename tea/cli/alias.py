@@ -18,7 +18,7 @@ async def alias(
 ) -> None:
     """Let a tag stand for a version; a tag that stands for another moves."""
     async with command.platform() as tea:
-        library, found = await find(tea, ref)
+        library, found = await find(tea, ref, upto="component" if remove else "version")
         if remove:
             head = await library.unalias(found.name, tag, reason=reason)
         else:

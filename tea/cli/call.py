@@ -28,7 +28,7 @@ async def call(
     if words and arguments is not None:
         raise BadInput("Arguments were given twice.", fix="write NAME=VALUE, or --args JSON.")
     async with command.platform() as tea:
-        library, found = await find(tea, ref, CALLED)
+        library, found = await find(tea, ref, CALLED, upto="operation")
         server = {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp}[found.kind]
         operation = server.operation(found)
         signature = (await library.info(found)).operation(operation)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from tea.cli.command import Command
-from tea.cli.models import reach
+from tea.cli.models import astray, reach
 from tea.cli.reference import KEPT
 from tea.cli.terminal import one_line, painted, table
 from tea.errors import BadInput, StorageError, TeaError
@@ -43,7 +43,7 @@ async def doctor(
         found = await asyncio.to_thread(examine, tea.home, mend=repair)
         found += await asyncio.to_thread(lambda: list(examine_derived(tea.home, mend=repair)))
         unmended = [one.problem for one in found if not (one.mendable or one.mended)]
-        damage = [*tea.problems, *await asyncio.to_thread(_damage, tea), *unmended]
+        damage = [*tea.problems, *astray(tea), *await asyncio.to_thread(_damage, tea), *unmended]
         data = {
             "versions": _versions(),
             "home": str(tea.home),
@@ -117,7 +117,7 @@ def _versions() -> dict[str, str]:
     from importlib import metadata
 
     found = {"python": platform.python_version(), "platform": sys.platform}
-    for name in ("tea-protocol", "pydantic", "typer", "jinja2", "openpyxl"):
+    for name in ("tea-protocol", "pydantic", "openai", "anthropic", "typer", "jinja2", "openpyxl"):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

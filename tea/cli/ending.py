@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tea.runtime.budget import Spent
     from tea.runtime.outcome import Outcome
 
+_FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "step": "--max-steps"}
+
 
 @asynccontextmanager
 async def interruptible(progress: Progress) -> AsyncGenerator[None]:
@@ -54,13 +56,29 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 def cost_words(cost: "Spent") -> str:
     """Return steps, tokens and money in words."""
-    return _words(cost.steps, cost.tokens, cost.cached, cost.usd, "step")
+    words = _words(cost.steps, cost.tokens, cost.cached, cost.usd, "step")
+    known = sum(one["usd"] or 0.0 for one in cost.by.values()) if cost.usd is None else 0.0
+    words += f" beside ${_money(known)}" if known else ""
+    if called_off := cost.unsettled:
+        tokens, usd = called_off["tokens"], called_off["usd"]
+        money = "price unknown" if usd is None else f"${_money(usd)}"
+        words += f"; called off: {_counted(called_off['calls'], 'call')}, at most {tokens} tokens, {money}"
+    return words
 
 
 def _words(count: int, tokens: int, cached: int, usd: float | None, noun: str) -> str:
-    money = "price unknown" if usd is None else f"${usd:.4f}".rstrip("0").rstrip(".")
+    money = "price unknown" if usd is None else f"${_money(usd)}"
     from_cache = f" ({cached} cached)" if cached else ""
-    return f"{count} {noun}{'' if count == 1 else 's'}, {tokens} tokens{from_cache}, {money}"
+    return f"{_counted(count, noun)}, {tokens} tokens{from_cache}, {money}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _money(usd: float) -> str:
+    """Return dollars in words, small ones with the digits that tell them from nothing."""
+    return f"{usd:.{4 if usd >= 0.0001 else 8}f}".rstrip("0").rstrip(".")
 
 
 def _fault(outcome: "Outcome") -> TeaError | None:
@@ -71,7 +89,8 @@ def _fault(outcome: "Outcome") -> TeaError | None:
         return error_from(outcome.error)
     if outcome.status == "exhausted":
         problem = outcome.reason or "A budget ended before the task was done."
-        return BudgetExceeded(problem, fix="raise the task's budget, for example with --max-steps.")
+        flag = next((flag for word, flag in _FLAGS.items() if word in problem), _FLAGS["step"])
+        return BudgetExceeded(problem, fix=f"raise the task's budget, for example with {flag}.")
     problem = f"The task did not succeed: {outcome.reason or 'no reason was given'}"
     return CallFailed(problem, fix=f"`tea trace {outcome.run}` shows what was tried.")
 

@@ -18,7 +18,7 @@ async def history(command: Command, ref: RefArgument) -> None:
     `*` marks the current one; `-v` adds who changed what.
     """
     async with command.platform() as tea:
-        library, found = await find(tea, ref)
+        library, found = await find(tea, ref, upto="component")
         versions: list[Manifest] = await library.history(found.name)
         current = (await library.info(found.at(None))).version
         changes = await asyncio.to_thread(tea.versions.heads, found.kind, found.name)

@@ -78,7 +78,20 @@ async def reach(tea: "Platform") -> dict[str, str]:
             return str(error)
 
     names = [config.name for config in tea.models.list()]
-    return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+    return dict(zip(names, map(tea.mask.plain, await asyncio.gather(*map(one, names))), strict=True))
+
+
+def astray(tea: "Platform") -> list[str]:
+    """Return what the settings name that no model is configured as, in words."""
+    named = {
+        "The default": tea.models.chosen,
+        **{f"The role {role!r}": name for role, name in tea.models.roles.items()},
+    }
+    return [
+        f"{who} is the model {name!r}, which is not configured; see `tea models ls`."
+        for who, name in named.items()
+        if name and not tea.models.knows(name.partition("/")[0])
+    ]
 
 
 def _list(command: Command, tea: "Platform") -> None:
@@ -104,6 +117,7 @@ def _facts(tea: "Platform", config: "ModelConfig") -> dict[str, Any]:
 
 
 async def _add(command: Command, tea: "Platform", name: str | None, stated: dict[str, Any], reason: str) -> int | None:
+    from tea.managers.model_config import OFFLINE
     from tea.models.presets import configured
 
     if name is None:
@@ -113,10 +127,14 @@ async def _add(command: Command, tea: "Platform", name: str | None, stated: dict
         if not tea.models.knows(other.partition("/")[0]):
             problem = f"There is no model {other[:80]!r} to fall back to."
             raise BadInput(problem, fix="add it first; see `tea models ls`.")
-    registered = await tea.libraries["model"].register(config, reason=reason)
+    library, before = tea.libraries["model"], tea.models.default
+    registered = await library.register(config, reason=reason)
     command.show(f"registered {registered.ref}", {"ref": str(registered.ref), "model": config.to_json()})
     if config.keys and not any(map(tea.keys, config.keys)) and not command.as_json:
         command.tell(f"set {' or '.join(config.keys)} in the environment, or in .env of the home.")
+    first = min(one.name for one in await library.list())  # of the registry's; see `ModelManager.default`
+    if first == name != before != OFFLINE and not (tea.settings.model or tea.settings.models):
+        command.tell(f"{name!r} is the default now, no longer {before!r}; `model` in tea.toml chooses another.")
     return None
 
 
@@ -125,7 +143,7 @@ async def _test(command: Command, tea: "Platform", name: str | None) -> int:
     names: Sequence[str] = [name] if name else [one.name for one in tea.models.list() if one.provider != "offline"]
     if not names:
         raise ProviderError("No model is configured.", fix="set a key such as OPENAI_API_KEY, or `tea models add`.")
-    found = [await _asked(tea, one) for one in names]
+    found = tea.mask.data(await asyncio.gather(*(_asked(tea, one) for one in names)))
     rows = [(one["name"], one_line(one["said"], 500)) for one in found]
     command.show(table(rows), {"models": found})
     return 0 if all(one["ok"] for one in found) else ProviderError.exit_code

@@ -78,6 +78,8 @@ class Progress:
     def _delta(self, event: "Event", data: Mapping[str, Any]) -> None:
         """Show that an answer comes: on a terminal how much of it so far, elsewhere only that it has begun."""
         before = self._came.get(event.key)
+        if data["type"] == "again" and before is None:
+            return  # the try before brought nothing
         now = 0 if data["type"] == "again" else (before or 0) + len(data["text"])
         self._came[event.key] = now
         who = f"{event.agent or 'tea'}: {self._targets.get(event.key, ('', 'a model'))[1]}"

@@ -3,7 +3,7 @@
 import asyncio
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 KEPT: tuple[Kind, ...] = ("tool", "environment", "agent", "prompt", "model", "memory", "solution")
 CALLED: tuple[Kind, ...] = ("tool", "environment", "agent")
 
+Part = Literal["component", "version", "operation"]
 RefArgument = Annotated[str, typer.Argument(metavar="REF", help="kind:name, the kind only where the name needs it.")]
 
 
@@ -25,7 +26,7 @@ def kind_named(text: str) -> Kind | None:
 
 
 async def find(
-    tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT, *, gone: bool = False
+    tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT, *, gone: bool = False, upto: Part = "version"
 ) -> tuple["AnyManager", Ref]:
     """Return the library that keeps a component, and its whole ref.
 
@@ -34,17 +35,18 @@ async def find(
         text: What the person wrote.
         kinds: The kinds that make sense here.
         gone: Whether what was unregistered is meant too.
+        upto: The smallest part of a component that makes sense here; what names a smaller one is refused.
 
     Raises:
         BadRef: It is no ref, of a kind that makes no sense here, or may mean several components.
         UnknownComponent: There is none of that name; the error names the nearest.
     """
     if ":" in text.partition("#")[0].partition("@")[0]:
-        ref = Ref.parse(text)
+        ref = _checked(Ref.parse(text), upto)
         if ref.kind not in kinds:
             raise BadRef(f"A {ref.kind} is of no use here.", fix=f"name one of {', '.join(kinds)}.")
         return tea.libraries[ref.kind], ref
-    ref = Ref.parse(text, kind=kinds[0])
+    ref = _checked(Ref.parse(text, kind=kinds[0]), upto)
     names: dict[Kind, set[str]] = {kind: await _names(tea, kind, gone=gone) for kind in kinds}
     found: list[Kind] = [kind for kind in kinds if ref.name in names[kind]]
     if not found:
@@ -53,6 +55,14 @@ async def find(
         choice = ", ".join(f"{kind}:{text}" for kind in found)
         raise BadRef(f"{text[:80]!r} may mean {len(found)} components.", fix=f"write one of {choice}.")
     return tea.libraries[found[0]], Ref.parse(text, kind=found[0])
+
+
+def _checked(ref: Ref, upto: Part) -> Ref:
+    if ref.operation is not None and upto != "operation":
+        raise BadRef(f"'#{ref.operation}' names an operation, and this is about all of them.", fix="leave it out.")
+    if ref.selector is not None and upto == "component":
+        raise BadRef(f"'@{ref.selector}' names a version, and this is about all of them.", fix="leave it out.")
+    return ref
 
 
 async def _names(tea: "Platform", kind: Kind, *, gone: bool) -> set[str]:

@@ -11,6 +11,6 @@ async def rollback(command: Command, ref: RefArgument, reason: ReasonOption = ""
     Again goes further back.
     """
     async with command.platform() as tea:
-        library, found = await find(tea, ref)
+        library, found = await find(tea, ref, upto="component")
         config = await library.rollback(found.name, reason=reason)
     command.show(f"current is {config.ref}", summary(config))

@@ -29,5 +29,5 @@ async def save(command: Command, file: SavedFile, chosen: Chosen = None) -> None
 async def _refs(tea: "Platform", text: str) -> list[Ref]:
     kind = kind_named(text)
     if kind is None:
-        return [(await find(tea, text))[1].at(None)]
+        return [(await find(tea, text, upto="component"))[1]]
     return [Ref(kind=kind, name=name) for name in tea.versions.names(kind)]

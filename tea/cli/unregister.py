@@ -11,7 +11,7 @@ async def unregister(command: Command, ref: RefArgument, reason: ReasonOption = 
     Runs that pinned a version still find its bytes.
     """
     async with command.platform() as tea:
-        library, found = await find(tea, ref)
+        library, found = await find(tea, ref, upto="component")
         head = await library.unregister(found.name, reason=reason)
     name = str(found.at(None))
     command.show(f"unregistered {name}", {"ref": name, "removed": list(head.removed)})

@@ -11,7 +11,7 @@ async def update(
     """Give a component a new implementation, as a new version."""
     check_version(version)
     async with command.platform() as tea:
-        library, found = await find(tea, ref)
+        library, found = await find(tea, ref, upto="component")
         config = await library.update(found.name, file, version=version, reason=reason)
     command.show(f"updated {config.ref}", summary(config))
     tell_changes(command, config)

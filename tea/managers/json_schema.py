@@ -98,7 +98,7 @@ def _fits(schema: JsonValue, value: JsonValue) -> bool:
     if not isinstance(schema, dict):
         return schema is True
     words = cast("dict[str, Any]", schema)
-    if words.keys() - _KNOWN or type(value) not in _TYPES.get(str(words.get("type")), ()):
+    if not words.keys() <= _KNOWN or type(value) not in _TYPES.get(str(words.get("type")), ()):
         return False
     if isinstance(value, dict):
         members, shown = cast("dict[str, Any]", value), words.get("properties", {})

@@ -168,8 +168,7 @@ class MemoryManager:
         Raises:
             StorageError: The events cannot be read.
         """
-        events = await asyncio.to_thread(self._events.read, scope.session)
-        return _summary(events)
+        return _summary(await self._read(scope.session))
 
     async def insights(self, scope: Scope) -> list[str]:
         """Return the texts of the newest 50 different events of kind `insight`, oldest first.
@@ -177,9 +176,13 @@ class MemoryManager:
         Raises:
             StorageError: The events cannot be read.
         """
-        events = await asyncio.to_thread(self._events.read, scope.session)
+        events = await self._read(scope.session)
         newest_first = dict.fromkeys(_told(event) for event in reversed(events) if event["kind"] == "insight")
         return list(newest_first)[:INSIGHTS_LIMIT][::-1]
+
+    async def _read(self, session: str) -> tuple[JsonObject, ...]:
+        """Return the events of a session; that a new one has none is known without a thread."""
+        return await asyncio.to_thread(self._events.read, session) if self._events.begun(session) else ()
 
     def _recall(self, scope: Scope, query: str, limit: int) -> list[JsonObject]:
         events = self._events.read(scope.session)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from tea.errors import BadInput, ProviderError
-from tea.managers.model_config import ModelConfig
+from tea.managers.model_config import OFFLINE, ModelConfig
 from tea.models.accounts import Accounts
 from tea.types import Attempt, JsonObject, Message, ModelRequest, ModelResponse, ReasoningPart, Response
 
@@ -29,7 +30,6 @@ class Delta:
 
 
 Listen = Callable[[Delta], None]
-OFFLINE = "offline"
 
 
 class Adapter(Protocol):
@@ -147,8 +147,17 @@ class ModelManager:
             return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, prices=prices))
         near = difflib.get_close_matches(wanted, self._configs, n=1)
         known = ", ".join(one.name for one in self.list()) or "none"
-        fix = f"did you mean {near[0]!r}?" if near else f"configured: {known}; leave out `model` for the default."
+        choice = f"configured: {known}; a model of a provider is written with it, as in openai/NAME."
+        fix = f"did you mean {near[0]!r}?" if near else choice
         raise ProviderError(f"No model is configured as {wanted[:80]!r}.", fix=fix)
+
+    def chain(self, config: ModelConfig) -> tuple[ModelConfig, ...]:
+        """Return who may answer in the end: a configuration, and those of its fallbacks that can be used."""
+        found = [config]
+        for name in config.fallbacks:
+            with suppress(ProviderError):
+                found.append(self.config(name))
+        return tuple(found)
 
     async def complete(self, request: ModelRequest, call_tool: CallTool, listen: Listen | None = None) -> ModelResponse:
         """Ask the request's model and return its complete answer; where it cannot, ask its fallbacks in order.
@@ -211,13 +220,13 @@ class ModelManager:
             if isinstance(adapter, Closing):
                 await adapter.close()
 
-    async def _ask(
+    def _ask(
         self, request: ModelRequest, config: ModelConfig, call_tool: CallTool, listen: Listen | None
-    ) -> ModelResponse:
+    ) -> Coroutine[Any, Any, ModelResponse]:
         adapter = self._adapter(config.name)
         if listen is not None and isinstance(adapter, Telling):
-            return await adapter.tell(request, config, listen)
-        return await adapter.complete(request, config, call_tool)
+            return adapter.tell(request, config, listen)
+        return adapter.complete(request, config, call_tool)
 
     def _check_fallbacks(self, config: ModelConfig) -> None:
         for name in config.fallbacks:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from difflib import get_close_matches
 from functools import cache
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -16,12 +19,18 @@ from tea.refs import check_name
 from tea.store.strict import Refused, dumps
 from tea.types import JsonObject
 
+OFFLINE = "offline"
 Provider = Literal["openai_chat", "openai_responses", "anthropic_messages"]
 CAPABILITIES = ("tools", "schema", "vision", "audio", "files", "streaming")
 LIMITS = ("concurrency", "requests_per_minute", "attempts", "attempt_seconds", "seconds")
 PRICES = ("input", "cached", "written", "output")
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")  # in capitals, as all do: what has small letters may be a key
+_KEY = re.compile(r"(?<![A-Za-z0-9])(?:sk[-_]|gsk_|xai-|hf_|pplx-|nvapi-|r8_|AIza)[A-Za-z0-9_-]{16,}")
+_KEY_FIELD = re.compile(
+    r"(?:api|access|secret)?[-_]?(?:key|token|secret|password|authorization|credentials?)|.*headers"
+)
+_NAMED = "name the variable that holds it as `key_env`; it stands in the environment, or in .env of the home."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +87,8 @@ class ModelConfig:
             BadInput: It is no usable configuration, or holds what looks like a key.
         """
         check_name(name, "a model")
+        if fault := _wording_fault(document):
+            raise BadInput(f"The model {name[:80]!r} is not usable: {fault[0]}.", fix=fault[1])
         given = {"provider": "openai_chat", "max_output": 8192, **document, "name": name}
         try:
             config = _reader().validate_json(dumps(given))
@@ -94,6 +105,63 @@ def _reader() -> TypeAdapter[ModelConfig]:
     return TypeAdapter(ModelConfig)
 
 
+def _wording_fault(document: JsonObject) -> tuple[str, str] | None:
+    """Return what is wrong with how a document is written; what may be a key is not repeated."""
+    options = document.get("options")
+    for name in map(str, (*document, *(cast("Mapping[str, Any]", options) if isinstance(options, Mapping) else ()))):
+        if _KEY_FIELD.fullmatch(name.lower()):
+            return f"{name!r} would hold a key", _NAMED
+    if _KEY.search(" ".join(_texts(document))):
+        return "it holds what looks like a key", _NAMED
+    for name in document:
+        if name not in _FIELDS[1:] and name != "name":
+            near = get_close_matches(name, [one for one in _FIELDS if one != name], n=1)
+            fix = f"did you mean {near[0]!r}?" if near else f"it may have {', '.join(_FIELDS)}."
+            return f"{name[:60]!r} is no setting of a model", fix
+    numbers = (one for field_name in ("prices", "limits") for one in _values(document.get(field_name)))
+    if any(isinstance(one, float) and not math.isfinite(one) for one in numbers):
+        return "a price or a limit is no number", "write a number from 0 on."
+    return None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a document, the names of its members too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, one in cast("Mapping[Any, Any]", value).items():
+            yield str(name)
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        for one in cast("list[Any]", value):
+            yield from _texts(one)
+
+
+def _values(value: Any) -> tuple[Any, ...]:
+    return tuple(cast("Mapping[str, Any]", value).values()) if isinstance(value, Mapping) else ()
+
+
+def _address_fault(base_url: str) -> tuple[str, str] | None:
+    """Return what is wrong with an address and how to mend it; it may hold a password, and is not repeated."""
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable, parts = False, urlsplit("")
+    if not usable or "@" in base_url or re.search(r"[\s\x00-\x1f\x7f\\]", base_url):
+        return "`base_url` is no address", "write http:// or https://, without a user or a password."
+    if "?" in base_url or "#" in base_url:
+        return "`base_url` has a query or a fragment", "leave out what stands behind ? and #."
+    for path in _PATHS:
+        if parts.path.rstrip("/").endswith(path):
+            return f"`base_url` ends in {path}, which is added to it", f"leave out {path}."
+    return None
+
+
+_PATHS = ("/chat/completions", "/responses", "/messages", "/models")
+_FIELDS = ("preset", *(one.name for one in fields(ModelConfig) if one.name != "name"))
+
+
 def _fault(config: ModelConfig) -> tuple[str, str] | None:
     """Return what is wrong with a configuration and how to mend it."""
     if config.provider not in get_args(Provider):
@@ -101,14 +169,18 @@ def _fault(config: ModelConfig) -> tuple[str, str] | None:
     for name in config.keys:
         if not _VARIABLE.fullmatch(name):
             return "`key_env` is no name of an environment variable", "put the key there, and name the variable here."
-    if config.base_url is not None and not re.fullmatch(r"https?://[^\s@]+", config.base_url):
-        return "`base_url` is no address", "write http:// or https://, without a user or a password."
+    if config.base_url is not None and (wrong := _address_fault(config.base_url)):
+        return wrong
+    if OFFLINE in config.fallbacks or config.name in config.fallbacks:
+        return "it falls back to itself, or to the offline solvers", "name another provider's configuration."
     known = {"capabilities": CAPABILITIES, "prices": PRICES, "limits": LIMITS}
     for field_name, names in known.items():
         if wrong := sorted(set(getattr(config, field_name)) - set(names)):
             return f"{field_name!r} knows no {wrong[0][:60]!r}", f"it may have {', '.join(names)}."
     if any(not 0 <= value < 1e9 for value in (*config.prices.values(), *config.limits.values())):
         return "a price or a limit is negative or too large", "write a number from 0 on."
+    if not all(config.limits.values()):
+        return "a limit is 0", "write more, or leave it out."
     if config.max_output is not None and config.max_output < 1:
         return "`max_output` is no number of tokens", "write how many an answer may have."
     return None

@@ -15,6 +15,7 @@ from tea.managers.prompt_template import Templates, check_template
 from tea.managers.prompt_text import replaced
 from tea.managers.variable import Variable
 from tea.manifest import Lineage, Manifest
+from tea.models.format import braced
 from tea.store.strict import Refused, as_json_object, dumps, loads
 from tea.types import JsonObject, JsonValue, Message, TextPart
 
@@ -128,7 +129,8 @@ class PromptManager:
             if faults := value_faults(prompt.variables[name], value, limit=1):
                 problem = f"The variable {name!r} of the prompt {prompt.name!r} is wrong: {faults[0]}."
                 raise BadArguments(problem, fix="follow its schema.")
-        return {name: deepcopy(schema.get("default")) for name, schema in prompt.variables.items()} | given
+        left_out = {name: one for name, one in prompt.variables.items() if name not in given}
+        return {name: deepcopy(one.get("default")) for name, one in left_out.items()} | given
 
     def render(self, prompt: Prompt, variables: JsonObject) -> tuple[Message, Message]:
         """Return the system message and the first user message.
@@ -165,7 +167,7 @@ class PromptManager:
 
         Args:
             prompt: What was asked.
-            text: JSON alone, or in the first fenced block that holds any.
+            text: JSON alone, in the first fenced block that holds any, or an object with words around it.
 
         Raises:
             BadOutput: There is no JSON, or it does not fit the schema.
@@ -175,7 +177,7 @@ class PromptManager:
         if len(text) > OUTPUT_LIMIT:
             raise BadOutput("The answer is longer than 4 MiB.", fix="answer more briefly.")
         reason = "it is empty"
-        for candidate in (text, *_fenced(text)):
+        for candidate in (text, *_fenced(text), *filter(None, [braced(text)])):
             try:
                 value = loads(candidate.encode("utf-8", "surrogatepass"))
             except Refused as error:

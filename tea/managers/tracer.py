@@ -16,6 +16,7 @@ from tea.errors import BadInput
 from tea.managers.version import timestamp
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
+from tea.store.lines import Wanted
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
@@ -191,15 +192,20 @@ class Tracer:
         writer = self.store.resume(run)
         return self._trace(writer, first.session if first else run, first.task if first else run)
 
-    def records(self, run: str, start: int = 0) -> Iterator[TraceRecord]:
+    def records(self, run: str, start: int = 0, wanted: Wanted | None = None) -> Iterator[TraceRecord]:
         """Yield a run's records in order.
+
+        Args:
+            run: The run.
+            start: Number of the first record.
+            wanted: Tells of a line whether its record is given out; all are verified, which costs a fifth.
 
         Raises:
             BadInput: There is no such run.
             Damaged: The journal is not what was written; the error names the line.
         """
         blobs = self.store.blobs(run)
-        for record in self.store.read(run, start):
+        for record in self.store.read(run, start, wanted):
             yield _record(record, blobs.get)
 
     def remove(self, run: str) -> int:

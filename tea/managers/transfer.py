@@ -202,7 +202,8 @@ def _check_head(head: Head, versions: Mapping[str, object]) -> None:
     named = {*head.aliases.values(), *head.states, *head.removed, *filter(None, [head.current])}
     for alias in head.aliases:
         check_alias(alias)
-    if named - versions.keys() or head.current in head.removed or not 0 < (head.undo or 1) <= max(1, head.number - 1):
+    earlier = head.undo is None or 0 < head.undo < head.number
+    if named - versions.keys() or head.current in head.removed or not earlier:
         raise BadInput(f"its change {head.number} is about versions that are not there.", fix=_FIX)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -61,7 +62,8 @@ class VersionManager(Stored):
                     raise
                 continue
             if current:
-                self._point(kind, name, manifest.version, author, manifest.reason, head)
+                with suppress(UnknownComponent):  # whoever took it out of sight meanwhile came after it
+                    self._point(kind, name, manifest.version, author, manifest.reason, head)
             elif head.number == 0:
                 self._advance(kind, name, lambda head: head, author, manifest.reason)
             return manifest
@@ -94,15 +96,18 @@ class VersionManager(Stored):
         Raises:
             RegistryError: There is no earlier pointer.
         """
-        head = self.head(kind, name)
-        target = self._head(kind, name, head.undo) if head.undo else None
-        while target is not None and target.current in head.removed:
-            target = self._head(kind, name, target.undo) if target.undo else None
-        if target is None or target.current is None:
-            problem = f"{kind}:{name} has no earlier pointer to go back to."
-            raise RegistryError(problem, fix=f"`tea history {kind}:{name}` shows its versions; use `tea restore`.")
-        why = reason or f"rolled back from {head.current}"
-        return self._advance(kind, name, lambda h: replace(h, current=target.current, undo=target.undo), author, why)
+
+        def change(head: Head) -> Head:
+            target = self._head(kind, name, head.undo) if head.undo else None
+            while target is not None and target.current in head.removed:
+                target = self._head(kind, name, target.undo) if target.undo else None
+            if target is None or target.current is None:
+                problem = f"{kind}:{name} has no earlier pointer to go back to."
+                raise RegistryError(problem, fix=f"`tea history {kind}:{name}` shows its versions; use `tea restore`.")
+            why = reason or f"rolled back from {head.current}"
+            return replace(head, current=target.current, undo=target.undo, reason=why)
+
+        return self._advance(kind, name, change, author, None)
 
     def unregister(self, kind: Kind, name: str, *, author: str | None = None, reason: str = "") -> Head:
         """Take a component out of sight; its bytes stay for runs that pinned them."""
@@ -124,6 +129,7 @@ class VersionManager(Stored):
         version = self._in_sight(ref).version
 
         def change(head: Head) -> Head:
+            _check_in_sight(head, ref.at(version))
             rest = {v: s for v, s in head.states.items() if v != version}
             return replace(head, states=rest if state == "active" else {**rest, version: state})
 
@@ -137,7 +143,11 @@ class VersionManager(Stored):
         """
         check_alias(alias)
         version = self._in_sight(ref).version
-        change: Callable[[Head], Head] = lambda head: replace(head, aliases={**head.aliases, alias: version})  # noqa: E731
+
+        def change(head: Head) -> Head:
+            _check_in_sight(head, ref.at(version))
+            return replace(head, aliases={**head.aliases, alias: version})
+
         return self._advance(ref.kind, ref.name, change, author, reason or f"{alias} is {version}")
 
     def unalias(self, kind: Kind, name: str, alias: str, *, author: str | None = None, reason: str = "") -> Head:
@@ -194,10 +204,11 @@ class VersionManager(Stored):
         version and its first head.
         """
         kind, name = manifest.kind, manifest.name
-        if head.number and manifest.lineage.how != "bundled":
+        bundled = manifest.lineage.how == "bundled"
+        if head.number and not bundled:
             return None
         found = self._by_digest(Ref(kind=kind, name=name, selector=manifest.digest))
-        if found is None or version not in (None, found.version):
+        if found is None or (version not in (None, found.version) and not bundled):
             return None
         if head.number == 0:
             self._point(kind, name, found.version, author, found.reason, head)
@@ -206,7 +217,11 @@ class VersionManager(Stored):
     def _point(
         self, kind: Kind, name: str, version: str, author: str | None, reason: str, known: Head | None = None
     ) -> Head:
+        before = () if known is None else known.removed  # a number whose file was lost may be given anew
+
         def change(head: Head) -> Head:
+            if version in head.removed and version not in before:
+                raise _gone(Ref(kind=kind, name=name, selector=version))
             undo = head.undo if head.current == version else (head.number if head.current else None)
             removed = tuple(v for v in head.removed if v != version)
             return replace(head, current=version, undo=undo, removed=removed)
@@ -219,18 +234,30 @@ class VersionManager(Stored):
         name: str,
         change: Callable[[Head], Head],
         author: str | None,
-        reason: str,
+        reason: str | None,
         known: Head | None = None,
     ) -> Head:
-        """Write the next head, made from the newest, which may be `known`."""
+        """Write the next head, made from the newest, which may be `known`; without a reason `change` gives one."""
         for _ in range(_ATTEMPTS):
             head, known = known or self.head(kind, name), None
-            made = replace(change(head), author=author or operator(), reason=reason, time=timestamp())
+            made = change(head)
+            why = made.reason if reason is None else reason
+            made = replace(made, author=author or operator(), reason=why, time=timestamp())
             try:
                 return replace(made, number=self.store.advance(kind, name, made.to_json(), head.number))
             except Conflict:
                 continue
         raise Conflict(f"{kind}:{name} is being changed by many at once.", fix="try again.")
+
+
+def _check_in_sight(head: Head, ref: Ref) -> None:
+    """Refuse a change of what somebody took out of sight since it was looked at."""
+    if head.current is None or ref.selector in head.removed:
+        raise _gone(ref)
+
+
+def _gone(ref: Ref) -> UnknownComponent:
+    return UnknownComponent(f"{ref} was taken out of sight meanwhile.", fix=f"`tea history {ref.at(None)}` shows more.")
 
 
 def _without(versions: Sequence[str], head: Head) -> Head:

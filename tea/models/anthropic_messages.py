@@ -7,7 +7,7 @@ extended-thinking beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from tea.errors import ProviderError
 from tea.managers.model import Delta
@@ -15,6 +15,7 @@ from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.format import (
     Encode,
+    Sdk,
     Wishes,
     assembled,
     count,
@@ -26,14 +27,15 @@ from tea.models.format import (
     members,
     plain,
     stable,
-    strict,
     thoughts,
     words,
     woven,
 )
+from tea.models.schema import ANTHROPIC, wanted
 from tea.models.sse import Sent
 from tea.types import (
     DataPart,
+    Finish,
     JsonObject,
     MediaPart,
     Message,
@@ -44,14 +46,15 @@ from tea.types import (
     Usage,
 )
 
-_FINISH: dict[Any, Literal["stop", "length", "calls", "refusal"]] = {
+_FINISH: dict[Any, Finish] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "tool_use": "calls",
     "refusal": "refusal",
 }
+_UNUSABLE: dict[Any, str] = {"pause_turn": "The answer was interrupted by its provider before it ended."}
 _CHOICE = {"auto": "auto", "required": "any", "none": "none"}
-_LASTING = ("overloaded_error", "api_error", "rate_limit_error", "timeout_error")
+_PASSING = ("overloaded_error", "api_error", "rate_limit_error", "timeout_error")
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 _USER, _ASSISTANT = b'{"role":"user","content":[', b'{"role":"assistant","content":['
 _TURNS_CACHED = 2
@@ -63,9 +66,10 @@ class AnthropicMessages:
     """The format of `POST /v1/messages`."""
 
     name = "anthropic_messages"
-    sdk: Literal["openai", "anthropic"] = "anthropic"
+    sdk: Sdk = "anthropic"
     path = "/v1/messages"
     base_url = "https://api.anthropic.com"
+    reach = ANTHROPIC
     relents: Mapping[str, JsonObject] = {}
 
     def body(
@@ -79,8 +83,8 @@ class AnthropicMessages:
             choice = {"type": _CHOICE[request.tool_choice]}
             single = {} if request.parallel or request.tool_choice == "none" else {"disable_parallel_tool_use": True}
             members["tool_choice"] = encoded({**choice, **single})
-        if request.output is not None and "schema" in config.capabilities and strict(request.output):
-            members["output_config"] = stable({"format": {"type": "json_schema", "schema": request.output}})
+        if form := wanted(request, config, self.reach):
+            members["output_config"] = stable({"format": {"type": "json_schema", "schema": form[0]}})
         members |= {name: stable(value) for name, value in _options(config, limit).items()}
         system = [plain(message) for message in request.messages if message.role == "system"]
         if text := "\n\n".join(filter(None, system)):
@@ -121,9 +125,9 @@ class AnthropicMessages:
                 case _:
                     pass
         return ModelResponse(
-            text="".join(texts),
+            text="".join(texts) or str(member(document, "stop_details").get("explanation") or ""),
             calls=tuple(wishes.calls),
-            unusable=wishes.unusable,
+            unusable=wishes.unusable or _UNUSABLE.get(document.get("stop_reason"), ""),
             reasoning=tuple(thought),
             usage=_usage(member(document, "usage")),
             finish=_FINISH.get(document.get("stop_reason"), "stop"),
@@ -142,7 +146,7 @@ class MessageAssembly:
         self._message: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, list[str]] = {}
-        self._stopped = False
+        self.done = False
 
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event; those it does not know are new and harmless."""
@@ -159,18 +163,18 @@ class MessageAssembly:
                 known = {name: value for name, value in member(event, "usage").items() if value is not None}
                 self._message["usage"] = member(self._message, "usage") | known
             case "message_stop":
-                self._stopped = True
+                self.done = True
             case "error":
                 error = member(event, "error")
                 problem = str(error.get("message") or error.get("type"))[:300]
-                raise Fault(problem, again=error.get("type") in _LASTING)
+                raise Fault(problem, again=error.get("type") in _PASSING)
             case _:
                 pass
         return []
 
     def document(self) -> JsonObject:
         """Return the message."""
-        if not self._stopped or not self._message:
+        if not self.done or not self._message:
             raise Fault("the stream ended before the answer did", again=True)
         for index, pieces in self._inputs.items():
             self._blocks[index]["input"] = "".join(pieces) or {}
@@ -254,7 +258,7 @@ def _block(part: TextPart | MediaPart | DataPart, media: Mapping[str, bytes]) ->
         return {"type": "image", "source": source}
     if part.type == "file" and part.media_type == "application/pdf":
         return {"type": "document", "source": source}
-    problem = f"A {part.type} of type {part.media_type!r} cannot be sent to this model."
+    problem = f"The {part.type} of type {part.media_type!r} cannot be sent to this model."
     raise ProviderError(problem, fix="give it as text, an image or a PDF, or choose another model.")
 
 

@@ -14,7 +14,7 @@ from tea.models.format import Format
 from tea.models.line import Line
 from tea.models.openai_chat import OpenAIChat
 from tea.models.openai_responses import OpenAIResponses
-from tea.models.presets import PRESETS, preset
+from tea.models.presets import PRESETS, placed, preset
 from tea.models.retrying import Retrying
 from tea.models.wire import WireModel
 from tea.types import JsonObject, as_object
@@ -37,6 +37,10 @@ def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None) -
         ProviderError: None of its keys is set.
     """
     found = {name: key for name in config.keys if (key := keys(name))}
+    for name, key in found.items():
+        if not (key.isascii() and key.isprintable()):
+            problem = f"The model {config.name!r} cannot be used: {name} holds what no key does."
+            raise ProviderError(problem, fix="set it to the key alone, in one line and without quotation marks.")
     if config.keys and not found:
         problem = f"The model {config.name!r} cannot be used: {' or '.join(config.keys)} is not set."
         raise ProviderError(problem, fix=f"set {config.keys[0]} in the environment, or in .env of the home.")
@@ -44,7 +48,7 @@ def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None) -
     seconds = config.limits.get("attempt_seconds", ATTEMPT_SECONDS)
     shared = accounts or Accounts()
     _state(shared, config, keys)
-    line = Line(format.sdk, config.base_url or format.base_url, found, seconds, shared)
+    line = Line(format.sdk, _address(config), found, seconds, shared)
     return WireModel(format, line, Retrying(config.limits))
 
 
@@ -56,6 +60,7 @@ def offer(models: ModelManager, config: ModelConfig, keys: Keys) -> None:
         config: What to reach.
         keys: Gives a key by the name of its variable.
     """
+    config = placed(config, keys)
     _state(models.accounts, config, keys)
     models.offer(config, partial(connect, config, keys, models.accounts))
 
@@ -101,11 +106,20 @@ def offer_presets(models: ModelManager, keys: Keys) -> None:
     for name in PRESETS:
         if not models.knows(name):
             config = preset(name)
-            models.offer(config, partial(connect, config, keys, models.accounts), listed=any(map(keys, config.keys)))
+            listed = any(map(keys, config.keys))
+            config = placed(config, keys) if listed else config
+            models.offer(config, partial(connect, config, keys, models.accounts), listed=listed)
 
 
 def _state(accounts: Accounts, config: ModelConfig, keys: Keys) -> None:
     """Let the limits that a configuration states count for all that share its keys, before it is first used."""
     found = [key for name in config.keys if (key := keys(name))]
     if found or not config.keys:
-        accounts.state(config.base_url or FORMATS[config.provider].base_url, found, config.name, config.limits)
+        accounts.state(_address(config), found, config.name, config.limits)
+
+
+def _address(config: ModelConfig) -> str:
+    """Return where a format's paths begin; a version that they begin with may stand in the address, too."""
+    format = FORMATS[config.provider]
+    address = (config.base_url or format.base_url).rstrip("/")
+    return address.removesuffix("/v1") if format.path.startswith("/v1/") else address

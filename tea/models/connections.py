@@ -1,14 +1,16 @@
-"""The connections of a line: the SDK's own client over aiohttp, without the work that no question needs.
+"""The connections of a line: the SDK's own pool over aiohttp, and how a question went, for those behind it.
 
-An ordinary client of httpx merges addresses, headers and cookies into each request, and looks for redirects, logins and
-cookies around each response: a third of what a question costs. A line's requests are whole, and are never redirected.
+The SDK puts a request together from its options, keys and platform, which costs more than to send it. Two questions to
+one address with one key differ in their bodies only, so the first goes through the SDK, and those behind it are what it
+made, with a body of their own, on the same connections.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-_WHOLE = ("content", "headers", "timeout", "extensions")
+_OF_ONE = ("content-length", "idempotency-key")  # what belongs to one question, and to no other
 
 
 def connections(sdk: Any, base_url: str, seconds: float) -> Any:
@@ -20,21 +22,47 @@ def connections(sdk: Any, base_url: str, seconds: float) -> Any:
         seconds: How long the connection may be silent.
     """
     verify = {} if base_url.startswith("https:") else {"verify": False}
-    pool: Any = sdk.DefaultAioHttpClient(follow_redirects=False, timeout=seconds, **verify)
-    build, usual = pool.build_request, pool.build_request("POST", base_url)
+    return sdk.DefaultAioHttpClient(follow_redirects=False, timeout=seconds, **verify)
 
-    def build_request(method: str, url: Any, **given: Any) -> Any:
-        if any(value for name, value in given.items() if name not in _WHOLE):
-            return build(method, url, **given)
-        extensions: dict[str, Any] = {**usual.extensions, **(given.get("extensions") or {})}
-        return type(usual)(
-            method, url, content=given.get("content"), headers=given.get("headers"), extensions=extensions
-        )
 
-    async def send(request: Any, **options: Any) -> Any:
-        response = await pool._transport_for_url(request.url).handle_async_request(request)
-        response.request = request
-        return response
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A request as the SDKs' transport over aiohttp looks at one."""
 
-    pool.build_request, pool.send = build_request, send
-    return pool
+    method: str
+    url: str
+    headers: dict[str, str]
+    extensions: dict[str, Any]
+    content: bytes
+
+
+class Way:
+    """How the SDK sent a question that was answered; others go the same way.
+
+    Args:
+        pool: The connections.
+        client: The SDK's client, which knows what an error is.
+        request: What it sent.
+    """
+
+    def __init__(self, pool: Any, client: Any, request: Any) -> None:
+        self._client = client
+        self._transport: Any = pool._transport_for_url(request.url)
+        self._url, self._extensions = str(request.url), dict(request.extensions)
+        self._headers = {name: value for name, value in request.headers.multi_items() if name.lower() not in _OF_ONE}
+
+    async def send(self, body: bytes) -> Any:
+        """Return the response to a body, unread.
+
+        Raises:
+            Exception: As the SDK's client raises it.
+        """
+        question = _Question("POST", self._url, self._headers, self._extensions, body)
+        response = await self._transport.handle_async_request(question)
+        if response.is_success:
+            return response
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        raise self._client._make_status_error_from_response(response)

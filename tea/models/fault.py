@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import math
 import time
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +14,7 @@ class Fault(Exception):
     """A try that failed; it never leaves `tea.models`.
 
     Args:
-        problem: What went wrong, in words.
+        problem: What went wrong, in words; some come from the provider, so line breaks and the like are taken out.
         again: Whether another try may succeed.
         status: The HTTP status, if there was a response.
         wait: Seconds that the provider asks to wait.
@@ -21,7 +22,8 @@ class Fault(Exception):
 
     def __init__(self, problem: str, *, again: bool, status: int | None = None, wait: float | None = None) -> None:
         super().__init__(problem)
-        self.problem, self.again, self.status, self.wait = problem, again, status, wait
+        self.problem = " ".join("".join(one if one.isprintable() else " " for one in problem).split())
+        self.again, self.status, self.wait = again, status, wait
 
 
 def repeatable(status: int) -> bool:
@@ -41,7 +43,7 @@ def remedy(status: int | None, keys: Sequence[str] = ()) -> str:
             return f"check the key in {' or '.join(keys)}, and what it may use."
         case 401 | 403:
             return "the server wants a key: name the variable that holds it as `key_env`."
-        case 404:
+        case 301 | 302 | 307 | 308 | 404 | 405:
             return "check its base_url and the model's id."
         case 400 | 413 | 422:
             return "see what the provider says; perhaps the model lacks a capability that its configuration states."
@@ -73,4 +75,4 @@ def _number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if 0 <= value < 86_400 else None
+    return value if 0 <= value < math.inf else None

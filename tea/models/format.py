@@ -12,6 +12,7 @@ from tea.errors import ProviderError
 from tea.managers.model import Delta
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
+from tea.models.schema import Reach
 from tea.models.sse import Sent
 from tea.store.strict import Refused, loads
 from tea.types import (
@@ -27,13 +28,19 @@ from tea.types import (
     Usage,
 )
 
+Sdk = Literal["openai", "anthropic"]
 BYTES_PER_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
 Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
 """Gives the pieces of messages in the format's own form, with the contents of their media; some may be empty."""
 
 
 class Assembly(Protocol):
-    """Puts a streamed answer together."""
+    """Puts a streamed answer together; it is `done` when nothing more belongs to it."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is whole."""
+        ...
 
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event and return what a listener is told of it.
@@ -60,13 +67,15 @@ class Format(Protocol):
         sdk: The package whose client carries it.
         path: Where questions are posted, below the base URL.
         base_url: Where its provider is.
+        reach: What of a schema its provider enforces.
         relents: Members of a question that avoid a refusal (status 400), by words of the refusal in lower case.
     """
 
     name: str
-    sdk: Literal["openai", "anthropic"]
+    sdk: Sdk
     path: str
     base_url: str
+    reach: Reach
     relents: Mapping[str, JsonObject]
 
     def body(
@@ -133,6 +142,13 @@ def decoded(data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Fault("what came back is no JSON object", again=True)
     return cast("dict[str, Any]", value)
+
+
+def braced(text: str) -> str:
+    """Return a text from its first brace to its last, behind what a model thinks aloud; empty where there is none."""
+    said = text.rpartition("</think>")[2]
+    begin, end = said.find("{"), said.rfind("}")
+    return said[begin : end + 1] if begin >= 0 else ""
 
 
 def words(part: TextPart | DataPart) -> str:
@@ -227,34 +243,6 @@ def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) ->
     written = min(used.written_tokens, asked - cached)
     update = {"input_tokens": asked, "cached_tokens": cached, "written_tokens": written, "output_tokens": answered}
     return used.model_copy(update=update)
-
-
-def strict(schema: object) -> bool:
-    """Tell whether a schema keeps to what providers can enforce: closed objects whose members are all required."""
-    if isinstance(schema, list):
-        return all(strict(one) for one in cast("list[object]", schema))
-    if not isinstance(schema, dict):
-        return True
-    given = cast("dict[str, Any]", schema)
-    if given.get("type") == "object" or "properties" in given:
-        members = cast("dict[str, Any]", given.get("properties", {}))
-        if given.get("additionalProperties") is not False or set(given.get("required", ())) != set(members):
-            return False
-    return all(strict(value) for value in given.values())
-
-
-def closed(schema: JsonObject) -> dict[str, Any]:
-    """Return a schema whose objects have exactly the members they name, as providers want it to enforce it."""
-    found = {name: _closed(value) for name, value in schema.items() if name != "default"}
-    if isinstance(found.get("properties"), dict):
-        found |= {"additionalProperties": False, "required": list(found["properties"])}
-    return found
-
-
-def _closed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return closed(cast("dict[str, Any]", value))
-    return [_closed(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def member(value: JsonObject, name: str) -> dict[str, Any]:

@@ -12,26 +12,36 @@ from tea.types import Message
 V = TypeVar("V")
 
 
+class _Held(weakref.ref[Message], Generic[V]):
+    """A message, as long as it lives, with what was made of it: one object, as there are many."""
+
+    __slots__ = ("key", "value")
+    key: int
+    value: V
+
+
 class Kept(Generic[V]):
     """Values by the very message that they were made of; they go when it goes, before another can take its place."""
 
     def __init__(self) -> None:
-        self._values: dict[int, V] = {}
-        self._living: dict[int, weakref.ref[Message]] = {}
+        held = self._held = dict[int, _Held[V]]()
+
+        def gone(one: weakref.ref[Message]) -> None:
+            assert isinstance(one, _Held)
+            if held.get(one.key) is one:
+                del held[one.key]
+
+        self._gone = gone
 
     def get(self, message: Message) -> V | None:
         """Return what was made of this message, None if nothing was."""
-        return self._values.get(id(message))
+        one = self._held.get(id(message))
+        return None if one is None else one.value
 
     def put(self, message: Message, value: V) -> V:
         """Keep what was made of this message, and return it."""
-        key, values, living = id(message), self._values, self._living
-
-        def gone(reference: weakref.ref[Message]) -> None:
-            if living.get(key) is reference:
-                del living[key], values[key]
-
-        living[key], values[key] = weakref.ref(message, gone), value
+        one = self._held[id(message)] = _Held(message, self._gone)
+        one.key, one.value = id(message), value
         return value
 
 

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
-from tea.models.connections import connections
+from tea.models.connections import Way, connections
+from tea.models.disguises import disguises
 from tea.models.fault import Fault, remedy, repeatable, retry_after
-from tea.models.format import decoded
+from tea.models.format import Sdk, decoded
 from tea.models.sse import MOST_BYTES
 
-Sdk = Literal["openai", "anthropic"]
+Take = Callable[[bytes], bool | None]
+"""Takes the next bytes, and tells whether the answer is whole, if it can."""
 NO_KEY = "none"
 REST = 60.0
+ENDING = 1.0  # seconds that a response has to end in once it is whole; then the connection can be used again
 _LASTING = ("insufficient_quota",)  # a 429 that no waiting mends
+_AGAIN: Mapping[str, bool] = {"true": True, "false": False}  # what the SDKs heed before any status
 SHORTEST_SECRET = 8  # a shorter one is no secret, and would be found in ordinary words
 # The SDKs' own header of `with_streaming_response`: the response comes back unread and unparsed.
 _RAW: Mapping[str, str] = {"X-Stainless-Raw-Response": "stream", "Accept-Encoding": "identity"}
+_FORM: Mapping[str, str] = {**_RAW, "Content-Type": "multipart/form-data"}
 
 
 class Line:
@@ -43,6 +51,7 @@ class Line:
         shared = accounts or Accounts()
         self._accounts = {name: shared.of(base_url, keys.get(name, "")) for name in keys or ("",)}
         self._clients: dict[str, Any] = {}
+        self._ways: dict[tuple[str, str], Way] = {}
         self._http: Any = None
         self._listed = ""
 
@@ -64,9 +73,9 @@ class Line:
             ProviderError: It cannot be reached, or lists none.
         """
         path = "/models" if self._sdk == "openai" else "/v1/models"
+        pieces: list[bytes] = []
         try:
-            exchange = self._exchange(lambda client: client.get(path, cast_to=object, options=_options()))
-            pieces = [piece async for piece in exchange]
+            await self._exchange(lambda name: _unread(self._clients[name].get, path), pieces.append)
             found = [str(one["id"]) for one in decoded(b"".join(pieces)).get("data") or ()]
         except Fault as error:
             problem = f"The server at {self._base_url} does not list its models: {error.problem.rstrip('. ')}."
@@ -75,17 +84,14 @@ class Line:
             raise ProviderError(f"The server at {self._base_url} has no model.", fix="load one there, or name it.")
         return found
 
-    def post(self, path: str, body: bytes) -> AsyncGenerator[bytes]:
-        """Send a body and give the response's bytes as they come."""
-        where = self._base_url.rstrip("/") + path  # whole, so that the SDK need not put it together each time
-        return self._exchange(lambda client: client.post(where, cast_to=object, content=body, options=_options()))
+    def post(self, path: str, body: bytes, take: Take) -> Coroutine[Any, Any, None]:
+        """Send a body and give `take` the response's bytes as they come."""
+        return self._exchange(partial(self._asked, path, body), take)
 
-    def upload(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str]) -> AsyncGenerator[bytes]:
-        """Send a form with a file (its name, content and media type) and give the response's bytes as they come."""
-        options = _options({"Content-Type": "multipart/form-data"})
-        return self._exchange(
-            lambda client: client.post(path, cast_to=object, body=fields, files=[("file", file)], options=options)
-        )
+    async def upload(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str], take: Take) -> None:
+        """Send a form with a file (its name, content and media type) and give `take` the response's bytes."""
+        form: dict[str, Any] = {"body": fields, "files": [("file", file)], "headers": _FORM}
+        await self._exchange(lambda name: _unread(self._clients[name].post, path, **form), take)
 
     def cleaned(self, data: bytes) -> bytes:
         """Return what came from a provider without keys: some repeat what they were sent."""
@@ -97,33 +103,49 @@ class Line:
     async def close(self) -> None:
         """End all connections."""
         self._clients.clear()
+        self._ways.clear()
         if self._http is not None:
             http, self._http = self._http, None
             await http.aclose()
 
-    async def _exchange(self, send: Callable[[Any], Awaitable[Any]]) -> AsyncGenerator[bytes]:
+    async def _exchange(self, send: Callable[[str], Awaitable[Any]], take: Take) -> None:
         name = self._key()
         response: Any = None
-        size = 0
+        size, taking, is_whole = 0, False, False
         await self._accounts[name].enter()
         try:
-            client = await self._client(name)  # the first time it is imported, which is no fault of the provider's
-            async with asyncio.timeout(self._seconds):
-                response = (await send(client)).http_response
+            await self._client(name)  # the first time it is imported, which is no fault of the provider's
+            async with asyncio.timeout(self._seconds) as limit:
+                response = await send(name)
                 async for chunk in response.aiter_bytes():
                     if (size := size + len(chunk)) > MOST_BYTES:
                         raise Fault("the answer is larger than 32 MiB", again=False)
-                    yield chunk
-        except TimeoutError as error:
-            raise Fault(f"no answer within {self._seconds:g} seconds", again=True) from error
-        except (Fault, ProviderError):
-            raise
-        except Exception as error:  # the SDK's own, and those of whatever carries it
+                    taking = True
+                    if take(chunk) and not is_whole:
+                        is_whole = True
+                        limit.reschedule(asyncio.get_running_loop().time() + ENDING)
+                    taking = False
+        except Exception as error:
+            if is_whole:
+                return  # whatever comes behind an answer, or never comes, takes nothing from it
+            if taking or isinstance(error, Fault | ProviderError):
+                raise
+            if isinstance(error, TimeoutError):
+                raise Fault(f"no answer within {self._seconds:g} seconds", again=True) from error
             raise self._fault(error, name) from None  # its words may hold the key
         finally:
             self._accounts[name].leave()
             if response is not None:
                 await response.aclose()
+
+    async def _asked(self, path: str, body: bytes, name: str) -> Any:
+        """Return the response to a question: the first to an address through the SDK, others as it sent that one."""
+        if way := self._ways.get((name, path)):
+            return await way.send(body)
+        client = self._clients[name]
+        response = await _unread(client.post, path, content=body)
+        self._ways[name, path] = Way(self._http, client, response.request)
+        return response
 
     async def _client(self, name: str) -> Any:
         if name not in self._clients:
@@ -131,13 +153,16 @@ class Line:
             if self._http is None:
                 self._http = connections(sdk, self._base_url, self._seconds)
             make = sdk.AsyncOpenAI if self._sdk == "openai" else sdk.AsyncAnthropic
-            self._clients[name] = make(
+            client = make(
                 api_key=self._keys.get(name, NO_KEY),
                 base_url=self._base_url,
                 max_retries=0,
                 timeout=self._seconds,
                 http_client=self._http,
             )
+            if not _at_home(self._sdk, self._base_url):  # what the environment says of the provider is not for others
+                client._custom_headers, client.organization, client.project = {}, None, None
+            self._clients[name] = client
         return self._clients[name]
 
     def _key(self) -> str:
@@ -150,12 +175,13 @@ class Line:
         status = getattr(error, "status_code", None)
         if not isinstance(status, int):
             cause = error.__cause__ or error
-            if type(cause).__name__.startswith("Connect") and "onnect call failed" in str(cause):
+            if "onnect call failed" in str(cause):
                 return Fault(f"nothing answers at {self._base_url}", again=True)
             words = f"the connection failed ({type(cause).__name__}: {self._words(str(cause))[:160]})"
             return Fault(words.replace(": )", ")"), again=True)
         headers = cast("Mapping[str, str]", getattr(getattr(error, "response", None), "headers", {}))
-        wait, again = retry_after(headers), repeatable(status) and _code(error) not in _LASTING
+        told = _AGAIN.get(headers.get("x-should-retry", ""), repeatable(status))
+        wait, again = retry_after(headers), told and _code(error) not in _LASTING
         if status in (401, 403, 429) and name:
             self._accounts[name].rest(REST if wait is None else wait)
             if not all(one.resting for one in self._accounts.values()):
@@ -164,12 +190,18 @@ class Line:
         return Fault(words, again=again, status=status, wait=wait)
 
     def _words(self, text: str) -> str:
-        return " ".join(self.cleaned(text.encode("utf-8", "replace")).decode().split())
+        """Return words of an error without keys, in whatever form; they are cut off only then."""
+        for name, key in self._keys.items():
+            for form in sorted(set(disguises(key)), key=len, reverse=True) if len(key) >= SHORTEST_SECRET else ():
+                text = text.replace(form, f"<secret:{name}>")
+        return " ".join(text.encode("utf-8", "replace").decode().split())
 
 
-def _options(headers: Mapping[str, str] = _RAW) -> dict[str, Any]:
-    """Return the SDK's options of a request whose response comes back unread."""
-    return {"headers": {**_RAW, **headers}}
+async def _unread(
+    send: Callable[..., Awaitable[Any]], path: str, *, headers: Mapping[str, str] = _RAW, **given: Any
+) -> Any:
+    """Send through an SDK's client and return the response, whose body nobody has read."""
+    return (await send(path, cast_to=object, options={"headers": headers}, **given)).http_response
 
 
 def _imported(sdk: Sdk) -> Any:
@@ -183,6 +215,15 @@ def _imported(sdk: Sdk) -> Any:
     return anthropic
 
 
+def _at_home(sdk: Sdk, base_url: str) -> bool:
+    """Tell whether an address is the SDK's own provider, or what the environment names in its place."""
+    host, domain = urlsplit(base_url).hostname or "", f"{sdk}.com"
+    named, here = (
+        one.strip().rstrip("/").removesuffix("/v1") for one in (os.environ.get(f"{sdk.upper()}_BASE_URL", ""), base_url)
+    )
+    return host == domain or host.endswith(f".{domain}") or here == named
+
+
 def _code(error: Exception) -> object:
     """Return the code that a provider gives an error."""
     body = cast("dict[str, Any]", getattr(error, "body", None))
@@ -191,8 +232,11 @@ def _code(error: Exception) -> object:
 
 def _said(error: Exception) -> str:
     """Return what a provider says of an error."""
-    body = getattr(error, "body", None)
-    while isinstance(body, dict):
+    body: Any = getattr(error, "body", None)
+    while body and isinstance(body, dict | list):
+        if isinstance(body, list):  # where Gemini puts its errors
+            body = cast("list[Any]", body)[0]
+            continue
         inner = cast("dict[str, Any]", body)
-        body = inner.get("error") or inner.get("message") or inner.get("type") or ""
+        body = next((inner[name] for name in ("error", "message", "detail", "type") if inner.get(name)), "")
     return str(body or getattr(error, "message", "") or type(error).__name__)

@@ -26,8 +26,9 @@ async def transcribe(line: Line, config: ModelConfig, sound: bytes, media_type: 
         fix = f"convert it to {', '.join(sorted(_ENDINGS))}."
         raise ProviderError(f"A sound of type {media_type[:60]!r} cannot be transcribed.", fix=fix)
     file = f"sound.{_ENDINGS[media_type]}", sound, media_type
+    pieces: list[bytes] = []
     try:
-        pieces = [piece async for piece in line.upload("/audio/transcriptions", {"model": config.model}, file)]
+        await line.upload("/audio/transcriptions", {"model": config.model}, file, pieces.append)
         document = decoded(line.cleaned(b"".join(pieces)))
     except Fault as error:
         problem = f"The model {config.name!r} did not transcribe: {error.problem.rstrip('. ')}."

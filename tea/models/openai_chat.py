@@ -9,7 +9,8 @@ wants it back under the same name, with the calls that it led to.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
+from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
 from tea.managers.model import Delta
@@ -17,6 +18,7 @@ from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.format import (
     Encode,
+    Sdk,
     Wishes,
     assembled,
     count,
@@ -28,24 +30,25 @@ from tea.models.format import (
     members,
     plain,
     stable,
-    strict,
     thoughts,
     words,
 )
+from tea.models.schema import OPENAI, wanted
 from tea.models.sse import Sent
 from tea.types import (
     DataPart,
+    Finish,
     JsonObject,
-    MediaPart,
     Message,
     ModelRequest,
     ModelResponse,
+    Part,
     ReasoningPart,
     TextPart,
     Usage,
 )
 
-_FINISH: dict[Any, Literal["stop", "length", "calls", "refusal"]] = {
+_FINISH: dict[Any, Finish] = {
     "stop": "stop",
     "length": "length",
     "tool_calls": "calls",
@@ -59,9 +62,10 @@ class OpenAIChat:
     """The format of `POST /chat/completions`."""
 
     name = "openai_chat"
-    sdk: Literal["openai", "anthropic"] = "openai"
+    sdk: Sdk = "openai"
     path = "/chat/completions"
     base_url = "https://api.openai.com/v1"
+    reach = OPENAI
     relents: Mapping[str, JsonObject] = {}
 
     def body(
@@ -71,13 +75,13 @@ class OpenAIChat:
         members = {"model": encoded(config.model)}
         limit = request.max_output or config.max_output
         if limit is not None:
-            members["max_completion_tokens" if config.base_url is None else "max_tokens"] = encoded(limit)
+            members["max_completion_tokens" if _newer(config.base_url) else "max_tokens"] = encoded(limit)
         if tools:
             members["tools"] = joined(tools)
             members["tool_choice"] = encoded(request.tool_choice)
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
-        if request.output is not None and "schema" in config.capabilities:
-            schema = {"name": "answer", "schema": request.output, "strict": strict(request.output)}
+        if form := wanted(request, config, self.reach):
+            schema = {"name": "answer", "schema": form[0], "strict": form[1]}
             members["response_format"] = stable({"type": "json_schema", "json_schema": schema})
         members |= {name: stable(value) for name, value in sorted(config.options.items())}
         members["messages"] = joined([*filter(None, encode(request.messages, request.media))])
@@ -120,6 +124,7 @@ class OpenAIChat:
             usage=Usage(
                 input_tokens=count(usage, "prompt_tokens"),
                 cached_tokens=count(usage, "prompt_tokens_details", "cached_tokens"),
+                written_tokens=count(usage, "prompt_tokens_details", "cache_write_tokens"),
                 output_tokens=count(usage, "completion_tokens"),
                 reasoning_tokens=count(usage, "completion_tokens_details", "reasoning_tokens"),
             ),
@@ -142,10 +147,12 @@ class ChatAssembly:
         self._calls: list[dict[str, Any]] = []
         self._places: dict[Any, dict[str, Any]] = {}
         self._finish: str | None = None
+        self.done = False
 
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event."""
         if sent.data.strip() == b"[DONE]":
+            self.done = True
             return []
         chunk = decoded(sent.data)
         if problem := _error_of(chunk):
@@ -200,6 +207,11 @@ class ChatAssembly:
         return call
 
 
+def _newer(base_url: str | None) -> bool:
+    """Tell whether a server is OpenAI's, or runs its models: they refuse the name of a limit that others know."""
+    return base_url is None or "openai." in (urlsplit(base_url).hostname or "")
+
+
 def _reasoning(said: JsonObject, origin: str) -> tuple[ReasoningPart, ...]:
     """Return what a server adds to an answer of what was thought before, to be given back as it is."""
     text = _text(said.get("reasoning_content") or said.get("reasoning"))
@@ -231,7 +243,7 @@ def _assistant(message: Message) -> bytes:
     return encoded({"role": "assistant", "content": text or None, **given, "tool_calls": calls})
 
 
-def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject:
+def _part(part: Part, media: Mapping[str, bytes]) -> JsonObject:
     if isinstance(part, TextPart | DataPart):
         return {"type": "text", "text": words(part)}
     if isinstance(part, ReasoningPart):

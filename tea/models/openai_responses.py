@@ -15,6 +15,7 @@ from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.format import (
     Encode,
+    Sdk,
     Wishes,
     assembled,
     count,
@@ -26,19 +27,20 @@ from tea.models.format import (
     members,
     plain,
     stable,
-    strict,
     thoughts,
     words,
     woven,
 )
+from tea.models.schema import OPENAI, wanted
 from tea.models.sse import Sent
 from tea.types import (
     DataPart,
+    Finish,
     JsonObject,
-    MediaPart,
     Message,
     ModelRequest,
     ModelResponse,
+    Part,
     ReasoningPart,
     TextPart,
     Usage,
@@ -51,6 +53,7 @@ _DELTAS: Mapping[str, Literal["text", "reasoning", "call"]] = {
     "response.reasoning_text.delta": "reasoning",
     "response.function_call_arguments.delta": "call",
 }
+_ENDED = ("completed", "incomplete")
 _REFUSED = ("invalid_prompt", "content_policy_violation")
 
 
@@ -58,9 +61,10 @@ class OpenAIResponses:
     """The format of `POST /responses`."""
 
     name = "openai_responses"
-    sdk: Literal["openai", "anthropic"] = "openai"
+    sdk: Sdk = "openai"
     path = "/responses"
     base_url = "https://api.openai.com/v1"
+    reach = OPENAI
     relents: Mapping[str, JsonObject] = {"encrypted content is not supported": {"include": []}}
 
     def body(
@@ -75,8 +79,8 @@ class OpenAIResponses:
             members["tools"] = joined(tools)
             members["tool_choice"] = encoded(request.tool_choice)
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
-        if request.output is not None and "schema" in config.capabilities:
-            schema = {"name": "answer", "schema": request.output, "strict": strict(request.output)}
+        if form := wanted(request, config, self.reach):
+            schema = {"name": "answer", "schema": form[0], "strict": form[1]}
             members["text"] = stable({"format": {"type": "json_schema", **schema}})
         members |= {name: stable(value) for name, value in sorted(config.options.items())}
         members["input"] = joined([*filter(None, encode(request.messages, request.media))])
@@ -103,9 +107,9 @@ class OpenAIResponses:
 
     def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
         """Return the answer."""
-        if document.get("status") == "failed" or "output" not in document:
+        if document.get("status", "completed") not in _ENDED or "output" not in document:
             error = member(document, "error")
-            problem = str(error.get("message") or "the answer has no output")[:300]
+            problem = str(error.get("message") or "what came back is no finished answer")[:300]
             raise Fault(problem, again=error.get("code") not in _REFUSED)
         wishes, thought, texts, refusals = Wishes(), list[ReasoningPart](), list[str](), list[str]()
         for one in members(document, "output"):
@@ -143,6 +147,11 @@ class ResponseAssembly:
     def __init__(self) -> None:
         self._document: JsonObject | None = None
 
+    @property
+    def done(self) -> bool:
+        """Whether the whole response has come."""
+        return self._document is not None
+
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event."""
         event = decoded(sent.data)
@@ -176,7 +185,7 @@ def _spoken(message: Message) -> list[JsonObject]:
     return woven(thoughts(message), said, calls)
 
 
-def _part(part: TextPart | MediaPart | DataPart | ReasoningPart, media: Mapping[str, bytes]) -> JsonObject:
+def _part(part: Part, media: Mapping[str, bytes]) -> JsonObject:
     if isinstance(part, TextPart | DataPart):
         return {"type": "input_text", "text": words(part)}
     if isinstance(part, ReasoningPart) or part.type == "audio":
@@ -201,7 +210,7 @@ def _thought(item: dict[str, Any]) -> str:
     return "\n".join(str(part.get("text", "")) for part in parts)
 
 
-def _finish(document: JsonObject, *, calls: bool, refused: bool) -> Literal["stop", "length", "calls", "refusal"]:
+def _finish(document: JsonObject, *, calls: bool, refused: bool) -> Finish:
     reason = member(document, "incomplete_details").get("reason")
     if refused or reason == "content_filter":
         return "refusal"
@@ -214,6 +223,7 @@ def _usage(usage: JsonObject) -> Usage:
     return Usage(
         input_tokens=count(usage, "input_tokens"),
         cached_tokens=count(usage, "input_tokens_details", "cached_tokens"),
+        written_tokens=count(usage, "input_tokens_details", "cache_write_tokens"),
         output_tokens=count(usage, "output_tokens"),
         reasoning_tokens=count(usage, "output_tokens_details", "reasoning_tokens"),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from tea.errors import BadInput
-from tea.managers.model_config import ModelConfig
+from tea.managers.model_config import OFFLINE, ModelConfig
 from tea.types import JsonObject
 
 _ALL = ("tools", "schema", "vision", "files", "streaming")
@@ -52,6 +54,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "vllm": {**_LOCAL, "base_url": "http://127.0.0.1:8000/v1"},
     "llamacpp": {**_LOCAL, "base_url": "http://127.0.0.1:8080/v1"},
 }
+_ADDRESSES: Mapping[str, str] = {
+    "openai_chat": "OPENAI_BASE_URL",
+    "openai_responses": "OPENAI_BASE_URL",
+    "anthropic_messages": "ANTHROPIC_BASE_URL",
+}
 _CUSTOM: Mapping[str, Any] = {"capabilities": ("tools", "schema", "streaming"), "max_output": 8192}
 
 
@@ -75,7 +82,42 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
     start = given.pop("preset", name if name in PRESETS and "base_url" not in given else None)
     if start is not None and start not in PRESETS:
         raise BadInput(f"There is no preset {str(start)[:60]!r}.", fix=f"presets are {', '.join(PRESETS)}.")
-    return ModelConfig.of(name, {**(PRESETS[start] if start else _CUSTOM), **given})
+    if name == OFFLINE:
+        raise BadInput("The offline solvers are called 'offline'.", fix="give the model another name.")
+    config = ModelConfig.of(name, {**(PRESETS[start] if start else _CUSTOM), **given})
+    if config.base_url is None and not config.keys:
+        problem = f"The model {name!r} is not usable: nothing says where it is reached."
+        raise BadInput(problem, fix="start from a preset, or name its `base_url`, or its key as `key_env`.")
+    if "prices" not in given and "base_url" in given and not _own_machine(str(config.base_url)):
+        return replace(config, prices={})  # what a preset is free of is one's own machine
+    return config
+
+
+def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfig:
+    """Return a configuration with the address that the environment names for its provider, as its SDK would use it.
+
+    Args:
+        config: One with an address of its own keeps it.
+        keys: Gives a variable by its name.
+
+    Raises:
+        BadInput: It is no address.
+    """
+    variable = _ADDRESSES.get(config.provider)
+    if config.base_url is not None or variable is None or not (address := (keys(variable) or "").strip()):
+        return config
+    elsewhere = config.provider == "openai_responses" and "openai" not in (urlsplit(address).hostname or "")
+    provider = "openai_chat" if elsewhere else config.provider  # what servers of others speak
+    changes = {"base_url": address, "provider": provider}
+    try:
+        return ModelConfig.of(config.name, {**config.to_json(), **changes})
+    except BadInput as error:
+        raise BadInput(f"{variable} is not usable: {error.problem}", fix=error.fix) from None
+
+
+def _own_machine(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def local(name: str, base_url: str, model: str = "") -> ModelConfig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -25,8 +25,10 @@ def price(config: ModelConfig, model: str, usage: Usage) -> float | None:
     """
     if config.prices:
         return _own(config.prices, usage)
-    found = _calculated(model or config.model, _address(config), usage)
-    return None if found is None else float(found.total_price)
+    for name in dict.fromkeys((model, config.model)):  # servers add dates and the like, which the list may not know
+        if name and (found := _calculated(name, _address(config), usage)) is not None:
+            return float(found.total_price)
+    return None
 
 
 def list_prices(config: ModelConfig) -> dict[str, float]:
@@ -45,6 +47,15 @@ def worst_case(prices: Mapping[str, float], input_tokens: int, output_tokens: in
         return None
     dearest = max(prices["input"], prices.get("written", 0.0))
     return (input_tokens * dearest + output_tokens * prices["output"]) / 1e6
+
+
+def dearest(prices: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the highest of several models' prices, whichever of them answers; those of unknown price are left out."""
+    found: dict[str, float] = {}
+    for one in prices:
+        for name, value in one.items() if worst_case(one, 0, 0) is not None else ():
+            found[name] = max(value, found.get(name, 0.0))
+    return found
 
 
 def _own(prices: Mapping[str, float], usage: Usage) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from tea.models.fault import Fault
 
 MOST_BYTES = 32 * 2**20
+_ENDS = (b"\n", b"\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,8 @@ class Sent:
 class Events:
     """Makes events of chunks of bytes."""
 
-    _left: bytes = b""
+    _left: list[bytes] = field(default_factory=list[bytes])
+    _returned: bool = False
     _event: str = ""
     _data: list[bytes] = field(default_factory=list[bytes])
     _size: int = 0
@@ -44,9 +46,19 @@ class Events:
         self._size += len(chunk)
         if self._size > MOST_BYTES:
             raise Fault("the answer is larger than 32 MiB", again=False)
-        *lines, self._left = (self._left + chunk).split(b"\n")
+        if self._returned and chunk.startswith(b"\n"):  # the second half of a line's end
+            chunk = chunk[1:]
+        if not chunk:
+            return
+        self._returned = chunk.endswith(b"\r")
+        first, *lines = chunk.splitlines(keepends=True)
+        self._left.append(first)
+        if not first.endswith(_ENDS):
+            return
+        lines = [b"".join(self._left), *lines]
+        self._left = [] if self._returned or lines[-1].endswith(_ENDS) else [lines.pop()]
         for line in lines:
-            yield from self._line(line.removesuffix(b"\r"))
+            yield from self._line(line.rstrip(b"\r\n"))
 
     def _line(self, line: bytes) -> Iterator[Sent]:
         if not line:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from tea.models.fault import Fault
-from tea.models.format import decoded, plain, thoughts
+from tea.models.format import braced, decoded, plain, thoughts
 from tea.models.kept import Grown, Kept
 from tea.types import (
     DataPart,
@@ -43,12 +43,15 @@ def by_record(request: ModelRequest) -> bool:
 
 def callable_by_name(tools: Iterable[JsonObject]) -> bool:
     """Tell whether providers take the names of all that is on offer."""
-    return all(_NAME.fullmatch(str(one["name"])) for one in tools)
+    return all(map(_NAME.fullmatch, [str(one["name"]) for one in tools]))
 
 
 class _Part(NamedTuple):
     messages: tuple[Message, ...]
     pair: bool = False
+
+
+_SAID = _Part(())  # an observation, which the part before it holds
 
 
 class StepCalls:
@@ -69,7 +72,7 @@ class StepCalls:
             first = _Part((self._systems.get(given[0]) or self._systems.put(given[0], _told(given[0])),))
 
         def part(position: int, before: _Part | None) -> _Part:
-            return _Part(()) if (before or first).pair else self._part(given, position)
+            return _SAID if (before or first).pair else self._part(given, position)
 
         rest = self._rest.parts(given, part)
         messages = (*first.messages, *chain.from_iterable([one.messages for one in rest]))
@@ -150,8 +153,7 @@ def _told(system: Message) -> Message:
 
 def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in a text, an empty one if there is none."""
-    begin, end = text.find("{"), text.rfind("}")
     try:
-        return decoded(text[begin : end + 1].encode("utf-8", "replace")) if 0 <= begin < end else {}
+        return decoded(braced(text).encode("utf-8", "replace"))
     except Fault:
         return {}

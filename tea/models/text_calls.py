@@ -6,7 +6,7 @@ import json
 from typing import Any, cast
 
 from tea.models.fault import Fault
-from tea.models.format import Wishes, decoded, plain, sorted_tools
+from tea.models.format import Wishes, braced, decoded, plain, sorted_tools
 from tea.types import Message, ModelRequest, ModelResponse, TextPart
 
 _PROTOCOL = """
@@ -22,6 +22,12 @@ _LISTED = """
 {tools}
 </tools>
 These are the tools and agents that `calls` may name; there are no others."""
+_FORM = """
+
+<answer_form>
+Answer with JSON that fits this JSON Schema, and no other text:
+{schema}
+</answer_form>"""
 _CHOICE = {
     "auto": "Without a need for a tool, answer in plain words.",
     "required": "You must call at least one.",
@@ -42,12 +48,14 @@ def as_text(request: ModelRequest) -> ModelRequest:
     """Return a question about tools as one that needs no function calling."""
     choice = _CHOICE[request.tool_choice] + (" Call at most one." if not request.parallel else "")
     told = _PROTOCOL.format(tools=_listed(request), choice=choice)
-    messages = [_spoken(message) for message in request.messages]
-    if messages and messages[0].role == "system":
-        messages[0] = _said("system", plain(messages[0]) + told)
-    else:
-        messages.insert(0, _said("system", told.strip()))
-    return request.model_copy(update={"messages": tuple(messages), "tools": ()})
+    messages = _told(tuple(_spoken(message) for message in request.messages), told)
+    return request.model_copy(update={"messages": messages, "tools": ()})
+
+
+def formed(request: ModelRequest) -> ModelRequest:
+    """Return a question about data as one that says in words what form the answer has."""
+    told = _FORM.format(schema=json.dumps(request.output, ensure_ascii=False, sort_keys=True))
+    return request.model_copy(update={"messages": _told(request.messages, told), "output": None})
 
 
 def from_text(response: ModelResponse, request: ModelRequest) -> ModelResponse:
@@ -65,12 +73,9 @@ def from_text(response: ModelResponse, request: ModelRequest) -> ModelResponse:
 
 
 def _calls(text: str) -> list[Any] | None:
-    """Return the calls in a text: JSON alone, or the first fenced block or braces that hold them."""
-    begin, end = text.find("{"), text.rfind("}")
-    if begin < 0 or end < begin:
-        return None
+    """Return the calls in a text: those of the JSON object that it is, or has words around."""
     try:
-        found = decoded(text[begin : end + 1].encode("utf-8", "replace")).get("calls")
+        found = decoded(braced(text).encode("utf-8", "replace")).get("calls")
     except Fault:
         return None
     return cast("list[Any]", found) if isinstance(found, list) and found else None
@@ -89,6 +94,13 @@ def _spoken(message: Message) -> Message:
         text = json.dumps({"calls": calls}, ensure_ascii=False, sort_keys=True)
         return _said("assistant", "\n\n".join(filter(None, (plain(message), text))))
     return message
+
+
+def _told(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
+    """Return a conversation whose system text ends with these words."""
+    if messages and messages[0].role == "system":
+        return _said("system", plain(messages[0]) + words), *messages[1:]
+    return _said("system", words.strip()), *messages
 
 
 def _said(role: Any, text: str) -> Message:

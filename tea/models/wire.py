@@ -6,14 +6,13 @@ them untouched, and their own retries are off, since a try that failed belongs i
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from operator import is_
-from typing import Any
+from types import CoroutineType
+from typing import Any, TypeAlias
 
 from tea.managers.model import CallTool, Delta, Listen
 from tea.managers.model_config import ModelConfig
@@ -24,16 +23,16 @@ from tea.models.line import Line
 from tea.models.media import transcribe
 from tea.models.prices import price
 from tea.models.retrying import Retrying
+from tea.models.schema import wanted
 from tea.models.sse import Events, Sent
 from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
-from tea.models.text_calls import as_text, from_text, in_words
-from tea.types import DataPart, MediaPart, Message, ModelRequest, ModelResponse, ReasoningPart, TextPart
+from tea.models.text_calls import as_text, formed, from_text, in_words
+from tea.types import MediaPart, Message, ModelRequest, ModelResponse, Part, ReasoningPart, TextPart
 
-MOST_OFFERS = 256
 Tools = tuple[dict[str, Any], ...]
-Part = TextPart | MediaPart | DataPart | ReasoningPart
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
 Read = Callable[[ModelResponse], ModelResponse]
+Answer: TypeAlias = "CoroutineType[Any, Any, ModelResponse]"
 
 
 class WireModel:
@@ -50,23 +49,23 @@ class WireModel:
         self._told: dict[str, _Told] = {}
         self._relented: dict[str, ModelConfig] = {}
         self._steps = StepCalls()
-        self._offers: OrderedDict[int, tuple[Tools, list[bytes]]] = OrderedDict()
+        self._offers: Kept[tuple[Tools, list[bytes]]] = Kept()
 
-    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+    def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> Answer:
         """Return one complete answer.
 
         Raises:
             ProviderError: The provider cannot be reached or refuses, after all tries.
         """
-        return await self._answer(request, config, None)
+        return self._answer(request, config, None)
 
-    async def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> ModelResponse:
+    def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> Answer:
         """Return one complete answer, and tell each piece of it before.
 
         Raises:
             ProviderError: The provider cannot be reached or refuses, after all tries.
         """
-        return await self._answer(request, config, listen if "streaming" in config.capabilities else None)
+        return self._answer(request, config, listen if "streaming" in config.capabilities else None)
 
     async def probe(self, config: ModelConfig) -> str:
         """Return what the server says of its models.
@@ -93,36 +92,34 @@ class WireModel:
         await self._line.close()
 
     async def _answer(self, request: ModelRequest, config: ModelConfig, listen: Listen | None) -> ModelResponse:
-        asked, read = self._translated(request, "tools" in config.capabilities)
+        asked, read = self._translated(request, config)
         told = self._told.setdefault(f"{config.origin} {','.join(config.capabilities)}", _Told())
-        encode = partial(self._encode, told, config)
-        tools = self._tools(asked.tools)
         config = self._relented.get(config.name, config)
-        make = partial(self._format.body, asked, encode=encode, tools=tools, stream=listen is not None)
-        body = make(config=await self._line.named(config))
-
-        async def attempt() -> ModelResponse:
-            nonlocal body
-            try:
-                return whole(self._format.response(await self._send(body, listen), config))
-            except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-                raise Fault("what came back has another shape than the format's", again=True) from error
-            except Fault as fault:
-                if (less := self._relent(fault, config)) is None:
-                    raise
-                body = make(config=await self._line.named(less))
-                raise Fault(fault.problem, again=True, status=fault.status, wait=0.0) from fault
-
-        def again() -> None:
-            if listen is not None:
-                listen(Delta(type="again"))
-
-        response, attempts = await self._retrying.run(attempt, config, again)
-        usage = counted(response, body, asked.media)
+        one = _Asked(request=asked, config=config, told=told, tools=self._tools(asked), listen=listen)
+        await self._write(one, config)
+        again = partial(listen, Delta(type="again")) if listen is not None else _nothing
+        response, attempts = await self._retrying.run(partial(self._attempt, one), config, again)
+        usage = counted(response, one.body, asked.media)
         response = read(response)
         usage = usage.model_copy(update={"usd": price(config, response.model, usage)})
         update = {"usage": usage, "attempts": attempts, "answered_by": config.name}
         return response.model_copy(update=update)
+
+    async def _write(self, one: _Asked, config: ModelConfig) -> None:
+        """Write a question's body, for a model as it is configured."""
+        named, encode = await self._line.named(config), partial(self._encode, one.told, one.config)
+        one.body = self._format.body(one.request, named, encode, one.tools, stream=one.listen is not None)
+
+    async def _attempt(self, one: _Asked) -> ModelResponse:
+        try:
+            return whole(self._format.response(await self._send(one.body, one.listen), one.config))
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+            raise Fault("what came back has another shape than the format's", again=True) from error
+        except Fault as fault:
+            if (less := self._relent(fault, one.config)) is None:
+                raise
+            await self._write(one, less)
+            raise Fault(fault.problem, again=True, status=fault.status, wait=0.0) from fault
 
     def _relent(self, fault: Fault, config: ModelConfig) -> ModelConfig | None:
         """Return how a model is asked from now on that refuses what other models of its format want."""
@@ -133,39 +130,46 @@ class WireModel:
         less = self._relented[config.name] = replace(config, options={**config.options, **options})
         return less
 
-    def _translated(self, request: ModelRequest, functions: bool) -> tuple[ModelRequest, Read]:
+    def _translated(self, request: ModelRequest, config: ModelConfig) -> tuple[ModelRequest, Read]:
         """Return a question as the model can understand it, and what reads its answer."""
+        functions = "tools" in config.capabilities
         if by_record(request):
             if functions and callable_by_name(request.tools):
                 return self._steps.asked(request), lambda response: answered(response, request)
             return in_words(request), lambda response: response
+        if request.output is not None and wanted(request, config, self._format.reach) is None:
+            request = formed(request)
         if request.tools and not functions:
             return as_text(request), lambda response: from_text(response, request)
         return request, lambda response: response
 
-    def _tools(self, tools: Tools) -> list[bytes]:
-        """Return the functions on offer by name, encoded; those of the last few questions are kept."""
-        if not tools:
-            return []
-        found = self._offers.pop(id(tools), None) or (tools, [self._format.tool(one) for one in sorted_tools(tools)])
-        self._offers[id(tools)] = found
-        if len(self._offers) > MOST_OFFERS:
-            self._offers.popitem(last=False)
-        return found[1]
+    def _tools(self, request: ModelRequest) -> list[bytes]:
+        """Return the functions on offer by name, encoded; those of a conversation that goes on are kept."""
+        tools, first = request.tools, request.messages[:1]
+        found = self._offers.get(first[0]) if first else None
+        if found is not None and found[0] is tools:
+            return found[1]
+        made = [self._format.tool(one) for one in sorted_tools(tools)]
+        return self._offers.put(first[0], (tools, made))[1] if first else made
 
     async def _send(self, body: bytes, listen: Listen | None) -> Mapping[str, Any]:
-        async with aclosing(self._line.post(self._format.path, body)) as chunks:
-            if listen is None:
-                return decoded(self._line.cleaned(b"".join([chunk async for chunk in chunks])))
-            events, assembly, document = Events(), self._format.assembly(), b""
-            async for chunk in chunks:
-                if document or (not events.begun and chunk.lstrip().startswith(b"{")):
-                    document += chunk  # a server that knows no streams answers as a whole
-                    continue
-                for sent in events.feed(chunk):
-                    for delta in assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data))):
-                        listen(delta)
-        return decoded(self._line.cleaned(document or encoded(assembly.document())))
+        document: list[bytes] = []
+        if listen is None:
+            await self._line.post(self._format.path, body, document.append)
+            return decoded(self._line.cleaned(b"".join(document)))
+        events, assembly = Events(), self._format.assembly()
+
+        def take(chunk: bytes) -> bool:
+            if document or (not events.begun and chunk.lstrip().startswith(b"{")):
+                document.append(chunk)  # a server that knows no streams answers as a whole
+                return False
+            for sent in events.feed(chunk):
+                for delta in assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data))):
+                    listen(delta)
+            return assembly.done
+
+        await self._line.post(self._format.path, body, take)
+        return decoded(self._line.cleaned(b"".join(document) or encoded(assembly.document())))
 
     def _encode(
         self, told: _Told, config: ModelConfig, messages: tuple[Message, ...], media: Mapping[str, bytes]
@@ -182,12 +186,28 @@ class WireModel:
         return [piece(0), *told.grown.parts(messages, piece)] if messages else []
 
 
+def _nothing() -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """What was made of messages for models of the same origin and capabilities."""
 
     pieces: Kept[bytes] = field(default_factory=Kept[bytes])
     grown: Grown[bytes] = field(default_factory=Grown[bytes])
+
+
+@dataclass(slots=True, kw_only=True)
+class _Asked:
+    """A question on its way, as the model can understand it, and its body."""
+
+    request: ModelRequest
+    config: ModelConfig
+    told: _Told
+    tools: list[bytes]
+    listen: Listen | None
+    body: bytes = b""
 
 
 def understood(message: Message, config: ModelConfig) -> Message:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from tea.component import Definition, Environment
 from tea.context import Context
-from tea.errors import BadComponent, CallFailed, TeaError
+from tea.errors import BadComponent, CallFailed, TeaError, words_of
 from tea.manifest import Manifest
 
 SNAPSHOT, JOINED = "snapshot", "joined"
@@ -137,8 +137,7 @@ def _join(instance: _Instance, config: Manifest, context: Context, state: dict[s
 
 
 def _failed(what: str, error: Exception) -> CallFailed:
-    words = " ".join(str(error).split())[:200]
-    return CallFailed(f"{what} raised {type(error).__name__}: {words}".rstrip(": ") + ".", fix="mend its source.")
+    return CallFailed(f"{what} raised {words_of(error)}.", fix="mend its source.")
 
 
 async def _tear_down(environment: Environment) -> None:

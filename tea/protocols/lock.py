@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, ValidationError
 
 from tea.errors import BadInput, NotLocked, UnknownComponent
-from tea.managers.tracer import TraceRecord, as_mapping
+from tea.managers.pin import pins
+from tea.managers.tracer import TraceRecord
 from tea.operation import reasons
 from tea.protocols.manager import ContextManager
 from tea.protocols.reach import reached
@@ -75,7 +76,7 @@ class Lock(Record):
 
 
 async def lock_current(libraries: Libraries) -> Lock:
-    """Lock everything that is active, in its current version."""
+    """Lock everything that can be called, deprecated or not, in its current version."""
     return Lock(components=await _current(libraries))
 
 
@@ -84,6 +85,7 @@ async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
 
     Raises:
         UnknownComponent: There is no such component.
+        Archived: One is kept for the record only, so that no run could use it.
         BadInput: One is needed in two versions, which no run could use at once.
     """
     current = await _current(libraries)
@@ -94,7 +96,7 @@ async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
         name = str(ref.at(None))
         if name in found and ref.selector is None:
             continue
-        config = await libraries[ref.kind].info(ref)
+        config = await libraries[ref.kind].usable(ref)
         one = Locked(version=config.version, digest=config.digest)
         if found.setdefault(name, one) != one:
             problem = f"{name} is needed as {found[name].version} and, by {by or 'your words'}, as {one.version}."
@@ -127,15 +129,9 @@ async def lacking(lock: Lock, libraries: Libraries, ref: Ref) -> list[str]:
 def lock_run(records: Iterable[TraceRecord]) -> Lock:
     """Lock what a run used; where it was forked to another version, that one."""
     found: dict[str, Locked] = {}
-    wanted: set[str] = set()
-    for record in records:
-        data = as_mapping(record.data)
-        if record.kind == "start" and data["kind"] == "resolve" and not data["target"].startswith("model:"):
-            wanted.add(record.key)
-        elif record.kind == "done" and record.key in wanted:
-            _add(found, as_mapping(data["data"])["ref"], as_mapping(data["data"])["digest"])
-        elif record.kind == "evidence" and "target" in data:
-            _add(found, data["target"], as_mapping(data["data"])["digest"])
+    for one in pins(records):
+        ref = Ref.parse(one.ref)
+        found[str(ref.at(None))] = Locked(version=cast(str, ref.selector), digest=one.digest)
     return Lock(components=found)
 
 
@@ -169,10 +165,6 @@ def not_locked(name: str) -> NotLocked:
 
 
 async def _current(libraries: Libraries) -> dict[str, Locked]:
-    listed = [one for kind in LOCKED_KINDS for one in await libraries[kind].list()]
-    return {f"{one.kind}:{one.name}": Locked(version=one.version, digest=one.digest) for one in listed if one.digest}
-
-
-def _add(found: dict[str, Locked], target: str, digest: str) -> None:
-    ref = Ref.parse(target.partition("#")[0])
-    found[str(ref.at(None))] = Locked(version=cast(str, ref.selector), digest=digest)
+    listed = [one for kind in LOCKED_KINDS for one in await libraries[kind].list(state=None)]
+    usable = [one for one in listed if one.digest and one.state != "archived"]
+    return {f"{one.kind}:{one.name}": Locked(version=one.version, digest=one.digest) for one in usable}

@@ -151,7 +151,7 @@ class ContextManager(Reading[ConfigT]):
             author: Who writes them; the operator by default.
 
         Raises:
-            BadInput: They are the texts that are there; nothing is written.
+            BadInput: They are the texts that are there, or no texts by name; nothing is written.
             NotEvolvable: The component, or one of the pieces, may not be rewritten.
             UnknownComponent: It has no such piece.
             BadComponent: The result is not usable; nothing is written.
@@ -261,10 +261,19 @@ class ContextManager(Reading[ConfigT]):
             return config, self._shelf.state(config)
 
         found, state = await asyncio.to_thread(look)
-        if state == "archived":
-            raise Archived(f"{found.ref} is archived.", fix=f"use another version: `tea history {found.ref.at(None)}`.")
+        _check_usable(found, state)
         self._known.keep(wanted, mark, found)
         return cast(ConfigT, await self.services.recipes.follow(found, wanted))
+
+    async def usable(self, ref: str | Ref) -> ConfigT:
+        """Return a configuration that `pin` would give as it stands; nothing is stored.
+
+        Raises:
+            Archived: The version is kept for the record only.
+        """
+        found = await self.info(ref)
+        _check_usable(found, await asyncio.to_thread(self._shelf.state, found))
+        return found
 
     async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[ConfigT]:
         """Make components of this kind out of others, as stored recipes.
@@ -288,3 +297,8 @@ class ContextManager(Reading[ConfigT]):
     async def _mark(self, ref: str | Ref, state: State, reason: str, author: str | None) -> Head:
         found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
         return await asyncio.to_thread(self.services.versions.mark, found.ref, state, reason=reason, author=author)
+
+
+def _check_usable(found: Manifest, state: State) -> None:
+    if state == "archived":
+        raise Archived(f"{found.ref} is archived.", fix=f"use another version: `tea history {found.ref.at(None)}`.")

@@ -88,12 +88,11 @@ class OwnPort:
         if verb == "list":
             listed = [{"name": one.name, "version": one.version, "description": one.description} for one in found]
             return [*listed, *([{"name": DONE}] if data["kind"] == "tool" else [])]
-        wanted = Ref.parse(data["ref"], kind=data["kind"])
-        if wanted.name in self.own:
-            return await self.port.serve(service, verb, {**data, "ref": exact_ref(self.own[wanted.name], None)})
-        if wanted.name == DONE:
-            return await self.port.serve(service, verb, data)
-        raise UnknownComponent(f"{self.owner} knows no {wanted}.", fix=f"use {', '.join(self.own)}.")
+        if verb == "facts":
+            return await self.port.serve(
+                service, verb, {**data, "refs": [self._exact(data["kind"], ref) for ref in data["refs"]]}
+            )
+        return await self.port.serve(service, verb, {**data, "ref": self._exact(data["kind"], data["ref"])})
 
     async def model(
         self,
@@ -133,6 +132,15 @@ class OwnPort:
     async def receive(self) -> Any:
         """Wait for a message."""
         return await self.port.receive()
+
+    def _exact(self, kind: Kind, ref: str) -> str:
+        """Return the ref of exactly what is meant, where it is its own, or `done`."""
+        wanted = Ref.parse(ref, kind=kind)
+        if wanted.name in self.own:
+            return exact_ref(self.own[wanted.name], None)
+        if wanted.name == DONE:
+            return ref
+        raise UnknownComponent(f"{self.owner} knows no {wanted}.", fix=f"use {', '.join(self.own)}.")
 
     async def _states(self) -> JsonObject:
         places = [one for one in self.own.values() if one.kind == "environment"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar, cast
 
@@ -145,10 +146,17 @@ class Reading(Generic[ConfigT]):
             ProviderError: The embedder that the settings name cannot be reached.
         """
         check(query, k)
-        listings = await self.list()
-        for name in sorted({*(among or ())} - {one.name for one in listings}):
+        find = partial(self.services.retrieval.find, query=query, k=k, route=route, among=among)
+
+        def look() -> tuple[Sequence[Listing], set[str], builtins.list[Match]]:
+            listings = self._shelf.listings(pointers=True)
+            strange = {*(among or ())} - {one.name for one in listings if one.state == "active"}
+            return listings, strange, [] if strange else find(listings)
+
+        listings, strange, matches = await asyncio.to_thread(look)
+        for name in sorted(strange):
             await self.info(name)
-        return await asyncio.to_thread(self.services.retrieval.find, listings, query, k, route=route, among=among)
+        return await asyncio.to_thread(find, listings) if strange else matches
 
     async def contract(self, *, names: Iterable[str] | None = None) -> str:
         """Return one readable Markdown document of what the components promise, as they are now.

@@ -204,14 +204,21 @@ def read_recipe(source: str) -> AnyRecipe:
         raise BadComponent(error.problem, fix=error.fix) from error
 
 
-def relayed(source: str) -> str | None:
-    """Return the ref of the action that a source makes a tool of, None where it does anything else.
+def passes_on(source: str, operation: str) -> bool:
+    """Tell whether all that an operation of a source does is to call another one, which acts.
 
     Raises:
         BadComponent: It is a recipe that says what cannot be.
     """
-    recipe = read_recipe(source) if is_recipe(source) else None
-    return recipe.operands[0].ref if isinstance(recipe, EnvironmentToTool) else None
+    match read_recipe(source) if is_recipe(source) else None:
+        case AgentToTool() | EnvironmentToTool():
+            return True
+        case ToolsToEnvironment(state=observer):
+            return operation != "state" or observer is not None
+        case AgentToEnvironment():
+            return operation != "state"
+        case _:
+            return False
 
 
 def write_recipe(recipe: AnyRecipe) -> str:

@@ -240,10 +240,7 @@ class Recipes:
         if isinstance(recipe, Chooser):
             await self._libraries["prompt"].info(Ref.parse(recipe.prompt, kind="prompt"))
             await self._check_guard(recipe)
-        there = await _present(library, recipe.name)
-        if there is not None and not continues(recipe, there):
-            fix = "give `name`, or unregister it first."
-            raise AlreadyRegistered(f"{kind}:{recipe.name} is something else already.", fix=fix)
+        await self._continued(recipe, library)
 
     async def _check_guard(self, recipe: Chooser) -> None:
         if recipe.guard is None:
@@ -255,10 +252,25 @@ class Recipes:
             raise BadComponent(problem, fix="let it take action, arguments and state.")
 
     async def _registered(self, recipe: AnyRecipe, library: Library) -> Manifest:
-        source, there = write_recipe(recipe), await _present(library, recipe.name)
-        if there is not None and there.source == source:
-            return there
-        return await library.register(source, reason=recipe.transform)
+        """Register a recipe; many that make the same at once make one version."""
+        source, kind = write_recipe(recipe), Direction.of(recipe.transform).target
+        async with self._turns[f"{kind}:{recipe.name}"]:
+            there = await self._continued(recipe, library)
+            if there is not None and there.source == source:
+                return there
+            return await library.register(source, reason=recipe.transform)
+
+    async def _continued(self, recipe: AnyRecipe, library: Library) -> Manifest | None:
+        """Return what a recipe is the next version of, None where its name is free.
+
+        Raises:
+            AlreadyRegistered: Something else has its name.
+        """
+        there = await _present(library, recipe.name)
+        if there is not None and not continues(recipe, there):
+            fix = "give `name`, or unregister it first."
+            raise AlreadyRegistered(f"{there.ref.at(None)} is something else already.", fix=fix)
+        return there
 
     async def _moved(self, recipe: AnyRecipe, config: Manifest) -> AnyRecipe | None:
         """Return the recipe of what is current, None where that is the same, or older than the recipe's own pointer.

@@ -160,20 +160,22 @@ class Server(Generic[ConfigT, ResponseT]):
             work = executor(None, arguments, context)
         else:
             work = self._received(config, definition, operation, arguments, context)
-        return await self.answer(_operation_ref(config, operation), work, seconds)
+        return await self.answer(operation_ref(config, operation), work, seconds, monotonic())
 
-    async def answer(self, ref: str, work: Coroutine[Any, Any, JsonValue], seconds: float | None) -> Response:
+    async def answer(
+        self, ref: str, work: Coroutine[Any, Any, JsonValue], seconds: float | None, begun: float
+    ) -> Response:
         """Return what a call's work gives, or a structured error, never an exception for what a caller can act on.
 
         Args:
             ref: The exact operation.
             work: Has not begun.
             seconds: Its deadline; None where the caller keeps one itself.
+            begun: From when that counts, by `monotonic`.
         """
         try:
             if seconds is None:
                 return success(self.response, ref, await work)
-            begun = monotonic()
             try:
                 awaited = work.send(None)
             except StopIteration as end:
@@ -214,5 +216,6 @@ def _called_off() -> bool:
     return task is None or task.cancelling() > 0
 
 
-def _operation_ref(config: Manifest, operation: str) -> str:
+def operation_ref(config: Manifest, operation: str) -> str:
+    """Return the exact ref of an operation."""
     return str(Ref(kind=config.kind, name=config.name, selector=config.version, operation=operation))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from tea.manifest import Lineage, Manifest, source_digest
 from tea.protocols.listing import FORM, Facts, Listing, line, shipped_facts, stored_facts
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.store.catalogue import Described
+from tea.store.catalogue import Facts as Stored
 from tea.types import JsonValue, State
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
@@ -28,6 +29,9 @@ class _Shipped(NamedTuple):
 
     text: SourceText
     digest: str
+
+
+_Listed = tuple[Mapping[str, Stored | None], Mapping[str, _Shipped], Set[str], Sequence[Listing]]
 
 
 class Shelf:
@@ -49,6 +53,7 @@ class Shelf:
         self._shipped: Mapping[str, _Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}
         self._said: Mapping[str, tuple[JsonValue, ...]] = {}
+        self._listed: _Listed | None = None
 
     def ship(self, texts: Iterable[SourceText]) -> None:
         """Take sources that came with tea or an installed package."""
@@ -57,9 +62,18 @@ class Shelf:
         self._shipped = found
 
     def register(
-        self, text: SourceText, version: str | None, reason: str, lineage: Lineage, author: str | None
+        self,
+        text: SourceText,
+        version: str | None,
+        reason: str,
+        lineage: Lineage,
+        author: str | None,
+        *,
+        fresh: bool = False,
     ) -> Manifest:
         """Store checked source as a new version, and make it current; whatever fails, fails before anything is written.
+
+        With `fresh` one of several that take the same free name at once gets it.
 
         Raises:
             BadRef: `version` is not a version.
@@ -73,6 +87,12 @@ class Shelf:
         self._store(text.name)
         head = self._versions.head(self.kind, text.name)
         made = replace(first, lineage=replace(lineage, parent=lineage.parent or head.current))
+        if fresh:
+            build: Callable[[str], Manifest] = lambda wanted: replace(made, version=wanted)  # noqa: E731
+            version = version or self._versions.next_version(self.kind, made.name, build, head)
+            if not set(self._versions.store.versions(self.kind, made.name)) <= set(head.removed):
+                problem = f"{made.ref.at(None)} exists already."
+                raise AlreadyRegistered(problem, fix="choose another name, or update it.")
         return self._add(made, version, author, current=True, head=head)
 
     def resolve(self, ref: Ref) -> Manifest:
@@ -178,18 +198,28 @@ class Shelf:
         """Return the state of a version."""
         return self._versions.head(self.kind, found.name).states.get(found.version, "active")
 
-    def listings(self) -> list[Listing]:
-        """Return what is there, by name."""
-        stored = self._versions.store.survey(self.kind, FORM, self._shown)
-        trusted = self._trust.digests()
-        shipped = self._shipped
+    def listings(self, *, pointers: bool = False) -> Sequence[Listing]:
+        """Return what is there, by name; the very same object as long as nothing has changed.
+
+        Args:
+            pointers: Whether it is enough that no pointer has moved since this process looked.
+        """
+        stored = self._versions.store.survey(self.kind, FORM, self._shown, pointers=pointers)
+        trusted, shipped, before = self._trust.digests(), self._shipped, self._listed
+        if before is not None and before[0] is stored and before[1] is shipped and before[2] == trusted:
+            return before[3]
         found: list[Listing] = []
+        lasting = True
         for name in sorted({*stored, *shipped}):
             facts = stored.get(name)
-            if name in shipped and not _leads(facts, shipped[name]):
+            if name not in stored:
+                found.append(self._shipped_line(name, shipped))
+            elif name in shipped and not _leads(facts, shipped[name]):
                 found += filter(None, [self._listing(name)])
+                lasting = lasting and facts is None
             elif facts is not None:
                 found.append(line(self.kind, name, facts := Facts._make(facts), trusted=facts.digest in trusted))
+        self._listed = (stored, shipped, trusted, found) if lasting else None
         return found
 
     def _shown(self, name: str) -> Described:
@@ -218,8 +248,9 @@ class Shelf:
         except UnknownComponent:  # somebody unregistered it between two looks
             return None
         shipped = self._shipped
-        if head.number or name not in shipped:
-            return None
+        return None if head.number or name not in shipped else self._shipped_line(name, shipped)
+
+    def _shipped_line(self, name: str, shipped: Mapping[str, _Shipped]) -> Listing:
         digest, said = shipped[name].digest, self._said
         if digest not in said:
             texts = {one.digest: one.text for one in shipped.values()}

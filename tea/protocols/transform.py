@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from tea.component import Definition, Environment
 from tea.context import Context
 from tea.errors import BadComponent
-from tea.managers.json_schema import schema_fault
+from tea.managers.json_schema import schema_fault, value_faults
 from tea.manifest import Manifest
 from tea.operation import Executor, Operation, Signature, Traits
 from tea.protocols.own_port import OwnPort
@@ -96,6 +96,8 @@ def _tools_to_environment(recipe: ToolsToEnvironment, tools: Sequence[Manifest])
     if unknown := set(recipe.shared) - {name for call in calls.values() for name in call.takes}:
         problem = f"No tool has a parameter {min(unknown)!r} to share."
         raise BadComponent(problem, fix="share names that parameters have.")
+    for one in tools if recipe.shared else ():
+        _check_first(recipe.shared, one)
     observe = _observer(recipe, tools, calls)
     operations = {one.name: _shared_operation(recipe, one, calls[one.name]) for one in tools}
     scope = any(one.name == recipe.state and one.operations["call"].traits.scope for one in tools)
@@ -179,6 +181,15 @@ def _shared_call(recipe: ToolsToEnvironment, tool: Manifest) -> SharedCall:
         learns=frozenset(recipe.shared),
         reads=call.traits.effects == "reads",
     )
+
+
+def _check_first(shared: JsonObject, tool: Manifest) -> None:
+    """Refuse first values that a tool would refuse in every call; None is none yet."""
+    schema = {key: value for key, value in tool.operations["call"].parameters.items() if key != "required"}
+    given = {name: value for name, value in shared.items() if value is not None and name in schema["properties"]}
+    if faults := value_faults(schema, given):
+        problem = f"What is shared does not fit {tool.name!r}: {faults[0]}."[:300]
+        raise BadComponent(problem, fix="share a value that its parameter takes, or null.")
 
 
 def _shared_operation(recipe: ToolsToEnvironment, tool: Manifest, call: SharedCall) -> Operation:

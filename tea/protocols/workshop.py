@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tea.errors import (
     AlreadyRegistered,
@@ -82,12 +82,13 @@ class Workshop:
         source, files = renamed(found.source, found.files, found.name, name)
         text = self._named(self._library.draft(source, files, found.requires), name)
         lineage = Lineage(how="copy", parent=str(found.ref))
-        return self._shelf.register(text, version, reason, lineage, author)
+        return self._shelf.register(text, version, reason, lineage, author, fresh=True)
 
     def setvars(
         self, ref: Ref, values: Mapping[str, str], reason: str, lineage: Lineage, author: str | None
     ) -> Manifest:
         """See `ContextManager.setvars`."""
+        _check_texts(values)
         found = self._shelf.resolve(ref)
         known = {one.name: one for one in self._library.variables(found)}
         if unknown := [name for name in values if name not in known]:
@@ -142,3 +143,10 @@ class Workshop:
         """Refuse to build what would be trusted on what is not."""
         if not self._library.services.trust(found.digest):
             raise untrusted(found.ref)
+
+
+def _check_texts(values: object) -> None:
+    """Refuse what is no mapping of texts, since a program or a model may have made it."""
+    texts = cast("Mapping[object, object]", values) if isinstance(values, Mapping) else {None: None}
+    if not all(isinstance(one, str) for pair in texts.items() for one in pair):
+        raise BadInput("The texts to set are no texts by name.", fix="give each variable's name and its new text.")

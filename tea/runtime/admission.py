@@ -30,8 +30,8 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
     """
     await admit_model(equipment, task.model, task)
     agents, agent = equipment.libraries["agent"], Ref.parse(task.agent, kind="agent")
-    for name in (str(agent.at(None)), *(f"tool:{one}" for one in task.tools or ())):
-        if locked and name not in task.use:
+    for name in (str(agent.at(None)), *(f"tool:{one}" for one in task.tools or ())) if locked else ():
+        if name not in task.use:
             raise not_locked(name)
     selector = agent.selector or task.use.get(str(agent.at(None)))
     await agents.definition(await agents.info(agent.at(selector)))
@@ -47,12 +47,13 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
 
 
 async def admit_model(equipment: Equipment, model: str | None, task: TaskFile) -> None:
-    """Make sure that a model is configured, and has a price where the task's budget needs one.
+    """Make sure that the models of a run and of its agent are configured, and priced where the budget needs that.
 
     Raises:
         ProviderError: It is not configured.
         BadInput: Nothing says what it costs.
     """
-    config = equipment.models.config(model)
+    models, agent = equipment.models, Ref.parse(task.agent, kind="agent").name
+    chain = [one for role in ("", agent) for one in models.chain(models.config(model, role))]
     if task.budget.usd is not None:
-        await asyncio.to_thread(check_price, config, task.budget)
+        await asyncio.to_thread(check_price, chain, task.budget)

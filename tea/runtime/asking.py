@@ -7,6 +7,7 @@ import json
 import marshal
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from tea.errors import BadOutput, TeaError, error_from
@@ -15,7 +16,7 @@ from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
 from tea.manifest import Manifest
 from tea.models.format import BYTES_PER_TOKEN
-from tea.models.prices import found_prices
+from tea.models.prices import dearest, found_prices, worst_case
 from tea.models.step_calls import callable_by_name
 from tea.refs import Ref
 from tea.runtime.budget import Estimate, Purses
@@ -23,6 +24,7 @@ from tea.runtime.conversation import Chains
 from tea.runtime.entry import canonical
 from tea.runtime.gate import Gate
 from tea.runtime.media import TOKENS
+from tea.runtime.offering import Fixed
 from tea.runtime.recorder import Recorder
 from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelRequest, ModelResponse, as_object
 
@@ -31,16 +33,19 @@ Within = Callable[[str], CallTool]
 
 FUNCTIONS = "functions"
 _FUNCTION = ("name", "description", "parameters")
+_OTHERS = "fallback_prices"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opening:
     """What a prompt says with some variables, what its answer may call, and the bytes that both schemas have.
 
-    `functions` is whether the model has functions, `shown` whether the words say what they are nonetheless.
+    `given` are the variables, which have to live as long as their `image` counts. `functions` is whether the model has
+    functions, `shown` whether the words say what they are nonetheless.
     """
 
     prompt: Prompt
+    given: JsonObject
     image: bytes
     messages: tuple[Message, ...]
     tools: tuple[dict[str, Any], ...]
@@ -80,6 +85,7 @@ class Asking:
         self._chains = Chains()
         self._whole: dict[str, tuple[Manifest, Prompt]] = {}
         self._configs: dict[str, ModelConfig] = {}
+        self._terms: dict[str, tuple[Mapping[str, float], bool]] = {}
         self._openings: dict[str, _Opening] = {}
 
     async def ask(
@@ -118,14 +124,15 @@ class Asking:
             media={},
             solver=prompt.solver,
         )
-
-        async def perform(key: str) -> JsonValue:
-            return await self._complete(request, prompt, key)
-
-        data = {"prompt": str(config.ref), "digest": config.digest, **self._chains.link(messages)}
-        data |= {} if output is None else {"output": output}
+        asked = self._gate.effect(
+            "model",
+            f"model:{chosen.name}",
+            {"prompt": str(config.ref), "digest": config.digest, **self._chains.link(messages)}
+            | ({} if output is None else {"output": output}),
+            partial(self._complete, request, prompt),
+        )
         try:
-            answer = as_object(await self._gate.effect("model", f"model:{chosen.name}", data, perform))
+            answer = as_object(await asked)
         except TeaError:
             purse.release(held)
             raise
@@ -184,6 +191,7 @@ class Asking:
             size = len(json.dumps([prompt.output, tools], ensure_ascii=False).encode("utf-8", "replace"))
             found = _Opening(
                 prompt=prompt,
+                given=dict(variables),
                 image=given,
                 messages=messages,
                 tools=tools,
@@ -208,15 +216,19 @@ class Asking:
         """Pin a configuration, with the prices that are known of it; whoever asks may have a role of its own."""
 
         async def perform(key: str) -> JsonValue:
-            config = self._models.config(name, agent)
-            if config.max_output is not None and not config.prices:
-                config = replace(config, prices=await found_prices(config))
-            return config.to_json()
+            first, *others = [await _priced(one) for one in self._models.chain(self._models.config(name, agent))]
+            found = first.to_json()
+            return {**found, _OTHERS: {one.name: dict(one.prices) for one in others}} if others else found
 
         wanted = name or agent or "default"
         if wanted not in self._configs:
             config = as_object(await self._gate.effect("resolve", f"model:{wanted}", {}, perform))
-            self._configs.setdefault(wanted, ModelConfig(**config))
+            others = as_object(config.get(_OTHERS, {}))
+            chosen = ModelConfig(**{name: value for name, value in config.items() if name != _OTHERS})
+            all_prices = (chosen.prices, *map(as_object, others.values()))
+            unpriced = any(worst_case(one, 0, 0) is None for one in all_prices)
+            self._terms.setdefault(chosen.name, (dearest(all_prices), unpriced))
+            self._configs.setdefault(wanted, chosen)
         return self._configs[wanted]
 
     def _estimate(self, config: ModelConfig, messages: tuple[Message, ...], opening: _Opening) -> Estimate:
@@ -225,7 +237,15 @@ class Asking:
             return Estimate()
         size = self._chains.size(messages) + opening.size
         tokens = size // BYTES_PER_TOKEN + 1 + TOKENS * len(self._chains.media)
-        return Estimate(input_tokens=tokens, max_output=config.max_output, prices=config.prices)
+        prices, unpriced = self._terms[config.name]
+        return Estimate(input_tokens=tokens, max_output=config.max_output, prices=prices, unpriced=unpriced)
+
+
+async def _priced(config: ModelConfig) -> ModelConfig:
+    """Return a configuration with the prices that are known of it."""
+    if config.max_output is None or config.prices:
+        return config
+    return replace(config, prices=await found_prices(config))
 
 
 def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]:
@@ -239,11 +259,14 @@ def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]
 def _image(variables: JsonObject) -> bytes:
     """Return bytes that differ where variables differ in any value or type; those of plain data cost little.
 
+    A `Fixed` one is told by which object it is, as long as that lives.
+
     Raises:
         BadArguments: They are not JSON.
     """
+    told = {name: b"%d" % id(value) if type(value) is Fixed else value for name, value in variables.items()}
     try:
-        return marshal.dumps(dict(variables), 0)
+        return marshal.dumps(told, 0)
     except ValueError:
         return canonical(dict(variables)).encode()
 
@@ -257,7 +280,8 @@ def _check_usable(response: ModelResponse) -> None:
     if response.unusable:
         raise BadOutput(response.unusable, fix="write the call again.")
     if response.finish == "refusal":
-        raise BadOutput(f"The model refused: {response.text[:300]}", fix="ask for something else, or another model.")
+        said = response.text[:300] or "it does not say why."
+        raise BadOutput(f"The model refused: {said}", fix="ask for something else, or another model.")
     try:
         json.dumps([response.text, response.output, [c.arguments for c in response.calls]], ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tea.errors import BadInput, BudgetExceeded
@@ -24,6 +24,7 @@ class Spent:
     Args:
         cached: Tokens of the input that came from a provider's cache.
         by: The same by agent and model, `agent model`.
+        unsettled: What calls that were called off may have used at most, as nobody knows: `calls`, `tokens`, `usd`.
     """
 
     steps: int = 0
@@ -31,6 +32,7 @@ class Spent:
     usd: float | None = 0.0
     cached: int = 0
     by: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    unsettled: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def add(self, usage: Usage, agent: str, model: str) -> None:
         """Add a model call's usage."""
@@ -53,12 +55,14 @@ class Estimate:
     Args:
         input_tokens: About how many tokens the question has.
         max_output: Most tokens of the answer; None for a model that counts none, for which nothing is reserved.
-        prices: US dollars per million tokens, empty when unknown.
+        prices: US dollars per million tokens, the highest of all who may answer; empty when unknown.
+        unpriced: Whether somebody may answer whose price is not known.
     """
 
     input_tokens: int = 0
     max_output: int | None = None
     prices: Mapping[str, float] = field(default_factory=dict[str, float])
+    unpriced: bool = False
 
     def usd(self, output: int) -> float | None:
         """Return what it costs at most with so many tokens of answer."""
@@ -70,7 +74,7 @@ class Reservation:
     """What is held back for one call, and the most tokens that its answer may then have."""
 
     tokens: int = 0
-    usd: float = 0.0
+    usd: float | None = 0.0
     max_output: int | None = None
 
 
@@ -105,6 +109,7 @@ class Purse:
         self._whose = "budget" if parent is None else "delegation's budget"
         self._clock, self._begun = clock, clock()
         self._held: list[Reservation] = []
+        self._paid = 0.0  # what is known of the money spent, which an unknown price leaves as it is
 
     def share(self, budget: Budget) -> Purse:
         """Return a purse for a part of the work, which cannot allow what this one does not."""
@@ -134,7 +139,7 @@ class Purse:
         held = Reservation(max_output=output)
         if output is not None:
             tokens = wanted.input_tokens + output
-            held = Reservation(tokens=tokens, usd=wanted.usd(output) or 0.0, max_output=output)
+            held = Reservation(tokens=tokens, usd=wanted.usd(output), max_output=output)
         for one in self._all:
             one.spent.steps += 1
             one._held.append(held)
@@ -143,18 +148,27 @@ class Purse:
     def settle(self, held: Reservation, usage: Usage, agent: str, model: str) -> None:
         """Count what a call has used in place of what was held back for it."""
         self.release(held)
-        for one in self._all:
-            one.spent.add(usage, agent, model)
+        self.pay(usage, agent, model)
 
     def pay(self, usage: Usage, agent: str, model: str) -> None:
         """Count what was used without a question, for example to transcribe a sound."""
         for one in self._all:
             one.spent.add(usage, agent, model)
+            one._paid += usage.usd or 0.0
 
     def release(self, held: Reservation) -> None:
         """Give back what was held for a call that used nothing; one that was called off may have, and is held on."""
         for one in self._all:
             one._held.remove(held)
+
+    def total(self) -> Spent:
+        """Return what was used, once nothing is asked any more: what is still held was called off."""
+        held = [one for one in self._held if one.tokens]
+        if not held:
+            return self.spent
+        usd = None if any(one.usd is None for one in held) else sum(one.usd or 0.0 for one in held)
+        unsettled = {"calls": len(held), "tokens": sum(one.tokens for one in held), "usd": usd}
+        return replace(self.spent, unsettled=unsettled)
 
     def remaining(self) -> dict[str, float | None]:
         """Return what is left of each, the seconds too; None where there is no limit."""
@@ -176,7 +190,7 @@ class Purse:
         tokens, usd = self.budget.tokens, self.budget.usd
         return (
             None if tokens is None else tokens - self.spent.tokens - sum(one.tokens for one in self._held),
-            None if usd is None else usd - (self.spent.usd or 0.0) - sum(one.usd for one in self._held),
+            None if usd is None else usd - self._paid - sum(one.usd or 0.0 for one in self._held),
         )
 
     def _check(self, wanted: Estimate) -> None:
@@ -217,7 +231,8 @@ class Purse:
         return rooms
 
     def _unpriced(self, wanted: Estimate) -> bool:
-        return self.spent.usd is None or (wanted.max_output is not None and wanted.usd(0) is None)
+        unknown = wanted.unpriced or wanted.usd(0) is None
+        return self.spent.usd is None or (wanted.max_output is not None and unknown)
 
 
 class Purses:
@@ -250,17 +265,24 @@ class Purses:
             del self._shares[key]
 
 
-def check_price(config: ModelConfig, budget: Budget) -> None:
-    """Refuse a limit in dollars for a model whose price nobody knows, before anything is begun.
+def check_price(configs: Iterable[ModelConfig], budget: Budget) -> None:
+    """Refuse a limit in dollars where a model may answer whose price nobody knows, before anything is begun.
+
+    Args:
+        configs: Who may answer.
+        budget: The limits.
 
     Raises:
         BadInput: It is refused.
     """
-    if budget.usd is None or budget.unknown_price or config.max_output is None:
+    if budget.usd is None or budget.unknown_price:
         return
-    if worst_case(config.prices or list_prices(config), 0, 0) is None:
-        problem = f"The price of the model {config.name!r} is not known, so it cannot be held to a budget in dollars."
-        raise BadInput(problem, fix="state its prices, or allow it with --allow-unknown-price.")
+    for config in configs:
+        if config.max_output is not None and worst_case(config.prices or list_prices(config), 0, 0) is None:
+            problem = (
+                f"The price of the model {config.name!r} is not known, so it cannot be held to a budget in dollars."
+            )
+            raise BadInput(problem, fix="state its prices, or allow it with --allow-unknown-price.")
 
 
 def _sum(first: float | None, second: float | None) -> float | None:

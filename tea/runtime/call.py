@@ -7,25 +7,26 @@ from dataclasses import dataclass
 from tea.errors import CallFailed
 from tea.manifest import Manifest
 from tea.operation import Signature
-from tea.protocols.recipe import relayed
+from tea.protocols.recipe import passes_on
+from tea.protocols.server import operation_ref
 from tea.refs import Ref
 from tea.runtime.desk import AnyServer
-from tea.runtime.permission import operation_ref
-from tea.types import JsonObject
+from tea.runtime.policy import CallRequest
+from tea.types import JsonObject, Principal
 
 MOST_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
-    """What a ref means in a run: the exact version, the operation, both as text, and what acts where it is called."""
+    """What a ref means in a run: the exact version, the operation, both as text, and whether another one acts."""
 
     server: AnyServer
     config: Manifest
     operation: str
     signature: Signature
     target: str
-    acts: str
+    passes_on: bool
 
     @classmethod
     def of(cls, server: AnyServer, config: Manifest, ref: Ref) -> Aim:
@@ -37,21 +38,22 @@ class Aim:
         name = server.operation(ref)
         target = operation_ref(config, name)
         signature = config.operation(name)
-        acts = relayed(config.source) or target
-        return cls(server=server, config=config, operation=name, signature=signature, target=target, acts=acts)
+        passed = passes_on(config.source, name)
+        return cls(server=server, config=config, operation=name, signature=signature, target=target, passes_on=passed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call on its way: what it aims at, the arguments, who asks, and how deep."""
+    """One call on its way: what it aims at, the arguments, who asks, how deep, and what was called in its place."""
 
     aim: Aim
     arguments: JsonObject
     agent: str
     depth: int
+    through: tuple[str, ...]
 
     @classmethod
-    def of(cls, aim: Aim, arguments: JsonObject, agent: str, depth: int) -> Call:
+    def of(cls, aim: Aim, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...] = ()) -> Call:
         """Return a call.
 
         Raises:
@@ -60,7 +62,21 @@ class Call:
         if depth >= MOST_DEPTH:
             problem = f"{aim.config.kind}:{aim.config.name} would be {depth + 1} calls deep."
             raise CallFailed(problem, fix="look whether components call each other in a circle.")
-        return cls(aim=aim, arguments=arguments, agent=agent, depth=depth)
+        return cls(aim=aim, arguments=arguments, agent=agent, depth=depth, through=through)
+
+    def request(self, key: str, principal: Principal, run: str, session: str) -> CallRequest:
+        """Return what the policy is asked about it, as the effect of a key."""
+        return CallRequest(
+            ref=self.target,
+            arguments=self.arguments,
+            traits=self.aim.signature.traits,
+            principal=principal,
+            run=run,
+            session=session,
+            agent=self.agent,
+            key=key,
+            through=self.through,
+        )
 
     @property
     def server(self) -> AnyServer:
@@ -78,6 +94,6 @@ class Call:
         return self.aim.target
 
     @property
-    def through(self) -> str:
-        """The same where another operation acts, else nothing."""
-        return self.aim.target if self.aim.acts != self.aim.target else ""
+    def handed_on(self) -> tuple[str, ...]:
+        """What is called in the place of what it calls: nothing, unless that is all it does."""
+        return (*self.through, self.target) if self.aim.passes_on else ()

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
+from tea.managers.pin import RESOLVE, pins
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.types import JsonObject, JsonValue
 
@@ -172,13 +173,10 @@ def _pins(records: Sequence[TraceRecord], effects: Sequence[Effect]) -> dict[str
     found: dict[str, list[str]] = {}
     for one in effects:
         gave = as_mapping(one.gave)
-        if one.kind == "resolve" and ("provider" in gave or "ref" in gave):  # what was not there gave an error
-            version = f"{gave['provider']} {gave.get('model') or ''}" if "provider" in gave else gave["ref"]
-            found.setdefault(one.target, []).append(version.strip())
-    for data in (as_mapping(one.data) for one in records if one.kind == "evidence"):
-        if "target" in data:
-            ref = data["target"].partition("#")[0]
-            found.setdefault(ref.partition("@")[0], []).append(ref)
+        if one.kind == RESOLVE and "provider" in gave:
+            found.setdefault(one.target, []).append(f"{gave['provider']} {gave.get('model') or ''}".strip())
+    for pin in pins(records):
+        found.setdefault(pin.asked, []).append(pin.ref)
     return {name: ", ".join(dict.fromkeys(versions)) for name, versions in found.items()}
 
 

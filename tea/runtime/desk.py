@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tea.manifest import Manifest
@@ -67,18 +67,20 @@ class Desk(Protocol):
         """What answers questions to the run."""
         ...
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int) -> Response:
-        """Call an operation for an agent, so many calls deep."""
+    async def invoke(
+        self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...]
+    ) -> Response:
+        """Call an operation for an agent, so many calls deep; `through` was called in its place."""
         ...
 
     async def within(
-        self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int, permitted: str = ""
+        self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int, through: tuple[str, ...]
     ) -> Response:
-        """Call an operation from inside an effect, so many calls deep; `permitted` needs no further question."""
+        """Call an operation from inside an effect, so many calls deep; `through` was called in its place."""
         ...
 
-    async def resolve(self, ref: Ref) -> Manifest:
-        """Return the version that the run has pinned."""
+    async def resolve_all(self, refs: Sequence[Ref]) -> list[Manifest]:
+        """Return the versions that the run has pinned."""
         ...
 
     def may_use(self, name: str) -> bool:

@@ -8,35 +8,45 @@ others the disk is looked at with every call, but not again within two milliseco
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
 from tea.errors import BadInput, CallError, RegistryError
 from tea.managers.trust import Trust
-from tea.operation import InProcess, Traits
+from tea.operation import Executor, InProcess, Traits
+from tea.protocols.server import operation_ref
 from tea.refs import Kind
 from tea.runtime.desk import AnyServer
-from tea.runtime.permission import Permission, operation_ref
+from tea.runtime.permission import Permission
 from tea.runtime.policy import CallRequest, Policy, StandingPolicy
 from tea.runtime.recorder import Recorder
 from tea.store.registry_store import RegistryStore
 from tea.types import JsonObject, Principal, Response
 
 GLANCE = 0.002
-Otherwise = Callable[[Kind, str, JsonObject, str | None], Awaitable[Response]]
+Invoke = Callable[[Kind, str, JsonObject, str | None], Coroutine[Any, Any, Response]]
 _MOST_KNOWN = 1024
 _KEY = "0.1"  # what a run would give the call: its first effect is to find the version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plain:
-    """A tool's operation that is called with its arguments alone, loaded, and whether its calls need no decision."""
+    """A tool's operation that is called with its arguments alone, loaded.
+
+    Args:
+        digest: Of its version.
+        target: The exact operation, as text.
+        traits: What it declares.
+        call: The method that carries it out, which costs less to call than the executor that has it.
+        allowed: Whether its calls need no decision.
+    """
 
     digest: str
     target: str
     traits: Traits
-    executor: InProcess
+    call: Executor
     allowed: bool
 
 
@@ -63,43 +73,56 @@ class Direct:
     """Carries out the calls that need no run, in the task of the caller.
 
     Args:
-        servers: The protocols.
+        server: The protocol of tools.
         store: Tells whether what a ref means may have changed.
         trust: What may run.
         policy: Decides about each call, or once about all of an operation.
         seconds: Deadline of one call.
+        in_a_run: Carries out the others.
     """
 
     def __init__(
-        self, servers: Mapping[Kind, AnyServer], store: RegistryStore, trust: Trust, policy: Policy, seconds: float
+        self, server: AnyServer, store: RegistryStore, trust: Trust, policy: Policy, seconds: float, in_a_run: Invoke
     ) -> None:
-        self._server, self._store, self._trust, self._seconds = servers["tool"], store, trust, seconds
+        self._server, self._store, self._trust, self._seconds = server, store, trust, seconds
+        self._in_a_run = in_a_run
         self._permission = Permission(policy, Recorder(None, ""), {}, frozenset())
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._principal = Principal()
         self._known: dict[str, _Prepared] = {}
 
-    async def invoke(
-        self, kind: Kind, ref: str, arguments: JsonObject, session: str | None, otherwise: Otherwise
-    ) -> Response:
-        """Carry out a call, by `otherwise` where it needs a run, or a run has to say what is wrong with it.
+    def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
+        """Carry out a call, in a run where it needs one, or a run has to say what is wrong with it.
 
         Raises:
             ApprovalNeeded: A person must decide.
         """
         if kind != "tool":
-            return await otherwise(kind, ref, arguments, session)
-        known = self._known.get(ref)
-        if known is None or known.moves != self._store.moves or known.until < monotonic():
-            known = await self._look(ref, known)
+            return self._in_a_run(kind, ref, arguments, session)
+        now, known = monotonic(), self._known.get(ref)
+        if known is None or known.moves != self._store.moves or known.until < now:
+            return self._look_first(ref, known, arguments, session)
         plain = known.ready
+        if plain is None or not plain.allowed:
+            return self._consider(plain, ref, arguments, session)
+        return self._server.answer(plain.target, plain.call(None, arguments, None), self._seconds, now)
+
+    async def _look_first(
+        self, ref: str, known: _Prepared | None, arguments: JsonObject, session: str | None
+    ) -> Response:
+        """Carry out a call, not sure any longer of what it means."""
+        found = await self._look(ref, known)
+        return await self._consider(found.ready, ref, arguments, session)
+
+    async def _consider(self, plain: _Plain | None, ref: str, arguments: JsonObject, session: str | None) -> Response:
+        """Carry out a call that may need a run, or a decision."""
         if plain is None:
-            return await otherwise(kind, ref, arguments, session)
-        if not plain.allowed:
-            stands_in = await self._ask(plain, arguments, session)
-            if stands_in is not None:
-                return stands_in
-        return await self._server.answer(plain.target, plain.executor(None, arguments, None), self._seconds)
+            return await self._in_a_run("tool", ref, arguments, session)
+        stands_in = None if plain.allowed else await self._ask(plain, arguments, session)
+        if stands_in is not None:
+            return stands_in
+        work = plain.call(None, arguments, None)
+        return await self._server.answer(plain.target, work, self._seconds, monotonic())
 
     async def _ask(self, plain: _Plain, arguments: JsonObject, session: str | None) -> Response | None:
         request = CallRequest(
@@ -144,5 +167,5 @@ class Direct:
         target = operation_ref(config, operation)
         standing = self._standing.standing(target, traits, self._principal) if self._standing else None
         return _Plain(
-            digest=config.digest, target=target, traits=traits, executor=executor, allowed=standing == "allow"
+            digest=config.digest, target=target, traits=traits, call=executor.__call__, allowed=standing == "allow"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,7 +11,7 @@ from tea.errors import BadTask, TeaError, error_from
 from tea.managers.tracer import new_run_id
 from tea.protocols.instances import Instances
 from tea.refs import Kind
-from tea.runtime.direct import Direct
+from tea.runtime.direct import Direct, Invoke
 from tea.runtime.execution import Executions
 from tea.runtime.home import read_variables
 from tea.runtime.mask import Mask, secrets_among
@@ -32,16 +32,12 @@ class Engine:
 
     Args:
         executions: Begins and repeats runs.
-        direct: Carries out calls that need no run.
-        instances: The live environments.
-        model: Name of the model of calls, None for the default.
+        invoke: Carries out one call from outside of any run; what it gives holds no secret.
         mask: Knows the operator's secrets.
     """
 
     executions: Executions
-    direct: Direct
-    instances: Instances
-    model: str | None
+    invoke: Invoke
     mask: Mask
 
     @classmethod
@@ -66,35 +62,44 @@ class Engine:
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
         )
         executions = Executions(equipment, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
-        direct = Direct(servers, tea.versions.store, tea.trust, equipment.policy, CALL_SECONDS)
-        return cls(executions, direct, instances, tea.settings.model, equipment.mask)
+        in_a_run = _in_a_run(executions, instances, tea.settings.model)
+        direct = Direct(tea.tcp, tea.versions.store, tea.trust, equipment.policy, CALL_SECONDS, in_a_run)
+        mask = equipment.mask
+        return cls(executions, _masked(direct.invoke, mask) if mask else direct.invoke, mask)
 
-    def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
-        """Carry out a call from outside of any run; what it gives holds no secret."""
-        called = self.direct.invoke(kind, ref, arguments, session, self._in_a_run)
-        return self._masked(called) if self.mask else called
 
-    async def _masked(self, called: Coroutine[Any, Any, Response]) -> Response:
-        try:
-            response = await called
-        except TeaError as error:
-            raise error_from(self.mask.data(error.record())) from error
-        data = response.model_dump(mode="json")
-        masked = self.mask.data(data)
-        return response if masked is data else response.model_validate(masked)
+def _in_a_run(executions: Executions, instances: Instances, model: str | None) -> Invoke:
+    """Return what carries a call out in a run of its own, which has no journal."""
 
-    async def _in_a_run(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+    async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         id = new_run_id()
-        setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=self.model)
+        setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=model)
 
         async def call(run: Run) -> Response:
             return await run.invoke(kind, ref, arguments, "", 0)
 
         try:
-            return await self.executions.once(call, setting)
+            return await executions.once(call, setting)
         finally:
             if session is None:
-                await self.instances.close(id)
+                await instances.close(id)
+
+    return invoke
+
+
+def _masked(called: Invoke, mask: Mask) -> Invoke:
+    """Return a way to call that gives no secret."""
+
+    async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+        try:
+            response = await called(kind, ref, arguments, session)
+        except TeaError as error:
+            raise error_from(mask.data(error.record())) from error
+        data = response.model_dump(mode="json")
+        masked = mask.data(data)
+        return response if masked is data else response.model_validate(masked)
+
+    return invoke
 
 
 def _keys(tea: Platform) -> Iterator[str]:

@@ -64,7 +64,8 @@ class Executions:
             ApprovalNeeded: A call waits for a person; the run can be resumed.
         """
         await admit(self._equipment, task, locked=locked)
-        task = TaskFile.model_validate(self._equipment.mask.data(task.model_dump(mode="json")))
+        if self._equipment.mask:
+            task = TaskFile.model_validate(self._equipment.mask.data(task.model_dump(mode="json")))
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.prepare(folder, files)
@@ -308,7 +309,8 @@ class Executions:
             run.recorder.write("waiting", "", error.record())
             await trace.sync()
             raise error_from(run.recorder.mask.data(error.record())) from None
-        await asyncio.to_thread(self._mask_files, run)
+        if self._equipment.mask:
+            await asyncio.to_thread(self._mask_files, run)
         run.recorder.write("end", "", _ending(outcome))
         await self._equipment.memory.sync(run.session)
         await trace.sync()
@@ -333,7 +335,7 @@ class Executions:
             response = await run.gate.run(lambda: _work(run, task, work))
         except NotLocked as error:
             response = AgentResponse(ref=f"agent:{task.agent}", ok=False, error=error.record())
-        return Outcome.of(run.id, response, run.purses.root.spent, self._workspaces.home(run.id))
+        return Outcome.of(run.id, response, run.purses.root.total(), self._workspaces.home(run.id))
 
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tea.errors import BadInput
+from tea.managers.pin import RESOLVE, asked_in
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.manifest import Manifest
 from tea.refs import Ref
@@ -213,8 +214,8 @@ def _touches(records: Sequence[TraceRecord]) -> Iterator[tuple[str, str]]:
     """Yield each component that a record touches, as `kind:name`, with the key of the effect; models as `model`."""
     for record in records:
         data = as_mapping(record.data)
-        if record.kind == "start" and data["kind"] in ("resolve", "tool", "environment"):
-            yield _named(data["target"]), record.key
+        if record.kind == "start" and data["kind"] in (RESOLVE, "tool", "environment"):
+            yield from ((_named(target), record.key) for target in data["target"].split())
         elif record.kind == "start" and data["kind"] == "model":
             yield _named(as_mapping(data["data"])["prompt"]), record.key
         elif record.kind == "evidence" and "target" in data:
@@ -222,7 +223,7 @@ def _touches(records: Sequence[TraceRecord]) -> Iterator[tuple[str, str]]:
 
 
 def _looks_up(record: TraceRecord) -> bool:
-    return record.kind == "start" and as_mapping(record.data)["kind"] == "resolve"
+    return record.kind == "start" and as_mapping(record.data)["kind"] == RESOLVE
 
 
 def _named(target: str) -> str:
@@ -237,7 +238,8 @@ def _open_scopes(records: Sequence[TraceRecord]) -> dict[str, int]:
     for record in records:
         data = as_mapping(record.data)
         if _looks_up(record):
-            looked_up.setdefault(_named(data["target"]), record.seq)
+            for target in asked_in(data["target"]):
+                looked_up.setdefault(_named(target), record.seq)
         elif record.kind == "note" and data["kind"] in ("enter", "exit"):
             name = _named(as_mapping(data["data"])["ref"])
             if data["kind"] == "enter":

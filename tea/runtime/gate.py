@@ -8,7 +8,6 @@ and a replay that delivers in that order does the same. Live, replay and resume 
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Literal, TypeVar, cast
@@ -17,7 +16,7 @@ from tea.errors import CallFailed, ErrorRecord, InternalError, NotLocked, TeaErr
 from tea.runtime.entry import Entry, canonical, encode, spoken
 from tea.runtime.group import Group, race
 from tea.runtime.past import Past
-from tea.runtime.pending import Pending, Perform
+from tea.runtime.pending import Called, Pending, Perform
 from tea.runtime.pump import Pump
 from tea.runtime.timer import Timeout, timer
 from tea.types import JsonObject, JsonValue
@@ -99,12 +98,10 @@ class Gate:
             TeaError: What `perform` raised; any other exception is an `InternalError`. `NotLocked` ends the run.
             BadArguments: `data` is not JSON.
         """
-        context = contextvars.copy_context()
-
-        def launch(pending: Pending) -> Callable[[], object]:
-            return self._pump.performs.start(pending.key, f"{kind} {target}".rstrip(), perform, context)
-
-        outcome = await self._pump.wait(kind, target, data, ("done", "failed"), launch)
+        call = Called(self._pump.performs, f"{kind} {target}".rstrip(), perform)
+        waiting = self._pump.wait(kind, target, data, ("done", "failed"), call)
+        del data  # it is recorded when the wait begins, and would be in the garbage collector's way while it lasts
+        outcome = await waiting
         if outcome.event == "failed":
             error = error_from(cast(ErrorRecord, outcome.data))
             if isinstance(error, NotLocked):

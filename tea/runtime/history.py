@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tea.errors import BadInput
+from tea.managers.pin import pins
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.runtime.entry import Entry
 from tea.runtime.run import Setting
@@ -100,18 +101,7 @@ def entry_of(record: TraceRecord) -> Entry:
 
 def pins_of(records: Iterable[TraceRecord]) -> Pins:
     """Return ref and digest of everything that was touched, each pair once, in order."""
-    wanted: dict[str, str] = {}
-    pins: dict[tuple[str, str], None] = {}
-    for record in records:
-        data = as_mapping(record.data)
-        if record.kind == "start" and data["kind"] == "resolve" and not data["target"].startswith("model:"):
-            wanted[record.key] = data["target"]
-        elif record.kind == "done" and record.key in wanted:
-            pins[wanted[record.key], as_mapping(data["data"])["digest"]] = None
-        elif record.kind == "evidence" and "target" in data:
-            inner = as_mapping(data["data"])
-            pins[inner.get("pin", data["target"].partition("@")[0]), inner["digest"]] = None
-    return tuple(pins)
+    return tuple(dict.fromkeys((one.asked, one.digest) for one in pins(records)))
 
 
 @cache

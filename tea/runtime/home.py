@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,13 @@ SETTINGS = "tea.toml"
 SECRETS = ".env"
 _KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict}
 _WORDS = {str: "text", dict: "table"}
-_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
+_ENTRY = re.compile(
+    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*="""
+    r"""(?:[ \t]*'([^']*)'[ \t]*(?:\#.*)?$|[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(?:\#.*)?$|(.*)$)""",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(r"(?:^|\s)\s*#.*")
+_NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +66,7 @@ def read_settings(home: Path) -> Settings:
     """
     path = home / SETTINGS
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return Settings()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -70,11 +77,13 @@ def read_settings(home: Path) -> Settings:
 def read_keys(home: Path) -> Callable[[str], str | None]:
     """Return what gives a secret by its name: from the environment, else from the home's `.env`.
 
+    One that is set there counts, also if it is empty: that is how a person says that there shall be none.
+
     Raises:
         BadInput: The file cannot be read.
     """
     secrets = _env_file(home)
-    return lambda name: os.environ.get(name) or secrets.get(name) or None
+    return lambda name: os.environ.get(name, secrets.get(name, "")).strip() or None
 
 
 def read_variables(home: Path) -> dict[str, str]:
@@ -87,20 +96,27 @@ def read_variables(home: Path) -> dict[str, str]:
 
 
 def _env_file(home: Path) -> dict[str, str]:
+    """Return what `.env` sets, read as shells and python-dotenv read it; what has no form of theirs sets nothing."""
     try:
-        lines = (home / SECRETS).read_text(encoding="utf-8").splitlines()
+        text = (home / SECRETS).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        lines = []
+        return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{SECRETS} cannot be read.", fix="mend or remove it.") from error
-    found = {match[1]: match[2] for line in lines if (match := _LINE.fullmatch(line))}
-    return {name: value[1:-1] if value[:1] == value[-1:] in ('"', "'") else value for name, value in found.items()}
+        raise BadInput(f"{SECRETS} cannot be read.", fix="mend or remove it; it is text in UTF-8.") from error
+    found: dict[str, str] = {}
+    for name, single, double, bare in _ENTRY.findall(text):
+        value = re.sub(r'\\(["\\])', r"\1", double) or _COMMENT.sub("", bare).strip()
+        if value[:1] not in ('"', "'"):  # a quotation mark without its end
+            found[name] = single or _NAMED.sub(lambda one: os.environ.get(one[1], found.get(one[1], "")), value)
+    return found
 
 
 def _settings(data: dict[str, Any]) -> Settings:
     for key, value in data.items():
         if key not in _KEYS:
-            raise BadInput(f"{SETTINGS} has an unknown setting {key[:60]!r}.", fix=f"settings are {', '.join(_KEYS)}.")
+            near = get_close_matches(key, _KEYS, n=1)
+            fix = f"did you mean {near[0]!r}?" if near else f"settings are {', '.join(_KEYS)}."
+            raise BadInput(f"{SETTINGS} has an unknown setting {key[:60]!r}.", fix=fix)
         if not isinstance(value, _KEYS[key]):
             raise BadInput(f"{key!r} in {SETTINGS} is no {_WORDS[_KEYS[key]]}.", fix="see design/005-models.md.")
     for kind, inner in (("roles", str), ("models", dict)):

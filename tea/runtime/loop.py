@@ -137,6 +137,7 @@ class _Loop:
             except BadOutput as error:
                 return self.best(f"The model's answers could not be used: {error.problem}")
             result = await self._step(step, record)
+            del record  # while the model is asked again, it would only be in the garbage collector's way
             if result is not None:
                 return result
         return self.best("The step budget ended before the task was done.", exhausted=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
-from urllib.parse import quote, quote_plus, unquote
+from urllib.parse import unquote
 
+from tea.models.disguises import disguises, in_json
 from tea.store.files import reading, writing
 from tea.types import JsonValue
 
@@ -32,9 +32,9 @@ class Mask:
     """
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        long = {name: value for name, value in sorted(secrets.items()) if len(value) >= SHORTEST}
-        plain = {form: f"<secret:{name}>" for name, value in long.items() for form in _forms(value)}
-        inside = {word: name for form, name in plain.items() for word in (_inside(form), _inside(form, ascii=True))}
+        long = {name: _sent(value) for name, value in sorted(secrets.items()) if len(value) >= SHORTEST}
+        plain = {form: f"<secret:{name}>" for name, value in long.items() for form in disguises(value)}
+        inside = {word: name for form, name in plain.items() for word in (in_json(form), in_json(form, ascii=True))}
         self._plain, self._words = _longest_first(plain), _longest_first(inside)
         self._firsts = frozenset(word[0] for word, _ in self._plain)
         self._most = max((len(word) for word, _ in self._plain), default=1) - 1
@@ -156,25 +156,14 @@ def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> di
     return found
 
 
-def _forms(value: str) -> Iterator[str]:
-    """Yield a secret as texts may hold it."""
-    data = value.encode("utf-8", "surrogateescape")
-    escaped = _inside(value, ascii=True)
-    yield from (value, _inside(value), escaped, escaped.replace("/", "\\/"), _inside(_inside(value)), _inside(escaped))
-    yield from (quote(data, safe=""), quote_plus(data), data.hex(), data.hex().upper())
-    for before in range(3):
-        code = b64encode(bytes(before) + data).decode()
-        piece = code[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # what depends on this value alone
-        yield from (piece, piece.replace("+", "-").replace("/", "_"))
+def _sent(value: str) -> str:
+    """Return a secret without the space around it, which is not sent along."""
+    bare = value.strip()
+    return bare if len(bare) >= SHORTEST else value
 
 
 def _longest_first(words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(words.items(), key=lambda one: (-len(one[0]), one[1])))
-
-
-def _inside(value: str, *, ascii: bool = False) -> str:
-    """Return a value as it stands inside of JSON text."""
-    return json.dumps(value, ensure_ascii=ascii)[1:-1]
 
 
 def _text(value: JsonValue) -> str:

@@ -19,6 +19,15 @@ KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
     ".mp3": ("audio", "audio/mpeg"),
     ".pdf": ("file", "application/pdf"),
 }
+_MARKS: Mapping[str, tuple[int, bytes]] = {  # where which bytes stand
+    "image/png": (0, b"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": (0, b"\xff\xd8\xff"),
+    "image/gif": (0, b"GIF8"),
+    "image/webp": (8, b"WEBP"),
+    "audio/wav": (8, b"WAVE"),
+    "audio/mpeg": (0, b"ID3"),
+    "application/pdf": (0, b"%PDF-"),
+}
 MOST_BYTES = 5_000_000  # what the strictest of the providers takes of one image
 MOST_FILES = 10
 TOKENS = 3_000  # of one part, for an estimate: providers count an image as 85 to 2,500
@@ -57,4 +66,16 @@ def _look(root: Path, name: str, number: int, keep: Callable[[bytes, str], str])
         return {**found, "problem": "not shown: there is no such file"}
     if path.stat().st_size > MOST_BYTES:
         return {**found, "problem": f"not shown: larger than {MOST_BYTES // 1_000_000} MB"}
-    return {**found, "digest": keep(path.read_bytes(), media_type)}
+    data = path.read_bytes()
+    held = next((one for one in KINDS.values() if one[0] == kind and _begins(data, one[1])), None)
+    if held is None:
+        return {**found, "problem": f"not shown: it is no {kind} that models take"}
+    return {**found, "media_type": held[1], "digest": keep(data, held[1])}
+
+
+def _begins(data: bytes, media_type: str) -> bool:
+    """Tell whether data begins as its type does; a name may say something else, which providers refuse."""
+    if media_type == "audio/mpeg" and data[:1] == b"\xff":
+        return len(data) > 1 and data[1] >= 0xE0  # a frame without tags before it
+    at, mark = _MARKS[media_type]
+    return data[at:].startswith(mark)

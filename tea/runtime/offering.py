@@ -14,6 +14,13 @@ MOST_TOKENS = 8_000
 _BYTES_IN_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
 
 
+class Fixed(list[Any]):
+    """What a loop shows a model in each of its steps: nobody else has it, and nobody changes it.
+
+    So the same object says the same, and it is not looked through at each step to find that out.
+    """
+
+
 async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, kept: Sequence[str] = ()) -> list[str]:
     """Return the names that fit a task best, where they are too many; the order of few is left alone.
 

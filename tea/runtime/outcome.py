@@ -23,7 +23,7 @@ class Outcome:
         answer: The answer; with `exhausted`, the best so far.
         reason: Why it did not succeed, in one line.
         evidence: Where the answer comes from.
-        cost: Steps, tokens and US dollars (None when a price is unknown).
+        cost: Steps, tokens and US dollars (None when a price is unknown); see `Spent`.
         trace: The run's folder.
         report: The Markdown report, if one was written.
         error: The error that ended it, if one did.

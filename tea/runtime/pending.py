@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any
 
-from tea.errors import ApprovalNeeded, BadArguments, InternalError, TeaError
+from tea.errors import ApprovalNeeded, BadArguments, InternalError, TeaError, words_of
 from tea.runtime.branch import Wait
 from tea.runtime.entry import Entry, Event, encode
 from tea.types import JsonValue
@@ -51,7 +50,7 @@ class Performs:
     def __init__(self, settled: Callable[[Entry | None], None], failed: Callable[[str, BaseException], None]) -> None:
         self._settled = settled
         self._failed = failed
-        self._tasks: dict[asyncio.Task[Entry], None] = {}
+        self._tasks: dict[asyncio.Task[Entry], str] = {}
 
     def __bool__(self) -> bool:
         return bool(self._tasks)
@@ -59,8 +58,8 @@ class Performs:
     def start(self, key: str, what: str, perform: Perform, context: contextvars.Context) -> Callable[[], object]:
         """Perform a call in a task of its own and return what calls it off."""
         task = asyncio.get_running_loop().create_task(_outcome(key, what, perform), context=context)
-        self._tasks[task] = None
-        task.add_done_callback(partial(self._done, key))
+        self._tasks[task] = key
+        task.add_done_callback(self._done)
         return task.cancel
 
     async def close(self, grace: float) -> None:
@@ -70,13 +69,33 @@ class Performs:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace)
 
-    def _done(self, key: str, task: asyncio.Task[Entry]) -> None:
-        del self._tasks[task]
+    def _done(self, task: asyncio.Task[Entry]) -> None:
+        key = self._tasks.pop(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
             self._failed(key, error)
         else:
             self._settled(None if task.cancelled() else task.result())
+
+
+class Called:
+    """Starts a call when its turn comes, in the context in which it was wanted.
+
+    Args:
+        performs: What starts it.
+        what: What it is, for words.
+        perform: Does the work.
+    """
+
+    __slots__ = ("_context", "_perform", "_performs", "_what")
+
+    def __init__(self, performs: Performs, what: str, perform: Perform) -> None:
+        self._performs, self._what, self._perform = performs, what, perform
+        self._context = contextvars.copy_context()
+
+    def __call__(self, pending: Pending) -> Callable[[], object]:
+        """Start it and return what calls it off."""
+        return self._performs.start(pending.key, self._what, self._perform, self._context)
 
 
 async def _outcome(key: str, what: str, perform: Perform) -> Entry:
@@ -105,5 +124,4 @@ def _failure(key: str, error: TeaError) -> Entry:
 
 
 def _defect(what: str, error: BaseException) -> InternalError:
-    words = " ".join(str(error).split())[:200].encode("utf-8", "replace").decode()
-    return InternalError(f"{what} raised {type(error).__name__}: {words}".rstrip(": ") + ".", fix="report this defect.")
+    return InternalError(f"{what} raised {words_of(error)}.", fix="report this defect.")

@@ -21,14 +21,13 @@ class People:
     """Asks the person who is there; without one the run waits for an answer that is bound to the question's key.
 
     Args:
-        run: Id of the run.
         person: Who can answer now, if anybody.
         recorder: Where answers are written.
         answers: What was answered since the run stopped, by key.
     """
 
-    def __init__(self, run: str, person: Person | None, recorder: Recorder, answers: Mapping[str, str]) -> None:
-        self._run, self._person, self._recorder, self._answers = run, person, recorder, answers
+    def __init__(self, person: Person | None, recorder: Recorder, answers: Mapping[str, str]) -> None:
+        self._person, self._recorder, self._answers = person, recorder, answers
 
     async def ask(self, question: str, choices: Sequence[str], key: str) -> str:
         """Return the answer to a question.
@@ -42,6 +41,6 @@ class People:
         if answer is None or (choices and answer not in choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
             problem = told if answer is None else f"{answer[:80]!r} is none of the choices: {told}"
-            raise ApprovalNeeded(problem, fix=f"tea resume {self._run} --answer {key}=TEXT")
+            raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.write("answer", key, {"question": question, "answer": answer})
         return answer

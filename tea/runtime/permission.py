@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from tea.errors import ApprovalNeeded, Denied
-from tea.manifest import Manifest
-from tea.refs import Ref
 from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.recorder import Recorder
-from tea.types import Response, failure
+from tea.types import AgentResponse, Response, Result, failure
 
 Check = Callable[[], Awaitable[Response]]
 
@@ -66,17 +64,14 @@ class Permission:
     def _answered(self, request: CallRequest, response: type[Response], why: str) -> Response | None:
         answer = self._answers.get(request.key)
         if answer is None:
-            fix = f"tea resume {request.run} --answer {request.key}=allow (or =deny, or =TEXT)"
-            raise ApprovalNeeded(f"The call {request.key} of {request.ref} {why}.", fix=fix)
+            called = f", called through {', '.join(request.through)}," if request.through else ""
+            fix = self._recorder.remedy(request.key, "allow", " (or =deny, or =TEXT)")
+            raise ApprovalNeeded(f"The call {request.key} of {request.ref}{called} {why}.", fix=fix)
         self._recorder.write("answer", request.key, {"target": request.ref, "answer": answer})
         if answer == "allow":
             return None
         if answer == "deny":
             problem = f"A person said no to {request.ref}."
             return failure(response, request.ref, Denied(problem, fix="do without it."))
-        return response(ref=request.ref, ok=True, value=answer)
-
-
-def operation_ref(config: Manifest, operation: str) -> str:
-    """Return the exact ref of an operation."""
-    return str(Ref(kind=config.kind, name=config.name, selector=config.version, operation=operation))
+        words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
+        return response(ref=request.ref, ok=True, value=words)

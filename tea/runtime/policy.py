@@ -24,8 +24,9 @@ class CallRequest:
         session: Id of the session; may be empty outside of any.
         agent: Name of the agent that asks, empty for a person.
         key: Key of the effect.
-        through: The tool that was called, where that is only another name for `ref`: an action of an environment as a
-            tool. Empty where `ref` itself was called.
+        through: What was called in its place, the first call first, where transformations made other names for it: a
+            tool that is an agent, an action that is a tool. Nobody is asked about these; whoever allows or denies by
+            name looks at all `names`.
     """
 
     ref: str
@@ -36,7 +37,12 @@ class CallRequest:
     session: str
     agent: str
     key: str
-    through: str = ""
+    through: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All operations that the call goes by: what acts, then what was called in its place."""
+        return (self.ref, *self.through)
 
 
 class Policy(Protocol):

@@ -18,17 +18,25 @@ T = TypeVar("T")
 
 
 class AgentPort:
-    """The port of an agent: everything it does is an effect, a scope or a note of the run."""
+    """The port of an agent: everything it does is an effect, a scope or a note of the run.
 
-    def __init__(self, run: Desk, agent: str, depth: int) -> None:
+    Args:
+        run: The run.
+        agent: Who asks.
+        depth: How deep its calls are.
+        through: What was called in the place of what it calls, of a transformation that does nothing else.
+    """
+
+    def __init__(self, run: Desk, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
         self._run = run
         self._agent = agent
         self._depth = depth
+        self._through = through
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component."""
         with as_defects(f"The call of {kind} {ref[:80]}"):
-            return await self._run.invoke(kind, ref, arguments, self._agent, self._depth)
+            return await self._run.invoke(kind, ref, arguments, self._agent, self._depth, self._through)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service of the run."""
@@ -84,21 +92,21 @@ class LeafPort:
         key: Key of the effect.
         agent: Who asked for it.
         depth: How deep its calls are.
-        permitted: The operation that the policy was asked about already, as the tool is only another name for it.
+        through: What was called in the place of what it calls, of a transformation that does nothing else.
     """
 
-    def __init__(self, run: Desk, key: str, agent: str, depth: int, permitted: str = "") -> None:
+    def __init__(self, run: Desk, key: str, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
         self._run = run
         self._key = key
         self._agent = agent
         self._depth = depth
-        self._permitted = permitted
+        self._through = through
         self._asked = 0
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component, inside this effect."""
         with as_defects(f"The call of {kind} {ref[:80]}"):
-            return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth, self._permitted)
+            return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth, self._through)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service of the run, inside this effect; each question has a key of its own."""

@@ -118,6 +118,7 @@ class Pump:
     async def wait(self, kind: str, target: str, data: JsonValue, events: tuple[Event, ...], launch: Launch) -> Entry:
         """Wait for one of `events`, which `launch` brings about."""
         pending = self.begin(kind, target, data, events, launch)
+        del data  # see `Gate.effect`
         try:
             return await pending
         finally:

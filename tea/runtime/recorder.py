@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from shlex import quote
 
 from tea.managers.model import Delta, Listen
 from tea.managers.tracer import Trace, TraceRecord, span_id
@@ -46,6 +47,12 @@ class Recorder:
         self._scopes: dict[str, tuple[str, str]] = {}
         self._untold: list[Event] = []
         self._heard: dict[str, dict[str, Pieces]] = {}
+
+    def remedy(self, key: str, said: str, more: str = "") -> str:
+        """Return how a person answers what waits under `key`; what has no journal cannot wait for them."""
+        if self.trace is None:
+            return "call it from an agent: its run waits for the answer."
+        return f"tea resume {self._run} --answer {quote(f'{key}={said}')}{more}"
 
     def enter(self, key: str, agent: str) -> None:
         """Let everything below `key` belong to `agent`."""

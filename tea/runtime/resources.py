@@ -15,7 +15,7 @@ from tea.errors import BadArguments, BadComponent, CallFailed, UnknownComponent
 from tea.operation import reasons
 from tea.refs import Kind
 from tea.runtime.observation import Outcome, shortened
-from tea.runtime.offering import MOST_SCHEMAS, nearest, within_limits
+from tea.runtime.offering import MOST_SCHEMAS, Fixed, nearest, within_limits
 from tea.types import JsonObject, Response, Result, Task
 
 DONE = "done"
@@ -106,14 +106,15 @@ class Resources:
         """
         found: list[Capability] = []
         names = allowed(tools, task.tools)
-        for name in await nearest(ctx.tcp, names, task.text, MOST_SCHEMAS, BOOKKEEPING):
-            one = _tool(name, await ctx.tcp.info(name))
+        chosen = await nearest(ctx.tcp, names, task.text, MOST_SCHEMAS, BOOKKEEPING)
+        for name, facts in zip(chosen, await ctx.tcp.facts(chosen), strict=True):
+            one = _tool(name, facts)
             found.append(_answering(one, task) if name == DONE else one)
-        for name in await nearest(ctx.acp, agents, task.text, MOST_AGENTS):
-            found.append(_agent(name, await ctx.acp.info(name)))
+        chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
+        for name, facts in zip(chosen, await ctx.acp.facts(chosen), strict=True):
+            found.append(_agent(name, facts))
         places: list[Place] = []
-        for name in environments:
-            facts = await ctx.ecp.info(name)
+        for name, facts in zip(environments, await ctx.ecp.facts(environments), strict=True):
             state = await ctx.ecp.state(name)
             found += _actions(name, facts)
             places.append(_place(name, facts, state))
@@ -122,8 +123,8 @@ class Resources:
     def words(self) -> dict[str, Any]:
         """Return the variables of a prompt: tools (with environments' actions), agents, environments."""
         return {
-            "tools": [one.words() for one in self._known.values() if one.kind != "agent"],
-            "agents": [one.words() for one in self._known.values() if one.kind == "agent"],
+            "tools": Fixed(one.words() for one in self._known.values() if one.kind != "agent"),
+            "agents": Fixed(one.words() for one in self._known.values() if one.kind == "agent"),
             "environments": [place.words() for place in self._places.values()],
         }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from tea.component import Definition
@@ -12,6 +12,7 @@ from tea.context import Context, Port
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, Damaged, NotLocked, RegistryError
 from tea.managers.memory import MemoryManager
 from tea.managers.model import CallTool, ModelManager
+from tea.managers.pin import RESOLVE, outcome_of, pins_in, target_of
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
 from tea.protocols.lock import not_locked
@@ -27,7 +28,7 @@ from tea.runtime.hearing import Hearing
 from tea.runtime.mask import Mask
 from tea.runtime.people import People, Person
 from tea.runtime.permission import Permission
-from tea.runtime.policy import CallRequest, Policy
+from tea.runtime.policy import Policy
 from tea.runtime.port import AgentPort, LeafPort
 from tea.runtime.recorder import NO_SECRETS, Recorder
 from tea.runtime.services import RunServices
@@ -110,7 +111,7 @@ class Run:
         self.workspace = setting.workspace
         self.servers = equipment.servers
         self.services = RunServices(self, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
-        self.people = People(setting.run, equipment.person, recorder, answers or {})
+        self.people = People(equipment.person, recorder, answers or {})
         self.asking = Asking(
             gate,
             equipment.models,
@@ -130,6 +131,7 @@ class Run:
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[str] = set()
+        self._instead: dict[str, str] = {}
         gate.on_fork(self._change)
 
     def may_use(self, name: str) -> bool:
@@ -150,7 +152,9 @@ class Run:
             opens_files=opens_files,
         )
 
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int) -> Response:
+    async def invoke(
+        self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...] = ()
+    ) -> Response:
         """Call an operation for `agent`: an effect, or for a scope a part of this run."""
         server = self.servers[kind]
         try:
@@ -158,27 +162,33 @@ class Run:
             if aim is None:
                 parsed = server.manager.ref(ref)
                 aim = self._aims[kind, ref] = Aim.of(server, await self.resolve(parsed), parsed)
-            call = Call.of(aim, arguments, agent, depth)
+            call = Call.of(aim, arguments, agent, depth, through)
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, with_kind(ref, kind), error)
         return await (self._scope(call) if aim.signature.traits.scope else self._leaf(call))
 
     async def within(
-        self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int, permitted: str = ""
+        self,
+        kind: Kind,
+        ref: str,
+        arguments: JsonObject,
+        key: str,
+        agent: str,
+        depth: int,
+        through: tuple[str, ...] = (),
     ) -> Response:
         """Call an operation from inside an effect; what happens is evidence, not an effect of its own."""
         server = self.servers[kind]
         try:
             parsed = server.manager.ref(ref)
-            call = Call.of(Aim.of(server, await self._pin(parsed), parsed), arguments, agent, depth)
+            call = Call.of(Aim.of(server, await self._pin(parsed), parsed), arguments, agent, depth, through)
         except NotLocked:
             raise
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, with_kind(ref, kind), error)
         inner = f"{key}!{self._inner[key]}"
         self._inner[key] += 1
-        stands_in = None if call.target == permitted else await self._permit(call, inner)
-        response = stands_in or await self._execute(call, inner)
+        response = await self._permit(call, inner) or await self._execute(call, inner)
         data = {
             "arguments": dict(arguments),
             "response": response.model_dump(mode="json"),
@@ -194,20 +204,31 @@ class Run:
         Raises:
             UnknownComponent: There is none.
         """
-        name = str(_component(ref))
-        if name in self._pins:
-            return self._pins[name]
+        return (await self.resolve_all((ref,)))[0]
+
+    async def resolve_all(self, refs: Sequence[Ref]) -> list[Manifest]:
+        """Return the same of several; one effect pins all that the run has not touched yet.
+
+        Raises:
+            UnknownComponent: There is none of one of them; then none is pinned.
+        """
+        names = [str(_component(ref)) for ref in refs]
+        new = {name: ref for name, ref in zip(names, refs, strict=True) if name not in self._pins}
 
         async def perform(key: str) -> JsonValue:
-            config = await self._pin(ref)
-            return {"ref": str(config.ref), "digest": config.digest}
+            return outcome_of([await self._pin(ref) for ref in new.values()])
 
-        value = as_object(await self.gate.effect("resolve", name, {}, perform))
-        config = self._stored.get(value["digest"])
-        if config is None:
-            problem = f"{value['ref']} is not in the registry with the bytes this run pinned."
-            raise Damaged(problem, fix="bring its version file back.")
-        return self._pins.setdefault(name, config)
+        found = dict[str, Manifest]()
+        if new:
+            target = target_of(new)
+            for one in pins_in(target, await self.gate.effect(RESOLVE, target, {}, perform)):
+                if one.digest not in self._stored:
+                    problem = f"{one.ref} is not in the registry with the bytes this run pinned."
+                    raise Damaged(problem, fix="bring its version file back.")
+                config = found[one.asked] = self._stored[one.digest]
+                if self._instead.get(one.asked, one.digest) == one.digest:  # else a fork lets go of it again
+                    found[one.asked] = self._pins.setdefault(one.asked, config)
+        return [found.get(name) or self._pins[name] for name in names]
 
     async def stock(self, pins: Iterable[tuple[str, str]], instead: Mapping[str, str] | None = None) -> None:
         """Have the versions that a journal pinned at hand, so that a replay waits for nothing.
@@ -256,7 +277,8 @@ class Run:
 
     def _change(self, data: JsonObject) -> None:
         """Let go of what a fork uses in another version; the next touch pins that one."""
-        for name in data["use"]:
+        for name, one in data["use"].items():
+            self._instead[name] = one["digest"]
             self._pins.pop(name, None)
             self._held.pop(name, None)
         self._aims.clear()
@@ -269,7 +291,7 @@ class Run:
             return self._held[name]
         library = self._libraries[ref.kind]
         selector = ref.selector or self.setting.use.get(name)
-        bare = str(Ref(kind=ref.kind, name=ref.name))
+        bare = name if ref.selector is None else str(Ref(kind=ref.kind, name=ref.name))
         if not self.may_use(bare):
             raise not_locked(bare)
         config = await library.pin(_component(ref).at(selector))
@@ -310,7 +332,8 @@ class Run:
             stands_in = await self._permit(call, key)
             return None if stands_in is None else stands_in.model_dump(mode="json")
 
-        stands_in = await self.gate.effect("policy", call.target, {"digest": call.config.digest}, perform)
+        data = {"digest": call.config.digest}
+        stands_in = None if call.aim.passes_on else await self.gate.effect("policy", call.target, data, perform)
         if stands_in is not None:
             return call.server.response.model_validate(stands_in)
         with self.gate.scope() as key:
@@ -318,7 +341,7 @@ class Run:
             self.recorder.enter(key, worker)
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": dict(call.arguments)}
             self.gate.note("enter", entered)
-            context = self.context(AgentPort(self, worker, call.depth + 1), worker, opens_files=False)
+            context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)
             definition = self._definitions[call.config.digest]
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
@@ -336,24 +359,17 @@ class Run:
             definition = await self._definition(call)
         except (RegistryError, BadInput) as error:
             return failure(call.server.response, call.target, error)
-        port = LeafPort(self, key, call.agent, call.depth + 1, call.through and call.aim.acts)
+        port = LeafPort(self, key, call.agent, call.depth + 1, call.handed_on)
         context = self.context(port, call.agent, opens_files=True)
         seconds = self.setting.call_seconds
         operation = call.aim.operation
         return await call.server.carry_out(call.config, definition, operation, call.arguments, context, seconds)
 
     async def _permit(self, call: Call, key: str) -> Response | None:
-        request = CallRequest(
-            ref=call.aim.acts,
-            arguments=call.arguments,
-            traits=call.aim.signature.traits,
-            principal=self.setting.principal,
-            run=self.id,
-            session=self.session,
-            agent=call.agent,
-            key=key,
-            through=call.through,
-        )
+        """Return what stands in the place of a call; of one that is only passed on, what acts is asked about."""
+        if call.aim.passes_on:
+            return None
+        request = call.request(key, self.setting.principal, self.id, self.session)
         return await self._permission.ask(request, call.server.response, lambda: self._check(call, key))
 
     async def _check(self, call: Call, key: str) -> Response:
@@ -376,4 +392,4 @@ class Run:
 
 
 def _component(ref: Ref) -> Ref:
-    return Ref(kind=ref.kind, name=ref.name, selector=ref.selector)
+    return ref if ref.operation is None else replace(ref, operation=None)

@@ -22,6 +22,7 @@ from tea.runtime.media import look
 from tea.types import JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
+_LOOKUPS = (("registry", "info"), ("registry", "facts"))
 Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 
 
@@ -46,8 +47,10 @@ class RunServices:
 
     async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
         """Answer as an effect of the run."""
-        if (service, verb) == ("registry", "info"):
-            return await self._info(data)
+        if (service, verb) in _LOOKUPS:
+            manager = self._run.servers[data["kind"]].manager
+            found = list(map(facts, await self._run.resolve_all([manager.ref(ref) for ref in _refs(verb, data)])))
+            return found if verb == "facts" else found[0]
 
         async def perform(key: str) -> JsonValue:
             return await self.answer(service, verb, data, agent, key, whole=True)
@@ -82,17 +85,15 @@ class RunServices:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
         return await self._answers[service](verb, data, agent, key)
 
-    async def _info(self, data: JsonObject) -> JsonValue:
-        config = await self._run.resolve(self._run.servers[data["kind"]].manager.ref(data["ref"]))
-        return facts(config)
-
     async def _registry(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         if data.get("kind") not in KINDS or data["kind"] not in self._run.servers:
             problem = f"There is no protocol for {data.get('kind')!r}."
             raise UnknownComponent(problem, fix="ask for tool, environment or agent.")
         server = self._run.servers[data["kind"]]
-        if verb == "info":
-            return facts(await server.info(str(Ref.parse(data["ref"], kind=data["kind"]))))
+        if ("registry", verb) in _LOOKUPS:
+            refs = [Ref.parse(ref, kind=data["kind"]) for ref in _refs(verb, data)]
+            found = [facts(await server.info(str(ref))) for ref in refs]
+            return found if verb == "facts" else found[0]
         if verb == "retrieve":
             asked = {name: data[name] for name in ("query", "k", "route", "among")}
             matches = [match.to_json() for match in await server.retrieve(**asked)]
@@ -146,12 +147,17 @@ class RunServices:
             return []
         found = await asyncio.to_thread(look, self._run.workspace, data["names"], trace.blobs.put)
         purse = self._purses.of(key)
-        priced = purse.remaining()["usd"] is not None and not purse.budget.unknown_price
-        await self._hearing.hear(found, agent, trace.blobs.get, priced=priced)
+        left = purse.remaining()
+        priced = left["usd"] is not None and not purse.budget.unknown_price
+        await self._hearing.hear(found, agent, trace.blobs.get, left, priced=priced)
         return found
 
     async def _budget(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return self._purses.of(key).remaining()
+
+
+def _refs(verb: str, data: JsonObject) -> list[str]:
+    return data["refs"] if verb == "facts" else [data["ref"]]
 
 
 def facts(config: Manifest) -> dict[str, Any]:

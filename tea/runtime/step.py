@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tea.context import Context
 from tea.errors import BadOutput
-from tea.models.format import closed
+from tea.models.schema import closed
 from tea.operation import reasons
 from tea.types import JsonObject, JsonSchema, Message, ModelResponse, ReasoningPart, TextPart
 

@@ -39,7 +39,7 @@ class TaskFile(Record):
     task: str = Field(min_length=1, max_length=200_000)
     files: tuple[str, ...] = Field(default=(), max_length=1000)
     agent: str = "planner"
-    model: str | None = None
+    model: str | None = Field(default=None, min_length=1)
     use: dict[str, str] = Field(default_factory=dict[str, str])
     budget: Budget = Budget()
     tools: tuple[str, ...] | None = None

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
@@ -28,7 +28,7 @@ from tea.types import JsonObject, JsonValue
 FOLDER = ".catalogue"
 _LIMIT = 2**30
 _CHECK = 32
-_SETTLED = 2 * 10**9  # nanoseconds; no file system in use tells times apart worse
+_COARSE, _FINE = 2 * 10**9, 10**8  # nanoseconds; see `settled`
 _WORTH = 64  # rows that cost as much to read as the whole catalogue costs to write, roughly
 
 
@@ -70,28 +70,34 @@ class Catalogue:
         self, root: Path, scratch: Scratch, least: int = _WORTH, clock: Callable[[], int] = time.time_ns
     ) -> None:
         self._root, self._scratch, self._least, self._clock = root, scratch, least, clock
-        self._rows: dict[str, dict[str, _Row]] = {}
+        self._seen: dict[str, _Seen] = {}
         self._unsaved: Counter[str] = Counter()
 
-    def survey(self, kind: str, names: Sequence[str], form: int, describe: Describe) -> dict[str, Facts | None]:
-        """Return what a list shows of each of `names`.
+    def survey(
+        self, kind: str, names: Sequence[str], form: int, describe: Describe, *, pointers: bool = False
+    ) -> Mapping[str, Facts | None]:
+        """Return what a list shows of each of `names`; the very same object as long as nothing has changed.
 
         Args:
             kind: Their kind.
             names: Names that the registry holds now.
             form: Number of the form of the facts; rows of another form are not used.
             describe: Reads one component.
+            pointers: Whether it is enough that no pointer has moved since this process looked: what was written into
+                an immutable file in place is then not seen.
         """
-        known = self._rows.get(kind)
-        if known is None:
-            known = self._known(kind, form)
-        folder = self._root / plural(kind)
+        seen = self._seen.get(kind)
         rows: dict[str, _Row] = {}
         found: dict[str, Facts | None] = {}
-        with _Stamps(folder) as stamps:
+        with _Stamps(self._root / plural(kind)) as stamps:
+            same = stamps.same_pointer if pointers and seen is not None else stamps.same
+            known = self._known(kind, form) if seen is None else seen.rows
+            kept = seen is not None and seen.names == names and len(known) == len(names)
+            if seen is not None and kept and all(map(same, names, known.values())):  # rows are in the names' order
+                return seen.found
             for name in names:
                 row = known.get(name)
-                if row is not None and stamps.of(name, row[_HEAD], row[_VERSION]) == row[:_HEAD]:
+                if row is not None and same(name, row):
                     rows[name], found[name] = row, row[_FACTS:] if row[_SHOWN] else None
                     continue
                 described, row = _read(name, describe, stamps, self._clock())
@@ -99,7 +105,7 @@ class Catalogue:
                 if row is not None:
                     rows[name] = row
                     self._unsaved[kind] += 1
-        self._rows[kind] = rows
+        self._seen[kind] = _Seen(list(names), rows, found)
         if self._unsaved[kind] * _WORTH >= len(rows) >= self._least:
             self._unsaved[kind] = 0
             self._save(self._path(kind), {"form": form, **_columns(rows)})
@@ -129,7 +135,7 @@ class Catalogue:
             facts = os.stat(f"{self._root}/{plural(kind)}/{name}/heads")
         except OSError:
             return None
-        return (facts.st_ino, facts.st_ctime_ns) if facts.st_ctime_ns < self._clock() - _SETTLED else None
+        return (facts.st_ino, facts.st_ctime_ns) if settled(facts.st_ctime_ns, self._clock()) else None
 
     def _known(self, kind: str, form: int) -> dict[str, _Row]:
         kept = self._load(self._path(kind), form)
@@ -162,6 +168,14 @@ class Catalogue:
 
     def _path(self, kind: str) -> Path:
         return self._root / FOLDER / f"{plural(kind)}.json"
+
+
+class _Seen(NamedTuple):
+    """What one look found: the names there were, the rows that may be believed, and what a list shows."""
+
+    names: Sequence[str]
+    rows: Mapping[str, _Row]
+    found: Mapping[str, Facts | None]
 
 
 class _Stamps:
@@ -197,6 +211,18 @@ class _Stamps:
         except OSError:
             return ()
 
+    def same(self, name: str, row: _Row) -> bool:
+        """Tell whether a component is what its row was made from."""
+        return self.of(name, row[_HEAD], row[_VERSION]) == row[:_HEAD]
+
+    def same_pointer(self, name: str, row: _Row) -> bool:
+        """Tell whether no head of a component was added or replaced since its row was made."""
+        try:
+            facts = os.stat(name + "/heads", dir_fd=self._descriptor)
+        except OSError:
+            return False
+        return facts.st_ino == row[0] and facts.st_ctime_ns == row[1]
+
     def settled(self, name: str, stamp: Stamp, moment: int) -> bool:
         """Tell whether nothing of a component changed since `moment`, so that what was read later is what was stamped.
 
@@ -206,7 +232,7 @@ class _Stamps:
             versions = os.stat(f"{name}/versions", dir_fd=self._descriptor).st_ctime_ns
         except OSError:
             return False
-        return bool(stamp) and max(versions, *stamp[1::3]) < moment - _SETTLED
+        return bool(stamp) and all(settled(changed, moment) for changed in (versions, *stamp[1::3]))
 
 
 def _read(name: str, describe: Describe, stamps: _Stamps, moment: int) -> tuple[Described, _Row | None]:
@@ -232,6 +258,15 @@ def _rows(kept: Mapping[str, Any]) -> dict[str, _Row]:
     if len(kept["columns"]) < _FACTS:
         raise ValueError("columns are missing")
     return dict(zip(kept["names"], zip(*kept["columns"], strict=True), strict=True))
+
+
+def settled(changed: int, moment: int) -> bool:
+    """Tell whether a change lies so far before `moment` that a later one bears another time, both in nanoseconds.
+
+    File systems tell times apart by two seconds or better. Where one keeps more of a time than its milliseconds, the
+    time is that of the system's clock, which ticks at least a hundred times a second: ten of these ticks are enough.
+    """
+    return changed < moment - (_FINE if changed % 10**6 else _COARSE)
 
 
 def whole(path: Path) -> bool:

@@ -34,7 +34,7 @@ _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
 class EventStore(Protocol):
-    """Where events are kept; every method but `at_once` blocks, so call it in a thread."""
+    """Where events are kept; every method but `at_once` and `begun` blocks, so call it in a thread."""
 
     def append(self, stream: str, key: str, event: JsonObject, *, synced: bool = True) -> bool:
         """Add an event at the end of a stream, unless the stream has one of that key.
@@ -62,6 +62,10 @@ class EventStore(Protocol):
             BadArguments: The event is not JSON, or too large.
             StorageError: It cannot be written.
         """
+        ...
+
+    def begun(self, stream: str) -> bool:
+        """Tell whether a stream may hold events; one look, without waiting."""
         ...
 
     def sync(self, stream: str) -> None:
@@ -117,12 +121,15 @@ class FileEvents:
 
     def append(self, stream: str, key: str, event: JsonObject, *, synced: bool = True) -> bool:
         """Add an event; see `EventStore.append`."""
-        return self._stream(stream).append(key, _line(stream, key, event)[0], synced)
+        return self._stream(stream).append(key, _line(stream, key, event), synced)
 
     def at_once(self, stream: str, key: str, event: JsonObject) -> bool:
         """Add an event, if that takes no time; see `EventStore.at_once`."""
-        line, kept = _line(stream, key, event)
-        return self._stream(stream).at_once(key, line, kept)
+        return self._stream(stream).at_once(key, _line(stream, key, event))
+
+    def begun(self, stream: str) -> bool:
+        """Tell whether there may be events; see `EventStore.begun`."""
+        return os.path.lexists(self._root / _file_name(stream))
 
     def sync(self, stream: str) -> None:
         """Make what was added durable; see `EventStore.sync`."""
@@ -199,7 +206,7 @@ class _Stream:
                 self._safe = self._end if synced else self._safe
                 return True
 
-    def at_once(self, key: str, line: bytes, event: JsonObject) -> bool:
+    def at_once(self, key: str, line: bytes) -> bool:
         """Add a line, unless others are at the file or have written what was not read yet; tell whether it is there."""
         if not self._lock.acquire(blocking=False):
             return False
@@ -214,7 +221,7 @@ class _Stream:
                 self._identity = status.st_dev, status.st_ino
                 with writing(self._path):
                     self._write(descriptor, line, synced=False)
-                self._keep(key, event, len(line))
+                self._keep(key, line, len(line))
                 return True
         except OSError:  # a lock that others hold, or what `append` will tell
             return False
@@ -236,7 +243,7 @@ class _Stream:
                 return ()
             except OSError as problem:
                 raise storage_error("read", self._path, problem) from problem
-            return tuple(self._events)
+            return tuple(self._decoded())
 
     def keyed(self) -> tuple[tuple[str, JsonObject], ...]:
         events = self.read()
@@ -295,7 +302,15 @@ class _Stream:
             raise damaged(self._path, f"line {len(self._events) + 1}: {reason}") from reason
         self._keep(record["key"], event, len(line) + len(b"\n"))
 
-    def _keep(self, key: Any, event: JsonObject, size: int) -> None:
+    def _decoded(self) -> Generator[JsonObject]:
+        """Give the events; what this process wrote is decoded when it is first looked at, which it seldom is."""
+        for place, one in enumerate(self._events):
+            if isinstance(one, bytes):
+                one = self._events[place] = as_json_object(as_json_object(loads(one))["event"])
+            yield one
+
+    def _keep(self, key: Any, event: JsonObject | bytes, size: int) -> None:
+        """Keep an event, or the line that this process wrote for one."""
         self._end += size
         self._keys[key] = None
         self._events.append(event)
@@ -305,20 +320,20 @@ class _Stream:
         self._end = 0
         self._safe = 0
         self._keys: dict[Any, None] = {}
-        self._events: list[JsonObject] = []
+        self._events: list[JsonObject | bytes] = []
 
 
-def _line(stream: str, key: str, event: JsonObject) -> tuple[bytes, JsonObject]:
-    """Return an event's line, and the event as whoever reads the line finds it."""
+def _line(stream: str, key: str, event: JsonObject) -> bytes:
+    """Return an event's line, which whoever reads it can read."""
     try:
         line = dumps({"stream": stream, "key": key, "event": event}) + b"\n"
-        kept = as_json_object(as_json_object(loads(line))["event"])
+        loads(line)
     except Refused as reason:
         raise BadArguments(f"The event cannot be stored: {reason}.", fix="give plain data.") from reason
     if len(line) > EVENT_LIMIT:
         problem = f"The event has {len(line):,} bytes, and {EVENT_LIMIT:,} are allowed."
         raise BadArguments(problem, fix="record less, or write a file and record its name.")
-    return line, kept
+    return line
 
 
 def _read(descriptor: int, start: int, end: int) -> bytes:

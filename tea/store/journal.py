@@ -15,7 +15,7 @@ from tea.errors import BadInput, Conflict
 from tea.store.blobs import Blobs, FileBlobs
 from tea.store.files import publish, reading, shown, writing
 from tea.store.lease import Lease, held, left, started
-from tea.store.lines import JournalReading
+from tea.store.lines import JournalReading, Wanted
 from tea.store.scratch import Scratch, sync_folder
 from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
 from tea.types import JsonObject
@@ -53,8 +53,13 @@ class JournalStore(Protocol):
         """
         ...
 
-    def read(self, run: str, start: int = 0) -> Iterator[JsonObject]:
+    def read(self, run: str, start: int = 0, wanted: Wanted | None = None) -> Iterator[JsonObject]:
         """Return the records of a run from number `start` on; also while it is written.
+
+        Args:
+            run: The run.
+            start: Number of the first record.
+            wanted: Tells of a line whether its record is given out; all are verified.
 
         Raises:
             BadInput: There is no such run.
@@ -206,10 +211,10 @@ class FileJournals:
             self._scratch.settle(self._root)
         return FileJournalWriter(run, folder, self._durability)
 
-    def read(self, run: str, start: int = 0) -> JournalReading:
+    def read(self, run: str, start: int = 0, wanted: Wanted | None = None) -> JournalReading:
         """See `JournalStore.read`; a torn end is left out, and `torn` of what is returned tells its size."""
         folder = self._existing(run)
-        return JournalReading(folder / JOURNAL, start, left(folder / LEASE))
+        return JournalReading(folder / JOURNAL, start, left(folder / LEASE), wanted)
 
     def runs(self, known: Container[str] = ()) -> list[str]:
         """See `JournalStore.runs`."""

@@ -8,7 +8,7 @@ written, so it is left out.
 
 import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -18,6 +18,7 @@ from tea.store.files import damaged, open_regular, reading
 from tea.store.strict import Refused, as_json_object, check_depth, loads
 from tea.types import JsonObject
 
+Wanted = Callable[[bytes], bool]
 LINE_LIMIT = 16 * 2**20
 _CHECK = b',"check":"'
 _TAIL = len(_CHECK) + 16 + len(b'"}\n')
@@ -69,14 +70,16 @@ class JournalReading(Iterator[JsonObject]):
         path: The journal.
         start: Number of the first record to give out; those before it are verified, not given.
         least: How many records there must be, as far as is known.
+        wanted: Tells of a line whether its record is given out; all are verified.
 
     Raises:
         Damaged: From the iteration, at the first line that is not what was written, or when lines are missing.
         StorageError: From the iteration, when the system cannot read the file.
     """
 
-    def __init__(self, path: Path, start: int = 0, least: int = 0) -> None:
+    def __init__(self, path: Path, start: int = 0, least: int = 0, wanted: Wanted | None = None) -> None:
         self.end = End()
+        self._wanted = wanted
         self.torn = 0
         self._path = path
         self._start = start
@@ -92,7 +95,7 @@ class JournalReading(Iterator[JsonObject]):
             while line := self._next_line(file):
                 number = self.end.lines
                 self.end = End(self.end.size + len(line), number + 1, line[-19:-3])
-                if number >= self._start:
+                if number >= self._start and (self._wanted is None or self._wanted(line)):
                     yield self._record(line, number)
             if self.end.lines < self._least:
                 raise damaged(self._path, f"{self._least - self.end.lines} records are missing at its end")

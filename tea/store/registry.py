@@ -8,7 +8,8 @@ is listed has a version. Each file carries a check of its document, so that dama
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 from tea.errors import AlreadyRegistered, BadRef, Conflict, UnknownComponent
 from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
 from tea.store.bulk import Whole, fill, place
-from tea.store.catalogue import Catalogue, Describe, Facts
+from tea.store.catalogue import Catalogue, Describe, Facts, settled
 from tea.store.files import publish, reading, write_new, write_over, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.sealed import sealed, unsealed
@@ -40,6 +41,7 @@ class FileRegistry:
         self._root = root.absolute()
         self.moves = 0
         self._last: tuple[Path, Stamp | None, int] | None = None  # the last look at heads
+        self._names: dict[str, tuple[Stamp, tuple[str, ...]]] = {}
         self._scratch = Scratch(self._root)
         self.catalogue = Catalogue(self._root, self._scratch)
 
@@ -117,17 +119,24 @@ class FileRegistry:
     def names(self, kind: str) -> list[str]:
         """See `RegistryStore.names`."""
         folder = self._kind(kind)
+        stamp, moment = _stamp(folder), time.time_ns()
+        known = self._names.get(kind)
+        if known is not None and known[0] == stamp:
+            return list(known[1])
         with reading(folder):
             entries = [entry for entry in _entries(folder) if NAME.fullmatch(entry.name)]
-            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+            found = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        if stamp is not None and settled(stamp[1], moment):
+            self._names[kind] = stamp, tuple(found)
+        return found
 
     def mark(self, kind: str, name: str) -> object:
         """See `RegistryStore.mark`."""
         return self.catalogue.mark(kind, name) if NAME.fullmatch(name) else None
 
-    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, Facts | None]:
+    def survey(self, kind: str, form: int, describe: Describe, *, pointers: bool = False) -> Mapping[str, Facts | None]:
         """See `RegistryStore.survey`."""
-        return self.catalogue.survey(kind, self.names(kind), form, describe)
+        return self.catalogue.survey(kind, self.names(kind), form, describe, pointers=pointers)
 
     def outlines(
         self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], Facts]

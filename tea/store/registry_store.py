@@ -1,6 +1,6 @@
 """What a registry keeps and promises, wherever it keeps it: immutable versions, and heads that say what is current."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from tea.store.bulk import Whole
@@ -91,13 +91,16 @@ class RegistryStore(Protocol):
         """
         ...
 
-    def survey(self, kind: str, form: int, describe: Describe) -> dict[str, Facts | None]:
+    def survey(self, kind: str, form: int, describe: Describe, *, pointers: bool = False) -> Mapping[str, Facts | None]:
         """Return what a list shows of every name of a kind, sorted, reading only what changed since the last look.
+
+        It is the very same object as long as nothing has changed.
 
         Args:
             kind: The kind.
             form: Number of the form of what `describe` returns; another number reads everything anew.
             describe: Reads one component.
+            pointers: Whether it is enough that no pointer has moved since this process looked.
         """
         ...
 

@@ -19,6 +19,16 @@ def test_models_are_added_listed_and_asked(tea: Tea) -> None:
     assert tea("run", "x", "--model", "mini").code == 4
 
 
+def test_a_further_model_that_becomes_the_default_says_so(tea: Tea) -> None:
+    assert tea("models", "add", "mine", "--base-url", "http://127.0.0.1:1/v1").err == ""
+    assert tea("models", "add", "zebra", "--base-url", "http://127.0.0.1:1/v1").err == ""
+    told = tea("models", "add", "big", "--base-url", "http://127.0.0.1:1/v1").err
+    assert told == "'big' is the default now, no longer 'mine'; `model` in tea.toml chooses another.\n"
+    assert next(one["name"] for one in tea("models", "ls", "--json").data["models"] if one["default"]) == "big"
+    tea.write("tea.toml", 'model = "mine"')
+    assert tea("models", "add", "again", "--base-url", "http://127.0.0.1:1/v1").err == ""
+
+
 def test_the_doctor_says_of_every_model_whether_it_is_there(tea: Tea) -> None:
     assert tea("models", "add", "mine", "--base-url", "http://127.0.0.1:1/v1").code == 0
     health = tea("doctor")
@@ -34,6 +44,9 @@ def test_what_is_no_use_of_models_is_refused(tea: Tea) -> None:
         ["ls", "--model", "x"],
         ["add", "m", "--key-env", "sk-1"],
         ["add", "m", "--preset", "x"],
+        ["add", "m"],
+        ["add", "offline", "--preset", "openai"],
+        ["add", "m", "--preset", "openai", "--fallback", "offline"],
     ):
         refused = tea("models", *words)
         assert refused.code == 2

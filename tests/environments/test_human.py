@@ -41,6 +41,23 @@ async def test_a_person_who_is_there_answers_at_once(tmp_path: Any) -> None:
     assert asked == [("Tea or coffee?", ("tea", "coffee")), ("How much?", ())]
 
 
+async def test_nobody_is_bothered_with_a_question_without_words() -> None:
+    async with platform() as made:
+        answer = await made.ecp.invoke("human#ask", {"question": " "})
+    assert answer.error is not None
+    assert answer.error["problem"] == "The question holds no word."
+
+
+@pytest.mark.parametrize("ask", ["human#ask", "human_ask"])
+async def test_a_call_outside_of_any_run_cannot_wait_for_a_person_and_says_so(ask: str) -> None:
+    async with platform() as made:
+        await made.transform("E2T", "human")
+        server = made.ecp if "#" in ask else made.tcp
+        with pytest.raises(ApprovalNeeded, match="Who are you") as waiting:
+            await server.invoke(ask, {"question": "Who are you?"})
+    assert waiting.value.fix == "call it from an agent: its run waits for the answer."
+
+
 @pytest.mark.parametrize("ask", ["human#ask", "human_ask"])
 async def test_without_a_person_the_run_waits_and_the_answer_comes_when_it_is_resumed(ask: str) -> None:
     source = ASKER if ask == "human#ask" else ASKER.replace('ctx.ecp.invoke("human#ask"', 'ctx.tcp.invoke("human_ask"')
@@ -52,7 +69,7 @@ async def test_without_a_person_the_run_waits_and_the_answer_comes_when_it_is_re
             attempt = made.resume("last", answers=answers) if answers else made.run("Ask.", agent="asker")
             with pytest.raises(ApprovalNeeded, match=question) as waiting:
                 await attempt
-            key = waiting.value.fix.partition("--answer ")[2].partition("=")[0]
+            key = waiting.value.fix.partition("--answer ")[2].partition("=")[0].strip("'")
             answers = {key: said}
         outcome = await made.resume("last", answers=answers)
         assert outcome.answer[:2] == ["tea", "a cup"]

@@ -368,7 +368,9 @@ def test_an_agents_helper_files_are_held_to_the_same_rules() -> None:
 
 def test_tools_import_the_standard_library_and_what_they_require() -> None:
     source = TOOL.replace("from tea", "import sqlite3\nimport openpyxl\nfrom tea")
-    assert "line 4: imports 'openpyxl'" in refusal_of(source)
+    said = refusal_of(source)
+    assert "line 4: imports 'openpyxl'" in said
+    assert '`# /// script`, `# dependencies = ["openpyxl"]`' in said
     assert check(source, requires=("openpyxl>=3",)).requires == ("openpyxl>=3",)
     block = '# /// script\n# dependencies = ["openpyxl>=3"]\n# ///\n'
     assert check(block + source).requires == ("openpyxl>=3",)

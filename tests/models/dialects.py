@@ -5,13 +5,13 @@ responses-streaming; docs.claude.com/en/api/messages and messages-streaming.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from loopback import Reply, document, sse
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,13 +294,22 @@ def streamed(dialect: Dialect, say: Say, *, size: int = 0) -> Reply:
 
 def checked(kind: Any, value: Any) -> Any:
     """Hold a value to a type of an SDK, and return it as it is."""
-    _adapter(kind).validate_python(json.loads(json.dumps(value)))
+    _drained(_adapter(kind).validate_python(json.loads(json.dumps(value))))
     return value
 
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
+
+
+def _drained(value: Any) -> None:
+    """Go through all of it: where an SDK says Iterable, pydantic checks each item only as it is taken."""
+    if isinstance(value, Mapping):
+        value = cast("Mapping[Any, Any]", value).values()
+    if isinstance(value, Iterable) and not isinstance(value, str | BaseModel):
+        for one in cast("Iterable[Any]", value):
+            _drained(one)
 
 
 def _text(arguments: Any) -> str:

@@ -14,12 +14,13 @@ from tea.managers.model_config import ModelConfig
 from tea.models.connect import connect, offer_presets
 from tea.models.presets import PRESETS, configured, local, preset
 from tea.models.prices import list_prices, price, worst_case
-from tea.runtime.home import read_keys
+from tea.runtime.home import read_keys, read_settings, read_variables
 from tea.runtime.platform import Platform
 from tea.testing import ScriptedModel
 from tea.types import Message, ModelRequest, TextPart, Usage
 
 CHAT = DIALECTS["openai_chat"]
+SECRET = "sk-proj-0123456789abcdefghij"
 HELLO = ModelRequest(messages=(Message(role="user", content=(TextPart(text="Hello."),)),))
 
 
@@ -65,13 +66,44 @@ async def test_a_named_model_without_its_key_is_an_error_before_anything_is_writ
 
 
 def test_secrets_are_read_from_the_environment_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings(tmp_path, keys="# comment\nA=one\nexport B = 'two words'\nC=\nnot a line\nD=x=y\n")
-    monkeypatch.setenv("D", "from outside")
+    settings(tmp_path, keys="# comment\nA=one\nexport B = 'two words'\nC=\nnot a line\nD=x=y\nNONE=filled\n")
+    monkeypatch.setenv("D", "from outside\n")
+    monkeypatch.setenv("NONE", "")  # a person says that there shall be none
     keys = read_keys(tmp_path)
-    assert [keys(name) for name in "ABCDE"] == ["one", "two words", None, "from outside", None]
+    names = [*"ABCDE", "NONE"]
+    assert [keys(name) for name in names] == ["one", "two words", None, "from outside", None, None]
+    assert read_variables(tmp_path)["NONE"] == ""
     (tmp_path / ".env").write_bytes(b"\xff")
     with pytest.raises(BadInput, match=r"\.env cannot be read"):
         read_keys(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("K=sk#1  # mine", "sk#1"),
+        ('K="sk # 1" # mine', "sk # 1"),
+        ("K='${BASE}' # mine", "${BASE}"),
+        ("K=${BASE}-1", "b-1"),
+        (r'K="say \"hi\" to ${BASE}"', 'say "hi" to b'),
+        ('K="two\nlines"', "two\nlines"),
+        ("K= # nothing", None),
+        ('K="no end', None),
+        ("K=first\nK=second", "second"),
+    ],
+)
+def test_lines_of_secrets_are_read_as_others_read_them(tmp_path: Path, line: str, value: str | None) -> None:
+    text = "\n".join(["\ufeffBASE=b", line, "AFTER = 'end'"]).replace("\n", "\r\n")
+    (tmp_path / ".env").write_bytes(text.encode())
+    keys = read_keys(tmp_path)
+    assert (keys("BASE"), keys("K"), keys("AFTER")) == ("b", value, "end")
+
+
+@pytest.mark.parametrize("key", ["schlüssel-0123", "sk-one\nsk-two", "sk-\x00"])
+def test_what_cannot_be_a_key_is_said_before_anything_is_sent(key: str) -> None:
+    with pytest.raises(ProviderError, match="OPENAI_API_KEY holds what no key does") as told:
+        connect(preset("openai"), lambda variable: key)
+    assert key not in str(told.value)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +118,32 @@ def test_secrets_are_read_from_the_environment_before_the_file(tmp_path: Path, m
         ({"limits": {"patience": 1}}, "knows no 'patience'"),
         ({"max_output": 0}, "max_output"),
         ({"model": 7}, "model"),
-        ({"api_key": "sk-1"}, "api_key"),
+        ({"api_key": SECRET}, "'api_key' would hold a key. Fix: name the variable that holds it"),
+        ({"options": {"extra_headers": {"x": SECRET}}}, "'extra_headers' would hold a key"),
+        ({"options": {"note": [f"Bearer {SECRET}"]}}, "what looks like a key"),
+        ({"model": SECRET}, "what looks like a key"),
+        ({"key_env": "Abc0123456789abcdef"}, "no name of an environment variable"),
+        ({"base_url": "http://host/v1?key=word"}, "has a query"),
+        ({"base_url": "http://host/v1#word"}, "has a query or a fragment"),
+        ({"base_url": "http://host/v1/chat/completions/"}, "ends in /chat/completions"),
+        ({"base_url": "http://:80/v1"}, "is no address"),
+        ({"base_url": "http://host:port/v1"}, "is no address"),
+        ({"modle": "x"}, "'modle' is no setting of a model. Fix: did you mean 'model'"),
+        ({"colour": "x"}, "it may have preset, provider, model"),
+        ({"prices": {"input": float("nan")}}, "is no number"),
+        ({"limits": {"concurrency": 0}}, "a limit is 0"),
+        ({"fallbacks": ["offline"]}, "falls back to itself, or to the offline"),
+        ({"fallbacks": ["mine"]}, "falls back to itself"),
+        ({"provider": "openai_chat", "model": "m"}, "nothing says where it is reached"),
         ({"preset": "acme"}, "There is no preset 'acme'"),
     ],
 )
 def test_a_configuration_that_cannot_be_used_says_why(document: dict[str, Any], problem: str) -> None:
-    with pytest.raises(BadInput, match=problem):
+    with pytest.raises(BadInput, match=problem.replace(".", r"\.")) as told:
         configured("mine", document)
+    assert SECRET not in str(told.value)
+    with pytest.raises(BadInput, match="give the model another name"):
+        configured("offline", {"base_url": "http://127.0.0.1:1/v1"})
     with pytest.raises(TeaError):
         configured("My Model", {})
 
@@ -184,6 +235,39 @@ def test_settings_of_another_shape_are_refused(tmp_path: Path, text: str) -> Non
     settings(tmp_path, text)
     with pytest.raises(BadInput, match=r"in tea\.toml is no"):
         Platform(tmp_path, state=tmp_path / "state")
+
+
+def test_a_setting_with_a_slip_in_it_is_told_its_name(tmp_path: Path) -> None:
+    settings(tmp_path, "\ufeffmodle = 'mine'")
+    with pytest.raises(BadInput, match=r"unknown setting 'modle'\. Fix: did you mean 'model'\?"):
+        read_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "address", "provider"),
+    [
+        ("openai", "OPENAI_BASE_URL", "http://127.0.0.1:1/v1", "openai_chat"),
+        ("openai", "OPENAI_BASE_URL", "https://eu.api.openai.com/v1", "openai_responses"),
+        ("anthropic", "ANTHROPIC_BASE_URL", "http://127.0.0.1:1", "anthropic_messages"),
+    ],
+)
+async def test_the_address_of_a_provider_may_stand_where_its_sdk_looks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str, address: str, provider: str
+) -> None:
+    key = PRESETS[name]["key_env"]
+    settings(
+        tmp_path, f'[models.own]\npreset = "{name}"\nbase_url = "http://127.0.0.1:2"', f"{variable}={address}\n{key}=x"
+    )
+    async with Platform(tmp_path, state=tmp_path / "state") as tea:
+        config = tea.models.config(name)
+        assert (config.base_url, config.provider) == (address, provider)
+        assert tea.models.config("own").base_url == "http://127.0.0.1:2"
+        assert price(config, "", Usage(input_tokens=10, output_tokens=1)) is None or "openai.com" in address
+    monkeypatch.setenv(variable, "http://me:word@host")
+    with pytest.raises(BadInput, match=f"{variable} is not usable") as told:
+        async with Platform(tmp_path, state=tmp_path / "state"):
+            pass
+    assert "word" not in str(told.value).replace("password", "")
 
 
 def test_list_prices_are_known_for_known_models_at_their_own_place_only() -> None:

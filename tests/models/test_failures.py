@@ -2,8 +2,11 @@
 
 import asyncio
 import email.utils
+import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from dialects import Dialect, Say, said, streamed
@@ -49,7 +52,7 @@ def test_a_date_to_wait_for_is_understood_and_nonsense_is_not() -> None:
     later = email.utils.formatdate(time.time() + 100, usegmt=True)
     assert retry_after({"retry-after": later}) == pytest.approx(100, abs=3)
     assert retry_after({"retry-after": "Sat, 01 Jan 2000 00:00:00 GMT"}) == 0
-    assert [retry_after({"retry-after": text}) for text in ("", "soon", "-3", "nan", "1e99")] == [None] * 5
+    assert [retry_after({"retry-after": text}) for text in ("", "soon", "-3", "nan", "inf")] == [None] * 5
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
@@ -77,6 +80,39 @@ async def test_a_wait_that_outlasts_the_calls_time_ends_it(dialect: Dialect) -> 
     assert (len(server.asked), one.waited) == (1, [])
 
 
+async def test_a_key_that_rests_for_days_is_not_asked_again_in_a_moment(dialect: Dialect) -> None:
+    async with asking(dialect, refused(429, retry_after="90000"), said(dialect, HI)) as (one, server):
+        with pytest.raises(ProviderError, match="status 429"):
+            await one.ask(HELLO)
+    assert (len(server.asked), one.waited) == (1, [])
+
+
+@pytest.mark.parametrize(("status", "word", "tries"), [(503, "false", 1), (400, "true", 2), (503, "perhaps", 2)])
+async def test_a_provider_may_say_whether_to_try_again(dialect: Dialect, status: int, word: str, tries: int) -> None:
+    replies = refused(status, x_should_retry=word), refused(404)
+    async with asking(dialect, *replies) as (one, server):
+        with pytest.raises(ProviderError):
+            await one.ask(HELLO)
+    assert len(server.asked) == tries
+
+
+@pytest.mark.parametrize("body", [[ERROR], {"detail": "try later"}, {"object": "error", "message": "try later"}])
+async def test_what_other_servers_say_of_an_error_is_found(dialect: Dialect, body: Any) -> None:
+    async with asking(dialect, document(body, 400)) as (one, _):
+        with pytest.raises(ProviderError, match=r"status 400: try later\. Fix"):
+            await one.ask(HELLO)
+
+
+@pytest.mark.parametrize("then", ["break", "hang"])
+async def test_a_whole_stream_is_an_answer_whatever_comes_behind_it(dialect: Dialect, then: str) -> None:
+    """Whoever leaves the connection open, or breaks it, was paid for an answer that came."""
+    whole = sse(dialect.events(HI), then=then)
+    async with asking(dialect, whole, limits={"attempt_seconds": 20}) as (one, server):
+        async with asyncio.timeout(10):
+            found = await one.ask(HELLO, stream=True)
+    assert (found.text, found.attempts, len(server.asked)) == ("hello", (), 1)
+
+
 @pytest.mark.parametrize("then", ["break", "end", "hang"])
 async def test_half_a_stream_is_never_an_answer(dialect: Dialect, then: str) -> None:
     events = dialect.events(Say(text="hello world"))
@@ -92,6 +128,16 @@ async def test_half_a_stream_is_never_an_answer(dialect: Dialect, then: str) -> 
 def _ends(event: tuple[str, object]) -> bool:
     data = str(event[1])
     return any(word in data for word in ("'finish_reason': 'stop'", "[DONE]", "response.completed", "message_stop"))
+
+
+async def test_what_a_provider_says_in_a_stream_is_one_printable_line(dialect: Dialect) -> None:
+    name, event = dialect.error_event()
+    odd = json.loads(json.dumps(event).replace("in the middle", "\\u001b[2J\\nnow\\u202e"))
+    async with asking(dialect, sse([(name, odd)]), limits={"attempts": 1}) as (one, _):
+        with pytest.raises(ProviderError) as told:
+            await one.ask(HELLO, stream=True)
+    assert "overloaded [2J now." in str(told.value)
+    assert str(told.value).isprintable()
 
 
 async def test_an_error_in_the_middle_of_a_stream_is_tried_again(dialect: Dialect) -> None:
@@ -198,10 +244,34 @@ async def test_a_key_that_a_provider_repeats_is_not_repeated_here(dialect: Diale
         assert KEYS["FAKE_KEY"] not in (await one.ask(HELLO, stream=True)).model_dump_json()
 
 
+def twice_in_json(key: str) -> str:
+    return json.dumps(json.dumps(key))
+
+
+def in_hexadecimal(key: str) -> str:
+    return key.encode().hex()
+
+
+@pytest.mark.parametrize("form", [str, twice_in_json, in_hexadecimal])
+async def test_a_key_that_an_error_repeats_in_another_form_is_not_repeated_here(
+    dialect: Dialect, form: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = 'key"that/nobody\\may+see'
+    monkeypatch.setitem(KEYS, "FAKE_KEY", key)
+    padding = "x" * (190 - len(form(key)) // 2)  # so that it lies where long words are cut off
+    refused = document({"error": {"message": f"{padding} {form(key)}", "type": "x"}}, 401)
+    async with asking(dialect, refused) as (one, _):
+        with pytest.raises(ProviderError, match="status 401") as told:
+            await one.ask(HELLO)
+    assert not any(form(key)[:length] in str(told.value) for length in range(8, len(form(key))))
+
+
 async def test_only_its_own_key_goes_to_a_server(dialect: Dialect, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-    for name in names:
+    for name in (*names, "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, f"foreign-{name}")
+    for name in ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.setenv(name, "X-Gateway-Key: foreign")
     async with asking(dialect, said(dialect, HI)) as (one, server):
         await one.ask(HELLO)
         assert "foreign" not in " ".join(server.asked[0].headers.values())

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from dialects import DIALECTS, Dialect, checked, said
 from loopback import Loopback, document
 from run_kit import ADDS, ENDS, home, replayed
@@ -14,6 +15,7 @@ from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 
 PIXEL = b"\x89PNG\r\n\x1a\n" + bytes(range(200))
+WAV = b"RIFF\r\n--WAVEsound"
 CODED = base64.b64encode(PIXEL).decode()
 
 
@@ -45,7 +47,7 @@ async def test_an_image_of_the_task_is_in_every_question_and_its_bytes_are_in_no
 async def test_a_model_without_the_sense_is_told_so(dialect: Dialect, tmp_path: Path) -> None:
     async with Loopback(said(dialect, ENDS)).open() as server:
         home(tmp_path, dialect, server.url, capabilities=["schema"])
-        await look(tmp_path, dot_png=PIXEL, word_wav=b"RIFF")
+        await look(tmp_path, dot_png=PIXEL, word_wav=WAV)
         (asked,) = server.asked
         dialect.check(asked.body)
     words = asked.raw.decode()
@@ -54,11 +56,28 @@ async def test_a_model_without_the_sense_is_told_so(dialect: Dialect, tmp_path: 
     assert "no 'audio'" in words
 
 
+async def test_a_file_is_what_it_holds_and_not_what_it_is_called(dialect: Dialect, tmp_path: Path) -> None:
+    """A provider refuses the whole question for a picture that is another one, or none."""
+    async with Loopback(said(dialect, ENDS)).open() as server:
+        home(tmp_path, dialect, server.url, capabilities=["schema", "vision", "files"])
+        photo, empty = b"\xff\xd8\xff\xe0", b""
+        await look(
+            tmp_path, photo_png=photo, text_jpg=b"words", empty_gif=empty, sound_mp3=b"\xff\xfb", page_pdf=b"PDF"
+        )
+        (asked,) = server.asked
+        dialect.check(asked.body)
+    words = asked.raw.decode()
+    assert "photo.png (image/jpeg), text.jpg (not shown: it is no image that models take)" in words
+    assert "empty.gif (not shown" in words
+    assert "sound.mp3 (audio/mpeg), page.pdf (not shown: it is no file that models take)" in words
+    assert words.count(base64.b64encode(photo).decode()) == 1
+
+
 async def test_sounds_and_documents_are_shown_where_they_can_be(tmp_path: Path) -> None:
     chat = DIALECTS["openai_chat"]
     async with Loopback(said(chat, ENDS)).open() as server:
         home(tmp_path, chat, server.url, capabilities=["schema", "audio", "files"])
-        await look(tmp_path, word_wav=b"RIFF", page_pdf=b"%PDF-1.7")
+        await look(tmp_path, word_wav=WAV, page_pdf=b"%PDF-1.7")
         (asked,) = server.asked
         chat.check(asked.body)
     kinds = [part["type"] for message in asked.body["messages"][2:] for part in message["content"]]
@@ -91,7 +110,7 @@ async def test_a_model_without_ears_reads_what_another_heard_and_that_is_paid_fo
         with (tmp_path / "tea.toml").open("a") as file:
             prices = "prices = {input = 2.0, output = 4.0}"
             file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"\n{prices}')
-        outcome = await look(tmp_path, word_wav=b"RIFF\r\n--sound", dot_png=PIXEL)
+        outcome = await look(tmp_path, word_wav=WAV, dot_png=PIXEL)
         assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
         (heard,), (asked,) = ears.asked, server.asked
     assert "What is said in word.wav:\\nhello there" in asked.raw.decode()
@@ -101,7 +120,7 @@ async def test_a_model_without_ears_reads_what_another_heard_and_that_is_paid_fo
         "multipart/form-data; boundary=",
     )
     assert b'name="model"\r\n\r\nhears\r\n--' in heard.raw
-    assert b"\r\n\r\nRIFF\r\n--sound\r\n--" in heard.raw
+    assert b"\r\n\r\n" + WAV + b"\r\n--" in heard.raw
     assert outcome.cost.by["planner ears"] == {"calls": 1, "tokens": 12, "cached": 0, "usd": 28e-6}
 
 
@@ -117,10 +136,26 @@ async def test_a_sound_that_nobody_could_hear_is_said_to_be_one(tmp_path: Path) 
             home(tmp_path, chat, server.url, more, capabilities=["schema"], prices={"input": 1, "output": 1})
             with (tmp_path / "tea.toml").open("a") as file:
                 file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"')
-            outcome = await look(tmp_path, budget=budget, word_wav=b"RIFF")
+            outcome = await look(tmp_path, budget=budget, word_wav=WAV)
             assert outcome.answer == "42"
             assert words in server.asked[0].raw.decode()
             assert len(ears.asked) == (0 if budget else 1)
+
+
+@pytest.mark.parametrize(("budget", "heard"), [({"tokens": 20_000}, 3), ({"tokens": 20}, 2), ({"usd": 30e-6}, 2)])
+async def test_where_a_budget_ends_no_further_sound_is_heard(
+    tmp_path: Path, budget: dict[str, float], heard: int
+) -> None:
+    chat, sounds = DIALECTS["openai_chat"], {f"{name}_wav": WAV + name.encode() for name in ("one", "two", "three")}
+    async with Loopback(said(chat, ENDS)).open() as server, Loopback(*[HEARD] * 3).open() as ears:
+        home(tmp_path, chat, server.url, '[roles]\ntranscriber = "ears"', prices={"input": 1, "output": 1})
+        with (tmp_path / "tea.toml").open("a") as file:
+            file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"\n')
+            file.write("prices = {input = 2.0, output = 4.0}")
+        outcome = await look(tmp_path, budget=budget, **sounds)
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+    assert len(ears.asked) == outcome.cost.by["planner ears"]["calls"] == heard
+    assert outcome.exit_code == (0 if heard == 3 else 5)
 
 
 async def test_a_model_with_ears_hears_for_itself(tmp_path: Path) -> None:
@@ -129,6 +164,6 @@ async def test_a_model_with_ears_hears_for_itself(tmp_path: Path) -> None:
         home(tmp_path, chat, server.url, '[roles]\ntranscriber = "ears"', capabilities=["schema", "audio"])
         with (tmp_path / "tea.toml").open("a") as file:
             file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"')
-        await look(tmp_path, word_wav=b"RIFF")
+        await look(tmp_path, word_wav=WAV)
         assert not ears.asked
         assert "input_audio" in server.asked[0].raw.decode()

@@ -1,5 +1,6 @@
 """What a new user is told: one clear line with a remedy for each way in which a model may not answer."""
 
+import json
 from itertools import cycle
 from pathlib import Path
 
@@ -44,6 +45,35 @@ async def test_a_model_that_does_not_answer_is_named_with_a_remedy_at_the_first_
         assert len(server.asked) == 1
 
 
+async def test_a_key_that_a_server_repeats_escaped_is_in_no_report_of_models(tmp_path: Path) -> None:
+    chat, key = DIALECTS["openai_chat"], 'sk-"quoted/and+more'
+
+    def repeat(asked: Asked) -> Reply:
+        words = json.dumps(asked.headers) + key.encode().hex()
+        return document({"error": {"message": words[words.index("authorization") :]}}, 401)
+
+    async with Loopback(answer=repeat).open() as server:
+        home(tmp_path, chat, server.url)
+        (tmp_path / ".env").write_text(f"FAKE_KEY='{key}'\n")
+        told = [
+            await tea(tmp_path, *words, *more)
+            for words in (("doctor",), ("models", "test"))
+            for more in ((), ("--json",))
+        ]
+    for _, out, err in told:
+        assert "<secret:FAKE_KEY>" in out
+        assert "quoted" not in out + err
+        assert key.encode().hex() not in out + err
+
+
+async def test_the_doctor_says_what_the_settings_name_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "tea.toml").write_text('model = "nobody"\n[roles]\nplanner = "none/x"\ncheap = "offline"\n')
+    code, out, _ = await tea(tmp_path, "doctor")
+    assert (code, out.count("is not configured")) == (2, 2)
+    assert "damaged: The default is the model 'nobody', which is not configured; see `tea models ls`." in out
+    assert "damaged: The role 'planner' is the model 'none/x', which is not configured" in out
+
+
 async def test_the_doctor_has_the_same_remedies_and_names_models_that_are_there(tmp_path: Path) -> None:
     chat = DIALECTS["openai_chat"]
     replies = iter([WRONG_KEY, LISTED, NO_MODEL])
@@ -77,7 +107,7 @@ async def test_a_model_that_answers_says_what_it_took(tmp_path: Path) -> None:
         assert (code, err) == (0, "")
         assert "fake-1 answers 'ok' in " in out
         assert (await tea(tmp_path, "models", "test", "offline"))[0] == 0
-        code, _, err = await tea(tmp_path, "models", "add", "other", "--fallback", "nobody")
+        code, _, err = await tea(tmp_path, "models", "add", "other", "--preset", "openai", "--fallback", "nobody")
         assert (code, err) == (
             2,
             "tea: There is no model 'nobody' to fall back to. Fix: add it first; see `tea models ls`.\n",

@@ -15,7 +15,7 @@ WORDS = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs
 @given(
     events=st.lists(st.tuples(WORDS.map(str.strip), st.lists(WORDS, min_size=1, max_size=3)), max_size=5),
     cuts=st.lists(st.integers(0, 400), max_size=20),
-    end=st.sampled_from(["\n", "\r\n"]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
 )
 def test_events_are_the_same_however_their_bytes_are_cut(
     events: list[tuple[str, list[str]]], cuts: list[int], end: str

@@ -10,7 +10,7 @@ from loopback import Loopback, Reply
 from pydantic import BaseModel
 from run_kit import home
 
-from tea.models.format import closed, strict
+from tea.models.schema import OPENAI, closed, enforced
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 
@@ -72,11 +72,28 @@ class Trip(BaseModel):
     note: str | None = None
 
 
-async def travel(folder: Path, dialect: Dialect, *replies: Reply, **options: Any) -> tuple[Outcome, list[Any]]:
+NUMBERS = '''
+from tea import Agent, Context, Result, Task, ask_for
+
+
+class Travels(Agent):
+    """Count."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask for what is no closed object."""
+        numbers = await ask_for(ctx, list[int], "trip", {})
+        counts = await ask_for(ctx, dict[str, int], "trip", {})
+        return Result(answer=[numbers, counts])
+'''
+
+
+async def travel(
+    folder: Path, dialect: Dialect, *replies: Reply, agent: str = AGENT, **options: Any
+) -> tuple[Outcome, list[Any]]:
     async with Loopback(*replies).open() as server:
         home(folder, dialect, server.url, capabilities=["schema"])
         async with Platform(folder, state=folder / "state") as tea:
-            await tea.acp.register(AGENT)
+            await tea.acp.register(agent)
             await tea.libraries["prompt"].register(PROMPT)
             outcome = await tea.run("go", agent="travels", **options)
             assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
@@ -92,6 +109,14 @@ async def test_an_answer_of_a_type_is_enforced_validated_and_mended_once(dialect
     assert '"json_schema"' in sent[0]
     assert dialect.name == "anthropic_messages" or '"strict":true' in sent[0]
     assert "could not be used" in sent[1]
+
+
+async def test_what_no_provider_enforces_can_be_asked_for_too(dialect: Dialect, tmp_path: Path) -> None:
+    replies = said(dialect, Say(text="[1, 2]")), said(dialect, Say(text='{"a": 3}'))
+    outcome, sent = await travel(tmp_path, dialect, *replies, agent=NUMBERS)
+    assert outcome.answer == [[1, 2], {"a": 3}]
+    assert "fits this JSON Schema" in sent[0]
+    assert ("json_schema" in sent[1]) is ("fits this JSON Schema" not in sent[1])
 
 
 async def test_an_answer_that_cannot_be_mended_is_an_error(dialect: Dialect, tmp_path: Path) -> None:
@@ -126,8 +151,8 @@ async def test_a_form_with_references_is_left_out_of_done(tmp_path: Path) -> Non
 
 
 def test_the_schema_of_a_type_is_one_that_providers_can_enforce() -> None:
-    assert not strict(Trip.model_json_schema())
-    assert strict(closed(Trip.model_json_schema()))
+    assert enforced(Trip.model_json_schema(), OPENAI) is None
+    assert enforced(closed(Trip.model_json_schema()), OPENAI) is not None
 
 
 @pytest.mark.parametrize("value", [{}, {"properties": "odd"}, {"properties": {"properties": {"type": "object"}}}])

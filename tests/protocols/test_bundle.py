@@ -177,6 +177,7 @@ FORGERIES: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
     "alias of nothing": lambda all: first(all)["heads"][0].update(aliases={"prod": "9.0.0"}),
     "state": lambda all: first(all)["heads"][0].update(states={"1.0.0": "lost"}),
     "undo": lambda all: first(all)["heads"][0].update(undo=7),
+    "undo of itself": lambda all: first(all)["heads"][0].update(undo=1),
     "more": lambda all: first(all).update(trusted=True),
     "a list": lambda all: all.append([1]),  # pyright: ignore[reportArgumentType]
     "text": lambda all: all.append("x"),  # pyright: ignore[reportArgumentType]

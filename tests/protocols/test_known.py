@@ -22,7 +22,8 @@ async def greet() -> str:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what the tests write be older than two seconds."""
-    monkeypatch.setattr("tea.store.catalogue._SETTLED", 0)
+    for name in ("_COARSE", "_FINE"):
+        monkeypatch.setattr(f"tea.store.catalogue.{name}", 0)
 
 
 def tick(folder: Path) -> None:

@@ -163,7 +163,7 @@ def test_the_fields_of_a_line_are_those_of_this_form(tmp_path: Path) -> None:
     facts = stored_facts(asyncio.run(made()), "active")._asdict()
     facts.pop("digest")
     assert (FORM, facts) == (
-        2,
+        3,
         {
             "version": "1.0.0",
             "description": "Greet someone.",
@@ -171,7 +171,7 @@ def test_the_fields_of_a_line_are_those_of_this_form(tmp_path: Path) -> None:
             "origin": "registry",
             "category": "manners",
             "toolkit": "",
-            "text": "greeter\nGreet someone.\ncall: Greet someone.\ntext: Whom to greet.\nmanners",
+            "text": "greeter\nGreet someone.\ntext: Whom to greet.\nmanners",
         },
     ), "a change of what is kept needs another FORM, or older catalogues would still be used"
 

@@ -138,6 +138,16 @@ async def test_what_a_machine_wrote_becomes_text_but_no_code(case: Case, house: 
     assert (made.version, made.lineage.parent) == ("1.0.2", "1.0.1")
 
 
+@pytest.mark.parametrize("odd", [None, 3, ["text"], {"deep": 3}])
+async def test_texts_to_set_are_texts_by_name(case: Case, house: House, odd: Any) -> None:
+    await house.register()
+    before = house.files()
+    for values in ({piece(case): odd}, {3: "text"}, odd):
+        with pytest.raises(BadInput, match="no texts by name"):
+            await house.door.setvars("greeter", values)
+    assert house.files() == before
+
+
 @pytest.mark.parametrize("values", [{"colour": "red"}, {"": "x"}])
 async def test_an_unknown_variable_is_refused_and_the_known_ones_are_named(
     case: Case, house: House, values: dict[str, str]

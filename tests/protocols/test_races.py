@@ -67,6 +67,39 @@ async def test_threads_of_one_process_register_one_name_at_once(tmp_path: Path) 
     assert len(await platform.tcp.history("greeter")) == 12
 
 
+async def test_each_of_many_rollbacks_at_once_goes_one_step_back(tmp_path: Path) -> None:
+    platform, tool = open_platform(tmp_path), CASES[0]
+    for turn in range(12):
+        await platform.tcp.register(tool.source(hello=str(turn)))
+    await asyncio.gather(*(platform.tcp.rollback("greeter") for _ in range(8)))
+    assert (await platform.tcp.info("greeter")).version == "1.0.3"
+
+
+async def test_a_name_that_many_copies_want_at_once_is_given_one_version(tmp_path: Path) -> None:
+    platform, tool = open_platform(tmp_path), CASES[0]
+    await platform.tcp.register(tool.source())
+    for name in ("one", "two", "three"):
+        await asyncio.gather(*(platform.tcp.copy("greeter", name=name) for _ in range(8)), return_exceptions=True)
+        assert [one.version for one in await platform.tcp.history(name)] == ["1.0.0"]
+
+
+@pytest.mark.parametrize("change", ["restore", "alias", "archive"])
+async def test_what_is_purged_meanwhile_is_neither_current_nor_marked(tmp_path: Path, change: str) -> None:
+    platform, tool = open_platform(tmp_path), CASES[0]
+    options = {"alias": "prod"} if change == "alias" else {}
+    for turn in range(12):
+        await platform.tcp.register(tool.source(hello=str(turn)))
+    for turn in range(11):
+        ref = f"greeter@1.0.{turn}"
+        changed = (getattr(platform.tcp, change)(ref, **options) for _ in range(4))
+        await asyncio.gather(*changed, platform.tcp.purge(ref), return_exceptions=True)
+        head = platform.versions.head("tool", "greeter")
+        gone = set(head.removed)
+        assert gone.isdisjoint({head.current, *head.aliases.values(), *head.states})
+        assert await platform.tcp.info("greeter")
+        await platform.tcp.restore("greeter@1.0.11")
+
+
 async def test_what_ships_is_read_anew_while_others_list_register_and_purge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

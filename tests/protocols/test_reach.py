@@ -2,8 +2,8 @@
 
 import pytest
 
-from tea.errors import BadInput
-from tea.protocols.lock import lacking, lock_refs
+from tea.errors import Archived, BadInput
+from tea.protocols.lock import lacking, lock_current, lock_refs
 from tea.refs import Ref
 from tea.testing import platform
 
@@ -85,3 +85,19 @@ async def test_a_recipe_is_locked_with_the_versions_it_is_made_of() -> None:
         assert {"agent:chooser", "prompt:tool_calling", "tool:done"} <= set(lock.components)
         with pytest.raises(BadInput, match=r"needed as 1\.\d\.0 and"):
             await lock_refs(tea.libraries, [made.ref.at(None), Ref.parse("tool:plain@1.1.0")])
+
+
+async def test_what_is_deprecated_is_locked_and_what_is_archived_is_not() -> None:
+    async with platform() as tea:
+        await tea.tcp.register(HOP.replace("NAME", "first").replace("NEXT", "plain"))
+        await tea.tcp.register(PLAIN)
+        await tea.tcp.deprecate("plain")
+        assert set((await lock_refs(tea.libraries, [Ref.parse("tool:first")])).components) == {
+            "tool:first",
+            "tool:plain",
+        }
+        assert "tool:plain" in (await lock_current(tea.libraries)).components
+        await tea.tcp.archive("plain")
+        assert "tool:plain" not in (await lock_current(tea.libraries)).components
+        with pytest.raises(Archived, match=r"tool:plain@1\.0\.0"):
+            await lock_refs(tea.libraries, [Ref.parse("tool:plain")])

@@ -7,7 +7,7 @@ import pytest
 from retrieval_kit import USER, WORDS, names, stocked, tool
 
 from tea.errors import ApprovalNeeded
-from tea.protocols.retrieval.evidence import Evidence
+from tea.protocols.retrieval.evidence import Evidence, Telling, uses_of
 from tea.runtime.platform import Platform
 from tea.store.usage import FileUsage
 
@@ -189,3 +189,29 @@ async def test_what_another_process_learns_or_forgets_counts_with_the_next_quest
         assert learns.retrieval.evidence.uses("tool") == []
         assert (await tea.tcp.retrieve("the quarterly ledger", 1))[0].why["served"] == 0
         await tea.run("route!the quarterly ledger", agent="user")
+
+
+async def test_what_is_not_written_yet_counts_too_and_is_forgotten_with_the_rest(tea: Platform, tmp_path: Path) -> None:
+    await tea.acp.register(USER)
+    other = Platform(tea.home, state=tmp_path)
+    store, written = FileUsage(tea.home / "traces"), list[int]()
+    for number in range(1, 19):
+        await tea.run(f"route!ledger {number}", agent="user")
+        assert [use.text for use in tea.retrieval.evidence.uses("tool")][-1] == f"route!ledger {number}"
+        assert len(tea.retrieval.evidence.uses("tool")) == number
+        written.append(len(store.known()))
+    assert written == [*[1] * 16, *[17] * 2]
+    assert len(other.retrieval.evidence.uses("tool")) == 18
+    assert other.retrieval.forget("tool", "route") == 18
+    assert tea.retrieval.evidence.uses("tool") == []
+
+
+async def test_the_records_that_are_read_teach_what_the_whole_journal_teaches(tea: Platform) -> None:
+    await tea.acp.register(USER)
+    await tea.acp.register(BOSS)
+    for task, agent in (("route!the ledger", "user"), ("route!fail", "user"), ("route!one\nroute!two", "boss")):
+        run = (await tea.run(task, agent=agent)).run
+        whole = list(tea.tracer.records(run))
+        told = list(tea.tracer.records(run, wanted=Telling()))
+        assert uses_of(run, told) == uses_of(run, whole)
+        assert len(told) < len(whole)

@@ -198,6 +198,7 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
         ("E2T", "pad", {"description": "One for all."}, BadComponent, "of its own"),
         ("T2E", ["join", "join"], {"name": "twice"}, BadComponent, "twice"),
         ("T2E", ["join"], {"name": "e", "shared": {"volume": 1}}, BadComponent, "volume"),
+        ("T2E", ["join"], {"name": "e", "shared": {"times": "often"}}, BadComponent, "does not fit 'join': times"),
         ("T2E", ["join"], {"name": "e", "state": "pad"}, BadComponent, "no operand"),
         ("T2E", ["join"], {"name": "e", "state": "join"}, BadComponent, "needs 'text'"),
         ("T2A", ["join"], {"name": "echo"}, AlreadyRegistered, "something else"),
@@ -244,6 +245,15 @@ async def test_what_is_made_of_the_same_in_many_ways_is_looked_at_once(stage: Pl
         await stage.acp.transform("T2A", tools, name=agent)
     with pytest.raises(BadComponent, match="made of itself"):
         await stage.acp.transform("T2A", ["left15", "right15"], name="both0")
+
+
+async def test_what_is_made_by_many_at_once_is_made_once_and_a_name_goes_to_one(stage: Platform) -> None:
+    made = await asyncio.gather(*(stage.transform("T2E", "join", name="same") for _ in range(6)))
+    assert {str(one.ref) for (one,) in made} == {"environment:same@1.0.0"}
+    wanted = (stage.transform("A2T", agent, name="wanted") for agent in ("echo", "caller"))
+    first, second = await asyncio.gather(*wanted, return_exceptions=True)
+    assert sum(isinstance(one, AlreadyRegistered) for one in (first, second)) == 1
+    assert len(await stage.tcp.history("wanted")) == 1
 
 
 async def test_nothing_is_made_of_itself(stage: Platform) -> None:

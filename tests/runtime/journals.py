@@ -71,6 +71,17 @@ async def send(ctx: Context, words: str) -> str:
     return words
 '''
 
+WAS_SENT = '''
+from tea import Context, tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def was_sent(ctx: Context, words: str) -> str | None:
+    """Tell whether words were sent."""
+    path = ctx.path("sent.txt")
+    return words if path.exists() and path.read_text().endswith(words) else None
+'''
+
 WORKER = '''
 from tea import Agent, Context, Result, Task
 

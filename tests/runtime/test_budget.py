@@ -89,9 +89,9 @@ def test_an_unknown_price_is_refused_under_a_limit_in_dollars_unless_allowed() -
     purse.reserve(unknown)
     config = ModelConfig.of("m", {"base_url": "http://127.0.0.1:1/v1"})
     with pytest.raises(BadInput, match="The price of the model 'm' is not known"):
-        check_price(config, Budget(usd=1))
-    check_price(config, Budget(usd=1, unknown_price=True))
-    check_price(config, Budget())
+        check_price([config], Budget(usd=1))
+    check_price([config], Budget(usd=1, unknown_price=True))
+    check_price([config], Budget())
 
 
 class Asks(Agent):

@@ -192,6 +192,17 @@ async def test_what_this_platform_changes_counts_at_once(house: House, monkeypat
     assert code(await house.platform.tcp.invoke("greet", {"name": "Ann"})) == "UnknownComponent"
 
 
+async def test_what_a_call_means_is_decided_once_it_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tea.runtime.direct.GLANCE", 1000.0)
+    house = House(tmp_path, Settled())
+    await house.platform.tcp.register(tool("return name"))
+    await house.platform.tcp.invoke("greet", {"name": "Ann"})
+    later = house.platform.tcp.invoke("greet", {"name": "Ann"})
+    await house.platform.tcp.unregister("greet")
+    assert code(await later) == "UnknownComponent"
+    await house.platform.__aexit__(None, None, None)
+
+
 @pytest.mark.parametrize("name", [3, None, float("nan"), {1, 2}, "\ud800", object()])
 async def test_arguments_are_validated_each_time(house: House, name: object) -> None:
     found = [await house.platform.tcp.invoke("greet", {"name": name}) for _ in range(2)]

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import math
 import sys
+import weakref
 from typing import Any
 
 import pytest
@@ -178,6 +179,23 @@ async def test_an_eager_task_factory_changes_nothing() -> None:
         loop.set_task_factory(None)
     assert live == ["0/0.0", {"key": "0/1.0"}, "0/2.0"]
     assert await replayed(program, entries) == live
+
+
+async def test_what_a_call_was_given_is_not_kept_while_it_is_waited_for() -> None:
+    class Data(dict[str, int]):
+        pass
+
+    kept: list[weakref.ref[Data]] = []
+
+    def given() -> Data:
+        data = Data(x=1)
+        kept.append(weakref.ref(data))
+        return data
+
+    async def look(key: str) -> Any:
+        return kept[-1]() is None
+
+    assert (await execute(lambda gate: gate.effect("tool", "x", given(), look)))[0] is True
 
 
 def test_a_live_run_has_no_past() -> None:

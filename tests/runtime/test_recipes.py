@@ -1,11 +1,12 @@
 """Recipes inside of runs: pins that survive a crash, and a policy that is asked about what they do."""
 
 import json
+import shlex
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
-from journals import rewrite
+from journals import SEND, WAS_SENT, records, rewrite
 
 from tea.errors import ApprovalNeeded
 from tea.runtime.platform import Platform
@@ -114,25 +115,27 @@ async def test_the_policy_is_asked_about_what_a_recipe_does() -> None:
         await made.transform("E2T", "counter")
         with pytest.raises(ApprovalNeeded, match=r"environment:counter@1\.0\.0#step") as waiting:
             await made.run(json.dumps([("tool", "counter_step", {})]), agent="caller")
-        key = waiting.value.fix.partition("--answer ")[2].partition("=")[0]
+        key = shlex.split(waiting.value.fix)[4].partition("=")[0]
         assert (await made.resume("last", answers={key: "deny"})).answer == ["Denied"]
 
 
-async def test_the_policy_is_asked_once_for_an_action_that_is_called_as_a_tool() -> None:
-    asked: list[CallRequest] = []
-
-    class Careful:
-        async def decide(self, request: CallRequest) -> Decision:
-            asked.append(request)
-            return "allow"
-
-    async with platform(policy=Careful()) as made:
-        await made.ecp.register(COUNTER)
-        await made.transform("E2T", "counter")
-        for _ in range(2):
-            assert (await made.tcp.invoke("counter_step", {})).ok
-        said = [(one.ref, one.through, one.traits.effects) for one in asked]
-        assert said == [("environment:counter@1.0.0#step", "tool:counter_step@1.0.0#call", "writes")] * 2
-        asked.clear()
-        assert (await made.ecp.invoke("counter#step", {})).ok
-        assert [(one.ref, one.through) for one in asked] == [("environment:counter@1.0.0#step", "")]
+@pytest.mark.parametrize("told", [True, False])
+async def test_a_tool_that_was_under_way_as_an_action_is_asked_about_once_after_a_crash(
+    stage: Platform, told: bool
+) -> None:
+    checked = ', check="was_sent"' if told else ""
+    await stage.tcp.register(SEND.replace('"external"', f'"external"{checked}'))
+    await stage.tcp.register(WAS_SENT)
+    await stage.transform("T2E", "send", name="post")
+    outcome = await stage.run(json.dumps([("environment", "post#send", {"words": "hello"})]), agent="caller")
+    intents = [number for number, one in enumerate(records(outcome.trace)) if one["kind"] == "intent"]
+    assert len(intents) == 1
+    other = rewrite(stage.home, outcome.run, lambda kept: kept[: intents[0] + 1])
+    (stage.home / "traces" / other / "workspace").mkdir()
+    answers = dict[str, str]()
+    if not told:
+        with pytest.raises(ApprovalNeeded, match=r"environment:post@1\.0\.0#send, may have happened") as waiting:
+            await stage.resume(other)
+        answers[shlex.split(waiting.value.fix)[4].partition("=")[0]] = "allow"
+    assert (await stage.resume(other, answers=answers)).answer == ["hello"]
+    assert (await stage.replay(other)).answer == ["hello"]

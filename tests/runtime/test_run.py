@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import DOUBLE, SEND, SENDER, WORKER, records, rewrite
+from journals import DOUBLE, SEND, SENDER, WAS_SENT, WORKER, records, rewrite
 
 import tea
 from tea.errors import (
@@ -24,17 +24,6 @@ from tea.runtime.platform import Platform
 from tea.runtime.policy import CallRequest, Decision
 from tea.runtime.recorder import Event
 from tea.testing import ScriptedModel, platform
-
-WAS_SENT = '''
-from tea import Context, tool
-
-
-@tool(effects="reads", idempotent=True, network=False)
-async def was_sent(ctx: Context, words: str) -> str | None:
-    """Tell whether words were sent."""
-    path = ctx.path("sent.txt")
-    return words if path.exists() and path.read_text().endswith(words) else None
-'''
 
 
 class AskBeforeSending:

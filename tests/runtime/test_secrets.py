@@ -76,7 +76,7 @@ async def test_no_secret_is_written_told_or_answered(tmp_path: Path, monkeypatch
         await tea.acp.register(LEAKER)
         with pytest.raises(ApprovalNeeded) as waiting:
             await tea.run(f"use {FILE} for information", agent="leaker", watch=heard.append)
-        key = waiting.value.fix.split("--answer ")[1].split("=")[0]
+        key = waiting.value.fix.split("--answer ")[1].split("=")[0].strip("'")
         outcome = await tea.resume("last", answers={key: f"yes, {FILE}"}, watch=heard.append)
         assert (await tea.replay(outcome.run)).answer == outcome.answer
         with pytest.raises(ApprovalNeeded):
@@ -103,6 +103,12 @@ def test_what_is_named_like_a_secret_is_one() -> None:
 def test_the_key_of_a_model_is_a_secret_whatever_it_is_called_and_so_is_a_password_in_an_address() -> None:
     variables = {"LLM": "the-key-1", "DATABASE_URL": "postgres://me:hunter%402hunter@host/db", "HOME": "/root"}
     assert secrets_among(variables, ["LLM", "OTHER"]) == {"LLM": "the-key-1", "DATABASE_URL": "hunter@2hunter"}
+
+
+def test_a_secret_is_found_without_the_space_around_it_that_is_not_sent() -> None:
+    mask = Mask({"LLM": " the-key-1\n", "OTHER": "    word    "})
+    assert mask.plain("Bearer the-key-1, word") == "Bearer <secret:LLM>, word"
+    assert mask.plain("a    word    b") == "a<secret:OTHER>b"
 
 
 WRITTEN = {

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from surveyor import NAMES, catalogue, reader
 
-from tea.store.catalogue import Catalogue, Described, Facts
+from tea.store.catalogue import Catalogue, Described, Facts, settled
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch
 
@@ -49,14 +49,15 @@ class House:
         """What there is, read anew."""
         return {name: reader(self.registry)(name).facts for name in self.registry.names("tool")}
 
-    def look(self, kept: Catalogue | None = None, form: int = 1) -> Shown:
+    def look(self, kept: Catalogue | None = None, form: int = 1, *, pointers: bool = False) -> Shown:
         """What a catalogue shows, by default one that a new process opens; `reads` tells what it had to read.
 
         The clock of the file system ticks before, so that a change after the look bears another time.
         """
         self.reads.clear()
         until_changed(self.probe, lambda: self.probe.write_text("now"))
-        return (kept or catalogue(self.root)).survey("tool", self.registry.names("tool"), form, self.read)
+        names = self.registry.names("tool")
+        return cast(Shown, (kept or catalogue(self.root)).survey("tool", names, form, self.read, pointers=pointers))
 
     def path(self, name: str, part: str) -> Path:
         """A file of a component."""
@@ -104,7 +105,7 @@ def test_a_component_out_of_sight_is_remembered_too(house: House) -> None:
 
 
 def test_what_changed_a_moment_ago_is_read_again_as_its_next_change_may_bear_the_same_time(house: House) -> None:
-    kept = catalogue(house.root, ahead=0)
+    kept = catalogue(house.root, ahead=-(10**10))
     house.look(kept)
     house.look(kept)
     assert house.reads == NAMES
@@ -259,6 +260,7 @@ def test_several_processes_share_it(house: House) -> None:
     assert house.look(kept) == house.look() == house.plain()
 
 
+MOVES = st.sampled_from(["advance", "hide", "add", "drop", "lose", "copy"])
 CHANGES = st.sampled_from(["advance", "hide", "add", "spoil head", "spoil version", "mend", "drop", "lose", "copy"])
 
 
@@ -279,6 +281,53 @@ def test_it_shows_what_reading_everything_shows(
         assert house.look(mine) == expected, "the process that looked before"
         assert house.look(catalogue(house.root, ahead=ahead)) == expected, "a new process"
     assert json.loads(json.dumps(house.look(mine))) == json.loads(json.dumps(house.plain()))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    changes=st.lists(st.tuples(MOVES, st.sampled_from(NAMES)), min_size=1, max_size=12),
+    ahead=st.sampled_from([0, 10**10]),
+)
+def test_a_look_at_pointers_shows_every_move(
+    changes: list[tuple[str, str]], ahead: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    house = House(tmp_path_factory.mktemp("home") / "registry")
+    mine = catalogue(house.root, ahead=ahead)
+    house.look(mine)
+    for change, name in changes:
+        apply(house, change, name, {})
+        assert house.look(mine, pointers=True) == house.plain()
+
+
+def test_the_same_object_tells_that_nothing_has_changed(house: House) -> None:
+    kept = catalogue(house.root)
+    for pointers in (True, False):
+        first = house.look(kept, pointers=pointers)
+        assert house.look(kept, pointers=pointers) is first
+        house.registry.advance("tool", "tool_2", {"current": None}, 2 - pointers)
+        assert house.look(kept, pointers=pointers) is not first
+
+
+def test_a_new_process_looks_at_every_file_whatever_it_is_asked(house: House) -> None:
+    house.look()
+    path = house.path("tool_2", "versions/1.0.0.json")
+    spoiled = path.read_bytes().replace(b"tool_2", b"tool_x")
+    until_changed(path, lambda: path.write_bytes(spoiled))
+    assert house.look(pointers=True)["tool_2"] == DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("changed", "ago", "expected"),
+    [
+        (1_700_000_000_123_456_789, 50_000_000, False),
+        (1_700_000_000_123_456_789, 150_000_000, True),
+        (1_700_000_000_000_000_000, 1_900_000_000, False),
+        (1_700_000_000_120_000_000, 1_900_000_000, False),
+        (1_700_000_000_120_000_000, 2_100_000_000, True),
+    ],
+)
+def test_a_time_in_whole_milliseconds_may_come_from_a_coarse_clock(changed: int, ago: int, expected: bool) -> None:
+    assert settled(changed, changed + ago) is expected
 
 
 def apply(house: House, change: str, name: str, good: dict[Path, bytes]) -> None:

@@ -38,23 +38,28 @@ class EndpointEmbedder:
 
         from tea.managers.embedding.builtin import unit
 
-        rows = [row for start in range(0, len(texts), _BATCH) for row in self._ask(texts[start : start + _BATCH])]
-        try:
-            return unit(np.asarray(rows, np.float32).reshape(len(texts), -1) if rows else np.zeros((0, 0), np.float32))
-        except (ValueError, TypeError) as error:
-            raise self._odd() from error
+        parts = [self._ask(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        if len({part.shape[1] for part in parts}) > 1:
+            raise self._odd()
+        return unit(np.concatenate(parts)) if parts else np.zeros((0, 0), np.float32)
 
-    def _ask(self, texts: Sequence[str]) -> list[list[float]]:
+    def _ask(self, texts: Sequence[str]) -> Vectors:
+        import numpy as np
         from openai import OpenAIError
 
         given = [text[:_LONGEST] or " " for text in texts]  # empty text is refused
         try:
             answer = self._client.embeddings.create(model=self._model, input=given, encoding_format="float")
+            found = {one.index: one.embedding for one in answer.data}
+            with np.errstate(over="ignore"):
+                rows = np.array([found[place] for place in range(len(given))], np.float32)
         except OpenAIError as error:
-            problem = f"The embedding model {self._model!r} does not answer: {str(error)[:150]}."
-            raise ProviderError(problem, fix="check base_url, key_env and model of [embedder] in tea.toml.") from error
-        rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
-        if len(rows) != len(texts):
+            words = str(error).replace(self._key, "<secret>") if self._key else str(error)  # some repeat it
+            problem = f"The embedding model {self._model!r} does not answer: {words[:150]}."
+            raise ProviderError(problem, fix="check base_url, key_env and model of [embedder] in tea.toml.") from None
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # it is no answer, or holds no vectors
+            raise self._odd() from error
+        if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
             raise self._odd()
         return rows
 

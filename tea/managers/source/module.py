@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from tea.errors import TeaError, words_of
 from tea.managers.source.text import one_line, refusal
 
 
@@ -38,8 +39,10 @@ class PrivateModule:
             _execute(self.main, source, _filename(self.main, ""))
         except BaseException as error:
             self._release()
+            if isinstance(error, TeaError):
+                raise
             if isinstance(error, Exception | SystemExit):
-                problem = f"The source raises while it is imported: {type(error).__name__}: {one_line(str(error), 80)}."
+                problem = f"The source raises while it is imported: {one_line(words_of(error), 120)}."
                 raise refusal(problem, "mend its imports and constants.") from error
             raise
 

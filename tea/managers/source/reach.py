@@ -76,7 +76,8 @@ class Reach:
                 raise file.refuse(f"agents do not use {module!r}.", _instead(root), node)
         elif root not in _STANDARD and not self._is_required(root):
             problem = f"imports {module!r}, which is neither in the standard library nor in its requirements."
-            raise file.refuse(problem, "name the distribution that brings it in `requires`.", node)
+            fix = f'put `# /// script`, `# dependencies = ["{root}"]` and `# ///` on lines of their own at its top.'
+            raise file.refuse(problem, fix, node)
 
     def _is_required(self, root: str) -> bool:
         if distribution_name(root) in self.requires:

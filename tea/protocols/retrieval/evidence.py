@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +24,9 @@ HALF_LIFE = 90  # days
 OTHER_VERSION = 0.5
 _EVERY_TASK = frozenset({"done", "todo"})  # an agent's own bookkeeping, whatever the task
 _LEAST = 0.01
+_TOGETHER = 16  # runs
+_HEADER = re.compile(rb',"kind":"(\w+)","key":"([^"\\]*)","data":\{(?:"kind":"(\w+)")?')
+_EARNING = frozenset(kind.encode() for kind in EARNING)
 
 _Task = tuple[str, str]  # the scope of the agent whose task it is, and its words
 
@@ -39,7 +43,12 @@ class Evidence:
     def __init__(self, tracer: Tracer, store: UsageStore, seconds: float = 0.5) -> None:
         self._tracer, self._store, self._seconds = tracer, store, seconds
         self._unended: dict[str, int] = {}  # bytes of journals that were looked at in vain
+        self._mark: bytes | None = None  # of the store, when `_known` was read
+        self._known: set[str] = set()
+        self._unwritten: dict[str, list[Use]] = {}
+        self._writes = False
         self._read_at: dict[Kind | None, tuple[bytes, list[Use]]] = {}
+        self._found: dict[Kind | None, tuple[list[Use], frozenset[str], list[Use]]] = {}
         self._lock = threading.Lock()
 
     def uses(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
@@ -50,29 +59,60 @@ class Evidence:
         """
         with self._lock, suppress(StorageError):
             self._learn(time.monotonic() + self._seconds)
+            if name is not None:
+                self._write()
         if name is not None:
             return self._store.read(kind=kind, name=name, most=MOST_READ)
-        mark = self._store.mark()
-        if self._read_at.get(kind, (None,))[0] != mark:
-            self._read_at[kind] = (mark, self._store.read(kind=kind, most=MOST_READ))
-        return self._read_at[kind][1]
+        with self._lock:
+            return self._all(kind)
 
     def erase(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
         """Erase uses for good, and return them; their runs are not learned again."""
         with self._lock:
             self._learn()
+            self._write()
             return self._store.erase(kind=kind, name=name)
 
+    def _all(self, kind: Kind | None) -> list[Use]:
+        """Return the newest uses of a kind, the newest last."""
+        mark, runs = self._store.mark(), frozenset(self._unwritten)
+        if self._read_at.get(kind, (None,))[0] != mark:
+            self._read_at[kind] = mark, self._store.read(kind=kind, most=MOST_READ)
+        stored, before = self._read_at[kind][1], self._found.get(kind)
+        if before is None or before[0] is not stored or before[1] != runs:
+            fresh = (use for uses in self._unwritten.values() for use in uses if kind in (None, use.kind))
+            added = sorted(fresh, key=_order)
+            found = [*stored, *added]
+            if stored and added and _order(stored[-1]) > _order(added[0]):
+                found.sort(key=_order)
+            before = self._found[kind] = stored, runs, found[-MOST_READ:]
+        return before[2]
+
     def _learn(self, until: float = math.inf) -> None:
-        """Read the runs that are new while there is time, and one that has ended in any case."""
-        learned: dict[str, list[Use]] = {}
-        for run in self._tracer.runs(self._store.known()):
+        """Read the runs that are new while there is time, and one that has ended in any case.
+
+        What they taught is written at once by a process that learns for the first time, and then for several runs
+        together, as each write waits for the disk; the next process reads again what was not written.
+        """
+        if (mark := self._store.mark()) != self._mark:
+            stored = self._store.known()  # others learned some of these runs too, or a person erased what they taught
+            self._unwritten = {run: uses for run, uses in self._unwritten.items() if run not in stored}
+            self._mark, self._known = mark, {*stored, *self._unwritten}
+        for run in self._tracer.runs(self._known):
             if (uses := self._read(run)) is not None:
-                learned[run] = uses
+                self._unwritten[run] = uses
+                self._known.add(run)
                 if time.monotonic() > until:
                     break
-        if learned:
-            self._store.learn(list(learned), (use for uses in learned.values() for use in uses))
+        if len(self._unwritten) >= (_TOGETHER if self._writes else 1):
+            self._write()
+
+    def _write(self) -> None:
+        """Keep what was learned; where that cannot be, it is forgotten."""
+        unwritten, self._unwritten, self._writes = self._unwritten, {}, True
+        if unwritten:
+            self._mark = None
+            self._store.learn(list(unwritten), (use for uses in unwritten.values() for use in uses))
 
     def _read(self, run: str) -> list[Use] | None:
         """Return what a run teaches, None where it has not ended."""
@@ -81,13 +121,34 @@ class Evidence:
             if journals.held(run) or self._unended.get(run) == (size := journals.size(run)):
                 return None
             self._unended[run] = size
-            records = list(self._tracer.records(run))
+            records = list(self._tracer.records(run, wanted=Telling()))
         except TeaError:  # what cannot be read is no evidence
             return None
         if not records or records[-1].kind != "end":
             return None
         self._unended.pop(run)
         return uses_of(run, records)
+
+
+class Telling:
+    """Tells which lines of one journal, asked in order, may hold anything that `uses_of` looks at; those in doubt do.
+
+    Most of a journal are questions to models, and the steps and memory of agents: to read what they say would cost
+    the most by far.
+    """
+
+    def __init__(self) -> None:
+        self._calls: set[bytes] = set()
+
+    def __call__(self, line: bytes) -> bool:
+        """Tell whether a record has to be read."""
+        found = _HEADER.search(line)
+        if found is None:
+            return True
+        kind, key, what = found.groups()
+        if kind == b"start" and what in _EARNING:
+            self._calls.add(key)
+        return kind == b"end" or key in self._calls or (kind == b"note" and what in (b"enter", b"exit"))
 
 
 def uses_of(run: str, records: Iterable[TraceRecord]) -> list[Use]:
@@ -178,6 +239,10 @@ def _ref(target: str) -> Ref | None:
         return Ref.parse(target)
     except BadRef:
         return None
+
+
+def _order(use: Use) -> tuple[str, ...]:
+    return use.time, use.run, use.kind, use.name
 
 
 def _days(moment: str, now: datetime) -> int:

@@ -90,6 +90,7 @@ class Index:
 
     def __init__(self, vectors: Callable[[Sequence[str]], Vectors]) -> None:
         self._vectors = vectors
+        self._given: Mapping[str, Document] | None = None
         self._documents: dict[str, Document] = {}
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
@@ -101,11 +102,13 @@ class Index:
         self._served = np.zeros((0, 0), np.float32)
 
     def update(self, documents: Mapping[str, Document]) -> None:
-        """Hold exactly these documents; only what changed is computed.
+        """Hold exactly these documents; only what changed is computed. What is given may not be changed afterwards.
 
         Raises:
             ProviderError: The embedder cannot be reached; what the index held stays.
         """
+        if documents is self._given:
+            return
         changed = {name: one for name, one in documents.items() if self._documents.get(name) != one}
         texts = list(
             dict.fromkeys(text for one in changed.values() for text in (one.text, *(t for t, _ in one.served)))
@@ -117,6 +120,7 @@ class Index:
             self._put(name, changed[name], rows)
         if len(self._filled) != len(self._slots) or changed:
             self._filled = np.fromiter(self._slots.values(), np.int64)
+        self._given = documents
 
     def search(self, query: str, wanted: Vectors) -> Scores:
         """Return the scores of the documents.

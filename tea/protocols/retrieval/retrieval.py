@@ -71,6 +71,7 @@ class Retrieval:
     def __init__(self, embedder: Callable[[], Embedder], vectors: VectorStore, evidence: Evidence) -> None:
         self._make, self._kept, self.evidence = embedder, vectors, evidence
         self._indexes: dict[tuple[Kind, int], Index] = {}
+        self._asked: dict[Kind, _Asked] = {}
         self._weighed: dict[Kind, tuple[Sequence[Use], Mapping[str, str], date, _Served]] = {}
         self._lock = threading.Lock()
 
@@ -98,22 +99,32 @@ class Retrieval:
         """
         check(query, k)
         query = query.strip()[:_LONGEST]
-        active = {one.name: one for one in listings if one.state == "active" and one.version}
+        asked = self._asked_of(listings)
+        active = asked.active
         if not active:
             return []
         kind = next(iter(active.values())).kind
         uses = self.evidence.uses(kind)
-        served = self._served(kind, uses, {name: one.digest for name, one in active.items() if one.trusted})
+        served = self._served(kind, uses, asked.digests)
         wanted = self._embedder.embed([query])[0]
         with self._lock:
             index = self._index(kind, len(wanted))
-            index.update(_documents(active, served))
+            index.update(asked.documents(served))
             scores = index.search(query, wanted)
             names = None if among is None else [name for name in dict.fromkeys(among) if name in active]
             best = scores.best(k, routed(active, scores, names)) if route else []
-            best = [*best, *(name for name in scores.best(k, names) if name not in best)][:k]
+            if len(best) < k:
+                best = [*best, *(name for name in scores.best(k, names) if name not in best)][:k]
             runs = _runs(uses, served)
             return [_match(active[name], scores, runs.get(name, ())) for name in best]
+
+    def _asked_of(self, listings: Sequence[Listing]) -> _Asked:
+        """Return what a question needs of the listings; the last ones of a kind are not looked through again."""
+        kind = listings[0].kind if listings else "tool"
+        asked = self._asked.get(kind)
+        if asked is None or asked.listings is not listings:
+            asked = self._asked[kind] = _Asked(listings)
+        return asked
 
     def forget(self, kind: Kind | None = None, name: str | None = None) -> int:
         """Erase what components served, and the vectors of those tasks; return how many uses there were."""
@@ -141,7 +152,9 @@ class Retrieval:
         now = datetime.now(UTC)
         before = self._weighed.get(kind)
         if before is None or before[0] is not uses or before[1:3] != (digests, now.date()):
-            before = self._weighed[kind] = (uses, digests, now.date(), weighed(uses, digests, now))
+            found = weighed(uses, digests, now)
+            served = before[3] if before is not None and before[3] == found else found
+            before = self._weighed[kind] = (uses, digests, now.date(), served)
         return before[3]
 
     @cached_property
@@ -153,6 +166,23 @@ class Retrieval:
         from tea.protocols.retrieval.index import Index
 
         return self._indexes.setdefault((kind, width), Index(partial(self.vectors, width=width)))
+
+
+class _Asked:
+    """Listings, which nobody changes, as questions need them."""
+
+    def __init__(self, listings: Sequence[Listing]) -> None:
+        self.listings = listings
+        self.active = {one.name: one for one in listings if one.state == "active" and one.version}
+        self.digests = {name: one.digest for name, one in self.active.items() if one.trusted}
+        self._documents: tuple[_Served, Mapping[str, Document]] | None = None
+
+    def documents(self, served: _Served) -> Mapping[str, Document]:
+        """Return what is known of each, the very same object where it serves what it served before."""
+        known = self._documents
+        if known is None or known[0] is not served:
+            known = self._documents = served, _documents(self.active, served)
+        return known[1]
 
 
 def check(query: str, k: int) -> None:

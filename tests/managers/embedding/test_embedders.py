@@ -131,6 +131,17 @@ def test_an_endpoint_gives_rows_in_the_order_of_the_texts() -> None:
         (lambda body: {"error": {"message": "no such model"}}, 404),
         (lambda body: {**backwards(body), "data": []}, 200),
         (lambda body: {"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}, 200),
+        (lambda body: {"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}, 200),
+        (lambda body: {"data": [{"embedding": [1]}, {"embedding": [1]}]}, 200),
+        (lambda body: {"data": [{"index": place, "embedding": None} for place in (0, 1)]}, 200),
+        (lambda body: {"data": [{"index": place, "embedding": []} for place in (0, 1)]}, 200),
+        (lambda body: {"data": [{"index": place, "embedding": [float("nan")]} for place in (0, 1)]}, 200),
+        (lambda body: {"data": [{"index": place, "embedding": [1e308]} for place in (0, 1)]}, 200),
+        (lambda body: {"data": [{"index": place, "embedding": "AACAPw=="} for place in (0, 1)]}, 200),
+        (lambda body: {"data": [None, None]}, 200),
+        (lambda body: {"data": None}, 200),
+        (lambda body: [], 200),
+        (lambda body: "<html>", 200),
     ],
 )
 def test_an_endpoint_that_gives_no_vectors_is_a_clear_error(answer: Any, status: int) -> None:
@@ -138,6 +149,18 @@ def test_an_endpoint_that_gives_no_vectors_is_a_clear_error(answer: Any, status:
         EndpointEmbedder("small", base_url=url).embed(["one", "two"])
     assert "small" in caught.value.problem
     assert "tea.toml" in caught.value.fix
+
+
+def test_a_key_that_an_endpoint_repeats_is_in_no_error() -> None:
+    repeats = endpoint(lambda body: {"error": {"message": "bad key key-that-nobody-may-see"}}, 401)
+    with repeats as (url, _), pytest.raises(ProviderError, match="bad key <secret>") as caught:
+        EndpointEmbedder("small", base_url=url, key="key-that-nobody-may-see").embed(["one"])
+    assert caught.value.__cause__ is None
+
+
+def test_what_is_no_json_is_a_clear_error() -> None:
+    with endpoint(lambda body: float("nan")) as (url, _), pytest.raises(ProviderError, match="one vector for each"):
+        EndpointEmbedder("small", base_url=url).embed(["one"])
 
 
 def test_a_blend_is_the_weighted_mean_of_both() -> None:

@@ -1,0 +1,103 @@
+"""What an answer says besides its words: how it ended, what it cost, why it is none."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Dialect, Say, said
+from loopback import Loopback, document
+from model_kit import HELLO, asking, system, user
+from run_kit import ENDS, home, run
+
+from tea.managers.model_config import ModelConfig
+from tea.models.openai_chat import OpenAIChat
+from tea.types import ModelRequest
+
+HI = Say(text="hello")
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress", "cancelled"])
+async def test_a_response_that_is_not_finished_is_no_answer(status: str) -> None:
+    responses = DIALECTS["openai_responses"]
+    half = {**responses.whole(Say(text="hel")), "status": status}
+    async with asking(responses, document(half), said(responses, HI)) as (one, _):
+        found = await one.ask(HELLO)
+    assert (found.text, len(found.attempts)) == ("hello", 1)
+
+
+async def test_a_refusal_without_words_says_what_its_provider_says_of_it() -> None:
+    messages = DIALECTS["anthropic_messages"]
+    details = {"type": "refusal", "category": "bio", "explanation": "It could do harm."}
+    refused = {**messages.whole(Say(refusal="x")), "content": [], "stop_details": details}
+    async with asking(messages, document(refused)) as (one, _):
+        found = await one.ask(HELLO)
+    assert (found.finish, found.text) == ("refusal", "It could do harm.")
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+async def test_what_openai_puts_into_its_cache_is_paid_for(name: str) -> None:
+    dialect = DIALECTS[name]
+    whole = dialect.whole(HI)
+    details = "prompt_tokens_details" if name == "openai_chat" else "input_tokens_details"
+    whole["usage"][details] = {"cached_tokens": 40, "cache_write_tokens": 50}
+    prices = {"input": 4, "cached": 1, "written": 5, "output": 10}
+    async with asking(dialect, document(whole), prices=prices) as (one, _):
+        used = (await one.ask(HELLO)).usage
+    assert (used.input_tokens, used.cached_tokens, used.written_tokens) == (100, 40, 50)
+    assert used.usd == pytest.approx((10 * 4 + 40 * 1 + 50 * 5 + 20 * 10) / 1e6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"calls": [{"name": "add", "arguments": {"a": 1}}]}',
+        '<think>Perhaps {a} or {"calls": []}?</think>\n{"calls": [{"name": "add", "arguments": {"a": 1}}]}',
+        'I call it: {"calls": [{"name": "add", "arguments": {"a": 1}}]} Done.',
+    ],
+)
+async def test_calls_in_words_are_found_behind_thoughts_and_among_words(dialect: Dialect, text: str) -> None:
+    add = {"name": "add", "description": "Add.", "parameters": {"type": "object", "properties": {}}}
+    request = ModelRequest(messages=(system("Be brief."), user("Go.")), tools=(add,))
+    async with asking(dialect, said(dialect, replace(HI, text=text)), capabilities=[]) as (one, _):
+        found: Any = await one.ask(request)
+    assert [(call.name, call.arguments) for call in found.calls] == [("add", {"a": 1})]
+
+
+async def test_a_version_in_the_address_is_not_said_twice(tmp_path: Path) -> None:
+    messages = DIALECTS["anthropic_messages"]
+    async with Loopback(answer=lambda asked: said(messages, ENDS)).open() as server:
+        for number, end in enumerate(("", "/", "/v1", "/v1/")):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            assert (await run(home(folder, messages, server.url + end))).answer == "42"
+    assert {asked.path for asked in server.asked} == {"/v1/messages"}
+
+
+async def test_a_record_in_words_is_found_behind_thoughts_and_among_words(dialect: Dialect, tmp_path: Path) -> None:
+    text = f"<think>Braces {{like these}} mean nothing.</think>Here it is: {ENDS.text} Done."
+    async with Loopback(said(dialect, replace(ENDS, text=text))).open() as server:
+        assert (await run(home(tmp_path, dialect, server.url, capabilities=[]))).answer == "42"
+
+
+async def test_a_turn_that_its_provider_paused_is_half_an_answer() -> None:
+    messages = DIALECTS["anthropic_messages"]
+    paused = {**messages.whole(Say(text="I look it up.")), "stop_reason": "pause_turn"}
+    async with asking(messages, document(paused)) as (one, _):
+        assert "interrupted" in (await one.ask(HELLO)).unusable
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        (None, "max_completion_tokens"),
+        ("https://eu.api.openai.com/v1", "max_completion_tokens"),
+        ("https://ours.openai.azure.com/openai/v1", "max_completion_tokens"),
+        ("http://127.0.0.1:8000/v1", "max_tokens"),
+    ],
+)
+def test_the_limit_of_an_answer_has_the_name_that_its_server_knows(address: str | None, name: str) -> None:
+    config = ModelConfig(name="m", provider="openai_chat", model="m", base_url=address, max_output=7)
+    body = json.loads(OpenAIChat().body(HELLO, config, lambda messages, media: [], (), stream=False))
+    assert {key: value for key, value in body.items() if key.startswith("max_")} == {name: 7}

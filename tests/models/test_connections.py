@@ -1,0 +1,57 @@
+"""The questions behind the first go the way that the SDK sent that one, and fail the way that it fails."""
+
+import asyncio
+
+import pytest
+from dialects import Dialect, Say, said
+from loopback import Reply, document
+from model_kit import HELLO, asking
+
+from tea.errors import ProviderError
+
+HI = Say(text="hello")
+OF_ITS_OWN = ("content-length",)
+
+
+async def test_the_questions_behind_the_first_are_sent_as_the_sdk_sent_that_one(dialect: Dialect) -> None:
+    async with asking(dialect, *[said(dialect, HI)] * 3) as (one, server):
+        longer = HELLO.model_copy(update={"messages": (*HELLO.messages, *HELLO.messages[1:])})
+        assert [(await one.ask(asked)).text for asked in (HELLO, longer, HELLO)] == ["hello"] * 3
+    first, second, third = server.asked
+    assert first.raw == third.raw != second.raw
+    for asked in (second, third):
+        assert (asked.method, asked.path) == (first.method, first.path)
+        assert {name: value for name, value in asked.headers.items() if name not in OF_ITS_OWN} == {
+            name: value for name, value in first.headers.items() if name not in OF_ITS_OWN
+        }
+        assert int(asked.headers["content-length"]) == len(asked.raw)
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 429, 500])
+async def test_an_error_of_a_later_question_is_told_like_one_of_the_first(dialect: Dialect, status: int) -> None:
+    error = document({"error": {"type": "some_error", "message": "not like this"}}, status, location="/elsewhere")
+    problems: list[str] = []
+    for before in ((), (said(dialect, HI),)):
+        async with asking(dialect, *before, error, limits={"attempts": 1}) as (one, _):
+            for _ in before:
+                await one.ask(HELLO)
+            with pytest.raises(ProviderError) as caught:
+                await one.ask(HELLO)
+            problems.append(f"{caught.value.problem} {caught.value.fix}")
+    assert problems[0] == problems[1]
+
+
+async def test_a_connection_that_breaks_in_a_later_question_is_tried_again(dialect: Dialect) -> None:
+    broken = Reply(headers={"content-type": "application/json"}, chunks=[b"{"], then="break")
+    async with asking(dialect, said(dialect, HI), broken, said(dialect, HI)) as (one, server):
+        found = [await one.ask(HELLO) for _ in range(2)]
+    assert [answer.text for answer in found] == ["hello", "hello"]
+    assert (len(found[1].attempts), len(server.asked)) == (1, 3)
+
+
+async def test_many_questions_at_once_share_their_way(dialect: Dialect) -> None:
+    async with asking(dialect, *[said(dialect, HI)] * 20) as (one, server):
+        await one.ask(HELLO)
+        answers = await asyncio.gather(*(one.ask(HELLO) for _ in range(19)))
+    assert {answer.text for answer in answers} == {"hello"}
+    assert len(server.asked) == 20
