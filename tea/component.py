@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from tea.context import Context
 from tea.errors import BadComponent
+from tea.hints import read_hints
 from tea.operation import Operation, Traits
 from tea.refs import NAME, Kind
 from tea.types import Effects, Result, Task
@@ -25,6 +26,7 @@ Relation = Literal["hierarchical", "cooperative", "competitive"]
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _TRAITS = "__tea_traits__"
 _FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments")
+_RUN = "write `async def run(self, ctx: Context, task: Task) -> Result`."
 _WORST, _EFFECTS = Traits(), get_args(Effects)
 
 
@@ -228,10 +230,9 @@ def _define_environment(found: type[Environment]) -> Definition:
     ):
         problem = f"{found.__name__} recovers by snapshot and does not write `snapshot` and `restore`."
         raise BadComponent(problem, fix="write both, or declare another recovery.")
-    actions = {name: getattr(found, name) for name in dir(found) if hasattr(getattr(found, name, None), _TRAITS)}
+    declared = {name: getattr(_inner(found, name), _TRAITS, None) for name in dir(found)}
     operations = {
-        _checked(name, "an action"): _operation(found, name, method.__dict__[_TRAITS])
-        for name, method in actions.items()
+        _checked(name, "an action"): _operation(found, name, traits) for name, traits in declared.items() if traits
     }
     operations["state"] = _operation(found, "state", Traits(effects="reads", idempotent=True, network=False))
     return Definition(
@@ -252,7 +253,10 @@ def _define_agent(found: type[Agent]) -> Definition:
     if twice := sorted(set(found.metadata) & set(_FACTS)):
         raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
     if found.run is Agent.run:
-        raise BadComponent(f"{found.__name__} has no run.", fix="write `async def run(self, ctx, task)`.")
+        raise BadComponent(f"{found.__name__} has no run.", fix=_RUN)
+    run = _operation(found, "run", Traits(scope=True, concurrent=True))
+    if read_hints(found.run).get("task") is not Task:
+        raise BadComponent(f"`run` of {found.__name__} takes no task.", fix=_RUN)
     facts: dict[str, Any] = {
         "role": _words_of(found, "role", found.role),
         "competencies": [_words_of(found, "competencies", one) for one in _sequence(found, "competencies")],
@@ -264,7 +268,7 @@ def _define_agent(found: type[Agent]) -> Definition:
         kind="agent",
         name=_checked(component_name(found)),
         description=_words(found),
-        operations={"run": _operation(found, "run", Traits(scope=True, concurrent=True))},
+        operations={"run": run},
         metadata={**facts, **found.metadata},
         evolvable=found.evolvable,
         rules=inspect.cleandoc(found.rules),
@@ -302,6 +306,12 @@ def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
         problem = f"{name!r} of {found.__name__} is no method that an instance is given to."
         raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
     return Operation.of(method, traits, method=True)
+
+
+def _inner(found: type[Component], name: str) -> object:
+    """Return an attribute of a class, of a property the function inside, which is no method."""
+    static = inspect.getattr_static(found, name)
+    return getattr(static, "fget", None) or getattr(static, "func", None) or getattr(found, name, None)
 
 
 def _relations(found: type[Agent]) -> dict[str, Relation]:

@@ -14,7 +14,9 @@ from typing import Annotated, Any, Protocol, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
-from pydantic.json_schema import PydanticJsonSchemaWarning
+from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
+from pydantic_core.core_schema import FrozenSetSchema, SetSchema
+from typing_extensions import override
 
 from tea.context import Context
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, sole_error, words_of
@@ -191,7 +193,7 @@ class InProcess:
 
     def parameters(self) -> JsonSchema:
         """Return the JSON Schema of the arguments."""
-        return _schema(lambda: self.arguments.json_schema(), self.function.__name__)
+        return _schema(lambda: self.arguments.json_schema(schema_generator=_Claims), self.function.__name__)
 
     def returns(self) -> JsonSchema:
         """Return the JSON Schema of the result."""
@@ -233,6 +235,22 @@ class InProcess:
             problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
             raise CallFailed(problem, fix="mend its return annotation or its source.") from error
         return value
+
+
+class _Claims(GenerateJsonSchema):
+    """Claims nothing of a set that is not checked: one element given twice is taken once."""
+
+    @override
+    def set_schema(self, schema: SetSchema) -> JsonSchema:
+        return _repeatable(super().set_schema(schema))
+
+    @override
+    def frozenset_schema(self, schema: FrozenSetSchema) -> JsonSchema:
+        return _repeatable(super().frozenset_schema(schema))
+
+
+def _repeatable(schema: JsonSchema) -> JsonSchema:
+    return {key: value for key, value in schema.items() if key != "uniqueItems"}
 
 
 def reasons(error: BaseException, limit: int = 3) -> str:

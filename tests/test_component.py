@@ -1,5 +1,6 @@
 """Declaring tools, environments and agents."""
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import pytest
@@ -167,6 +168,28 @@ def test_what_an_operation_cannot_declare_is_refused_where_it_stands(declared: d
 def test_an_action_stands_on_a_method() -> None:
     with pytest.raises(BadComponent, match="which is no method"):
         action(staticmethod(state))
+
+
+@pytest.mark.parametrize("wrapper", [property, cached_property, staticmethod, classmethod])
+def test_an_action_under_what_is_no_method_is_refused(wrapper: Any) -> None:
+    async def look(self: Any) -> int:
+        """Look."""
+        return 1
+
+    odd = type("Odd", (WebBrowser,), {"__doc__": "Odd.", "look": wrapper(action(look))})
+    with pytest.raises(BadComponent, match="'look' of Odd is no method"):
+        define(odd)
+
+
+RUNS = ["self, ctx: Context", "self, task: str", "self, ctx: Context, text: Task", "self, task: Task | None = None"]
+
+
+@pytest.mark.parametrize("parameters", RUNS)
+def test_an_agent_whose_run_takes_no_task_is_refused(parameters: str) -> None:
+    names: dict[str, Any] = {"Agent": Agent, "Context": Context, "Result": Result, "Task": Task}
+    exec(f'async def run({parameters}) -> Result:\n    "Work."\n    return Result(answer=1)', names)
+    with pytest.raises(BadComponent, match=r"`run` of Odd takes no task.*ctx: Context, task: Task"):
+        define(type("Odd", (Agent,), {"__doc__": "Odd.", "run": names["run"]}))
 
 
 def test_a_class_does_not_inherit_the_words_of_its_base() -> None:

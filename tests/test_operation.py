@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from tea.context import Context
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError
+from tea.managers.json_schema import value_faults
 from tea.operation import AsyncFunction, Example, Operation, Traits
 
 
@@ -336,3 +337,15 @@ def test_any_docstring_is_read_or_refused(text: str) -> None:
     except BadComponent as error:
         said = str(error)
     assert said == "do" or "\n" not in said
+
+
+class Bag(TypedDict):
+    inside: frozenset[str]
+
+
+@pytest.mark.parametrize(("hint", "value"), [(set[int], [1, 1]), (frozenset[str], []), (Bag, {"inside": ["a", "a"]})])
+def test_a_schema_promises_nothing_of_a_set_that_a_call_does_not_check(hint: Any, value: Any) -> None:
+    parameters = Operation.of(taking(hint)).signature.parameters
+    assert "uniqueItems" not in str(parameters)
+    assert value_faults(parameters, {"value": value}) == []
+    assert call(taking(hint), {"value": value}) is True

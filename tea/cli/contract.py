@@ -7,8 +7,9 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import KEPT, find
-from tea.cli.terminal import clean
-from tea.refs import Kind, plural
+from tea.cli.terminal import clean, one_line
+from tea.errors import BadRef, UnknownComponent
+from tea.refs import Kind, Ref, plural
 
 if TYPE_CHECKING:
     from tea.manifest import Manifest
@@ -45,7 +46,7 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     import asyncio
 
     from tea.interop.skill import skill_of
-    from tea.interop.skill_folder import write_skills
+    from tea.interop.skill_folder import exported, write_skills
 
     found: list[Manifest] = []
     left: list[str] = []
@@ -55,8 +56,24 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
         left += [f"{kind}:{one.name}" for one in listed if not one.trusted]
         found += [await library.info(name) for name in names or [one.name for one in listed if one.trusted]]
     written = await asyncio.to_thread(write_skills, folder, [skill_of(one) for one in found])
+    names = {path.name for path in written}
+    ahead = await asyncio.to_thread(exported, folder)
+    gone = [name for name, ref in ahead.items() if name not in names and not await _is_there(tea, ref)]
     count = f"{len(written)} skill{'' if len(written) == 1 else 's'}"
-    command.show(f"{count} in {clean(str(folder))}", {"skills": [str(path) for path in written], "left_out": left})
+    data = {"skills": [str(path) for path in written], "left_out": left, "gone": gone}
+    command.show(f"{count} in {clean(str(folder))}", data)
+    if gone and not command.as_json:
+        more = " and more" if len(gone) > 3 else ""
+        command.tell(f"made of components that are gone here, remove them: {one_line(', '.join(gone[:3]))}{more}")
     if left and not command.as_json:
         more = " and more" if len(left) > 3 else ""
         command.tell(f"left out, as nobody trusts them yet: {', '.join(left[:3])}{more}")
+
+
+async def _is_there(tea: "Platform", ref: str) -> bool:
+    try:
+        parsed = Ref.parse(ref)
+        await tea.libraries[parsed.kind].info(parsed.at(None))
+    except (BadRef, UnknownComponent):
+        return False
+    return True

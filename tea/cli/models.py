@@ -10,10 +10,12 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.terminal import one_line, table
-from tea.errors import BadInput, ProviderError, TeaError
+from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent
 
 if TYPE_CHECKING:
     from tea.managers.model_config import ModelConfig
+    from tea.manifest import Manifest
+    from tea.protocols.manager import ContextManager
     from tea.runtime.platform import Platform
     from tea.types import JsonObject, Response
 
@@ -58,7 +60,7 @@ async def models(
         raise BadInput(f"`tea models {action}` takes no {next(iter(stated))}.", fix="only `add` does.")
     async with command.platform() as tea:
         if action == "ls":
-            _list(command, tea)
+            _list(command, tea, name)
             return None
         if action == "add":
             return await _add(command, tea, name, stated, reason)
@@ -94,8 +96,10 @@ def astray(tea: "Platform") -> list[str]:
     ]
 
 
-def _list(command: Command, tea: "Platform") -> None:
-    found = [_facts(tea, config) for config in tea.models.list()]
+def _list(command: Command, tea: "Platform", name: str | None) -> None:
+    found = [_facts(tea, config) for config in tea.models.list() if name in (None, config.name)]
+    if not found:
+        raise BadInput(f"There is no model {str(name)[:80]!r}.", fix="`tea models ls` shows those that there are.")
     rows = [
         ("*" if one["default"] else "-", one["name"], one["provider"], one["model"] or "-", one["keys"], one["for"])
         for one in found
@@ -119,6 +123,7 @@ def _facts(tea: "Platform", config: "ModelConfig") -> dict[str, Any]:
 async def _add(command: Command, tea: "Platform", name: str | None, stated: dict[str, Any], reason: str) -> int | None:
     from tea.managers.model_config import OFFLINE
     from tea.models.presets import configured
+    from tea.protocols.shelf import text_digest
 
     if name is None:
         raise BadInput("The new model has no name.", fix="write `tea models add NAME --preset ...`.")
@@ -128,14 +133,24 @@ async def _add(command: Command, tea: "Platform", name: str | None, stated: dict
             problem = f"There is no model {other[:80]!r} to fall back to."
             raise BadInput(problem, fix="add it first; see `tea models ls`.")
     library, before = tea.libraries["model"], tea.models.default
-    registered = await library.register(config, reason=reason)
-    command.show(f"registered {registered.ref}", {"ref": str(registered.ref), "model": config.to_json()})
+    there = await _present(library, name)
+    unchanged = there is not None and there.digest == text_digest(library.read(config))
+    registered = there if there and unchanged else await library.register(config, reason=reason)
+    words = f"{registered.ref} is unchanged" if unchanged else f"registered {registered.ref}"
+    command.show(words, {"ref": str(registered.ref), "model": config.to_json(), "unchanged": unchanged})
     if config.keys and not any(map(tea.keys, config.keys)) and not command.as_json:
         command.tell(f"set {' or '.join(config.keys)} in the environment, or in .env of the home.")
     first = min(one.name for one in await library.list())  # of the registry's; see `ModelManager.default`
     if first == name != before != OFFLINE and not (tea.settings.model or tea.settings.models):
         command.tell(f"{name!r} is the default now, no longer {before!r}; `model` in tea.toml chooses another.")
     return None
+
+
+async def _present(library: "ContextManager[Manifest]", name: str) -> "Manifest | None":
+    try:
+        return await library.info(name)
+    except UnknownComponent:
+        return None
 
 
 async def _test(command: Command, tea: "Platform", name: str | None) -> int:

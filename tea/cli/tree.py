@@ -107,7 +107,9 @@ def _outcome(value: Any) -> str:
         error = fields(found.get("error"))
         return _said(found["value"]) if found["ok"] else f"{error.get('code')}: {_said(error.get('problem'))}"
     if "response" in found:
-        response = fields(found["response"])
+        response, error = fields(found["response"]), fields(found.get("error"))
+        if error:
+            return f"{error.get('code')}: {_said(error.get('problem'))}"
         by = response.get("answered_by") or "a model"
         return f"{_said(response.get('output') or response.get('text') or response.get('calls'))} (by {by})"
     return _said(value)

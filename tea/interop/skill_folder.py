@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-from tea.errors import BadComponent, BadInput
+from tea.errors import BadComponent, BadInput, StorageError
 from tea.interop.skill import LONGEST_NAME, OWN, Skill, read_skill
 from tea.manifest import canonical
 from tea.store.files import publish, read_regular, storage_error, writing
@@ -19,7 +19,7 @@ from tea.store.strict import Refused
 
 MAIN = "SKILL.md"
 MOST_FILES, MOST_BYTES, MOST_ALL, DEEPEST = 200, 2**20, 4 * 2**20, 8
-_SEAL = f'  "{OWN}seal": '
+_REF, _SEAL = f'  "{OWN}ref": ', f'  "{OWN}seal": '
 
 
 def read_folder(folder: Path) -> Skill:
@@ -67,6 +67,16 @@ def write_skills(folder: Path, skills: Iterable[Skill]) -> list[Path]:
     return [folder / name for name in wanted]
 
 
+def exported(folder: Path) -> dict[str, str]:
+    """Return of which component each skill in `folder` was made, by its name, where it still is what tea wrote."""
+    found: dict[str, str] = {}
+    for name in sorted(os.listdir(folder)):
+        with suppress(StorageError):
+            if _unchanged(files := _there(folder / name)):
+                found[name] = _made_of(files)
+    return found
+
+
 def _free(name: str, taken: Container[str]) -> str:
     """Return a skill's name, with a number where it is taken."""
     numbered = (f"{name[: LONGEST_NAME - len(end)].rstrip('-')}{end}" for end in (f"-{n}" for n in count(2)))
@@ -89,19 +99,34 @@ def _differs(place: Path, files: Mapping[str, str]) -> bool:
     """Tell whether a skill must be written; raise BadInput where that would destroy what others wrote."""
     if not os.path.lexists(place):
         return True
-    try:
-        there = _contents(place, hidden=True) if place.is_dir() and not place.is_symlink() else {}
-    except BadComponent:
-        there = {}
+    there = _there(place)
     if there == files:
         return False
-    lines = there.get(MAIN, "").split("\n")
-    seals = [line for line in lines if line.startswith(_SEAL)]
-    bare = {**there, MAIN: "\n".join(line for line in lines if not line.startswith(_SEAL))}
-    if seals != [f'{_SEAL}"{_seal(bare)}"']:
+    if not _unchanged(there):
         problem = f"{str(place)[-120:]!r} is there, and is not what tea wrote."
         raise BadInput(problem, fix="remove it, or choose another folder.")
     return True
+
+
+def _there(place: Path) -> dict[str, str]:
+    """Return the files of what may be a skill, none where it cannot be one."""
+    try:
+        return _contents(place, hidden=True) if place.is_dir() and not place.is_symlink() else {}
+    except BadComponent:
+        return {}
+
+
+def _unchanged(files: Mapping[str, str]) -> bool:
+    """Tell whether files are what an earlier export wrote, by their seal."""
+    lines = files.get(MAIN, "").split("\n")
+    seals = [line for line in lines if line.startswith(_SEAL)]
+    bare = {**files, MAIN: "\n".join(line for line in lines if not line.startswith(_SEAL))}
+    return seals == [f'{_SEAL}"{_seal(bare)}"']
+
+
+def _made_of(files: Mapping[str, str]) -> str:
+    told = next((line for line in files[MAIN].split("\n") if line.startswith(_REF)), "")
+    return told.removeprefix(_REF).strip('"')
 
 
 def _replace(place: Path, files: Mapping[str, str]) -> None:

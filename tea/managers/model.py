@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from tea.errors import BadInput, ProviderError
 from tea.managers.model_config import OFFLINE, ModelConfig
 from tea.models.accounts import Accounts
-from tea.types import Attempt, JsonObject, Message, ModelRequest, ModelResponse, ReasoningPart, Response
+from tea.types import Attempt, JsonObject, Message, ModelRequest, ModelResponse, ReasoningPart, Response, Usage
 
 CallTool = Callable[[str, JsonObject], Awaitable[Response]]
 
@@ -32,6 +32,18 @@ class Delta:
 Listen = Callable[[Delta], None]
 
 
+class Payer(Protocol):
+    """Pays for the tries of one question, those too that broke."""
+
+    def ready(self) -> None:
+        """Let another try begin; raises BudgetExceeded."""
+        ...
+
+    def lost(self, model: str, usage: Usage) -> None:
+        """Take note of about what a try used that broke in the middle of its answer: providers bill it."""
+        ...
+
+
 class Adapter(Protocol):
     """Speaks to one kind of model.
 
@@ -45,9 +57,11 @@ class Adapter(Protocol):
 
 @runtime_checkable
 class Telling(Protocol):
-    """An adapter that can tell of an answer while it comes."""
+    """An adapter that can tell of an answer while it comes, and of tries that broke."""
 
-    async def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> ModelResponse:
+    async def tell(
+        self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
+    ) -> ModelResponse:
         """Return one complete answer, and give each piece of it to `listen` before."""
         ...
 
@@ -159,27 +173,37 @@ class ModelManager:
                 found.append(self.config(name))
         return tuple(found)
 
-    async def complete(self, request: ModelRequest, call_tool: CallTool, listen: Listen | None = None) -> ModelResponse:
+    async def complete(
+        self,
+        request: ModelRequest,
+        call_tool: CallTool,
+        listen: Listen | None = None,
+        payer: Payer | None = None,
+    ) -> ModelResponse:
         """Ask the request's model and return its complete answer; where it cannot, ask its fallbacks in order.
 
         Args:
             request: The question.
             call_tool: Reaches a tool of the run.
             listen: Told of the answer while it comes, by adapters that can.
+            payer: Asked before each try, and told what broken ones used.
 
         Raises:
             Abstained: The offline solver cannot tell.
+            BudgetExceeded: The payer lets no further try begin.
             ProviderError: No model of the chain can be reached, or one refuses, or is not configured.
         """
         first = self.config(request.model)
         before: list[Attempt] = []
         fix = ""
         for name in (first.name, *first.fallbacks):
+            if payer is not None:
+                payer.ready()
             try:
                 config = self.config(name)
                 asked, changed = (request, "") if config is first else carried(request, config.origin)
                 before += [Attempt(model=name, problem=changed)] if changed else []
-                response = await self._ask(asked, config, call_tool, listen)
+                response = await self._ask(asked, config, call_tool, listen, payer)
             except ProviderError as error:
                 before.append(Attempt(model=name, problem=error.problem))
                 fix = fix or error.fix
@@ -221,11 +245,16 @@ class ModelManager:
                 await adapter.close()
 
     def _ask(
-        self, request: ModelRequest, config: ModelConfig, call_tool: CallTool, listen: Listen | None
+        self,
+        request: ModelRequest,
+        config: ModelConfig,
+        call_tool: CallTool,
+        listen: Listen | None,
+        payer: Payer | None,
     ) -> Coroutine[Any, Any, ModelResponse]:
         adapter = self._adapter(config.name)
-        if listen is not None and isinstance(adapter, Telling):
-            return adapter.tell(request, config, listen)
+        if isinstance(adapter, Telling):
+            return adapter.tell(request, config, listen, payer)
         return adapter.complete(request, config, call_tool)
 
     def _check_fallbacks(self, config: ModelConfig) -> None:

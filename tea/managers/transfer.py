@@ -18,7 +18,7 @@ from tea.types import JsonObject, JsonValue
 
 FORMAT = "tea components"
 VERSION = 1
-LIMIT = 2**30
+LIMIT = 2**28
 _FIX = "save it again; nothing was changed."
 _DAMAGED = "The file is not what was saved"
 _Names = Mapping[Kind, frozenset[str]]
@@ -130,7 +130,7 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
 
 
 def _read(document: JsonObject, stored: VersionManager, house: House, names: _Names) -> list[_Saved]:
-    if document.get("format") != FORMAT or document.get("version") != VERSION:
+    if not _exactly({"format": FORMAT, "version": VERSION}, document):
         raise BadInput("The file holds no components of tea.", fix="give a file that `tea save` wrote.")
     components = document.get("components")
     if set(document) != {"format", "version", "check", "components"} or not isinstance(components, list):
@@ -159,6 +159,8 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
     told: dict[str, Manifest] = {}
     for one in data["versions"]:
         found = Tombstone.of(one) or Manifest.from_json(one)
+        if not _exactly(one, found.to_json()):
+            raise BadInput(f"{found.ref} holds what it may not, or of another type.", fix=_FIX)
         if isinstance(found, Manifest) and found.kind == kind:
             if found.digest not in told:
                 here = _known(stored, found) if name in names[kind] else None
@@ -170,11 +172,24 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
     heads = tuple(Head.from_json(number, one) for number, one in enumerate(data["heads"], start=1))
     if set(data) != {"kind", "name", "versions", "heads"} or not heads:
         raise BadInput(f"{kind}:{name} has other members.", fix=_FIX)
+    if not _exactly(data["heads"], [head.to_json() for head in heads]):
+        raise BadInput(f"a change of {kind}:{name} holds what it may not, or of another type.", fix=_FIX)
     for head in heads:
         _check_head(head, versions)
     if heads[-1].current is not None and not isinstance(versions[heads[-1].current], Manifest):
         raise BadInput(f"{kind}:{name} has a current version that was purged.", fix=_FIX)
     return _Saved(kind=kind, name=name, versions=versions, heads=heads)
+
+
+def _exactly(told: Any, read: Any) -> bool:
+    """Tell whether all that a file tells was read as it stands there, type by type; what it leaves out may be there."""
+    if isinstance(told, dict):
+        members = cast("dict[str, Any]", told).items()
+        return isinstance(read, Mapping) and all(key in read and _exactly(one, read[key]) for key, one in members)
+    if isinstance(told, list):
+        ones, found = cast("list[Any]", told), cast("list[Any]", read)
+        return isinstance(read, list | tuple) and len(ones) == len(found) and all(map(_exactly, ones, found))
+    return type(told) is type(read) and told == read
 
 
 def _known(stored: VersionManager, found: Manifest) -> Manifest | None:

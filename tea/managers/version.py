@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from tea.errors import AlreadyRegistered, Conflict, RegistryError, UnknownComponent
+from tea.errors import AlreadyRegistered, BadComponent, Conflict, Purged, RegistryError, UnknownComponent
 from tea.managers.change import change_between
 from tea.managers.head import Head
 from tea.managers.stored import Stored
@@ -19,6 +18,7 @@ from tea.refs import FIRST, Kind, Ref, Version, check_alias
 from tea.types import State
 
 _ATTEMPTS = 50
+Guard = Callable[[Head], None]
 
 
 class VersionManager(Stored):
@@ -34,6 +34,7 @@ class VersionManager(Stored):
         current: bool = True,
         author: str | None = None,
         head: Head | None = None,
+        guard: Guard | None = None,
     ) -> Manifest:
         """Store a new version and, unless told otherwise, make it current.
 
@@ -45,6 +46,8 @@ class VersionManager(Stored):
             current: Whether the current pointer moves to it.
             author: Who adds it; the operator's user name by default.
             head: The newest head, where it was read a moment ago; a stale one is found out when the pointer moves.
+            guard: Told the head that the pointer moves on from, before anything is written, and once more when the
+                version is there for everybody to see and becomes current; what it raises takes the version back.
 
         Raises:
             AlreadyRegistered: `version` exists; nothing was written.
@@ -52,18 +55,27 @@ class VersionManager(Stored):
         known = head
         for _ in range(_ATTEMPTS):
             head, known = known or self.head(kind, name), None
+            if guard is not None:
+                guard(head)
             manifest = build(version or self.next_version(kind, name, build, head))
-            if adopted := self._adopted(manifest, version, author, head):
-                return adopted
             try:
+                if adopted := self._adopted(manifest, version, author, head, guard):
+                    return adopted
                 self.store.create(kind, name, manifest.version, manifest.to_json())
             except AlreadyRegistered:
                 if version is not None:
                     raise
                 continue
+            except Conflict:
+                continue
             if current:
-                with suppress(UnknownComponent):  # whoever took it out of sight meanwhile came after it
-                    self._point(kind, name, manifest.version, author, manifest.reason, head)
+                try:
+                    self._point(kind, name, manifest.version, author, manifest.reason, head, guard)
+                except UnknownComponent:  # whoever took it out of sight meanwhile came after it
+                    return manifest
+                except (BadComponent, Conflict) as refused:
+                    self._withdraw(manifest, author or operator(), refused.problem)
+                    raise
             elif head.number == 0:
                 self._advance(kind, name, lambda head: head, author, manifest.reason)
             return manifest
@@ -167,59 +179,114 @@ class VersionManager(Stored):
         return self._advance(kind, name, change, author, reason or f"{alias} is removed")
 
     def purge(
-        self, kind: Kind, name: str, versions: Sequence[str], *, author: str | None = None, reason: str = ""
+        self,
+        kind: Kind,
+        name: str,
+        versions: Sequence[str],
+        *,
+        check: Callable[[], None] = lambda: None,
+        author: str | None = None,
+        reason: str = "",
     ) -> list[Tombstone]:
         """Remove the bytes of versions for good; tombstones keep their numbers from ever meaning others.
+
+        Args:
+            kind: The kind.
+            name: The name.
+            versions: Which ones.
+            check: Looks whether anybody needs them, before anything is changed, and once more when they are out of
+                sight, so that nobody can begin to; what it raises brings them back.
+            author: Who removes them; the operator's user name by default.
+            reason: Why, in words.
 
         Raises:
             RegistryError: One is current; nothing is removed.
             UnknownComponent: There is no such version, or its bytes are gone.
         """
+        check()
+        before = self.head(kind, name)
         found = [self.manifest(kind, name, version) for version in versions]
         for one in found:
-            if self.head(kind, name).current == one.version:
+            if before.current == one.version:
                 raise RegistryError(f"{one.ref} is current.", fix="unregister it, or make another version current.")
         why = reason or f"{', '.join(versions)[:80]} purged"
         head = self._advance(kind, name, partial(_without, versions), author, why)
+        try:
+            check()
+        except RegistryError as refused:
+            self._advance(kind, name, partial(_back, versions, before), author, refused.problem)
+            raise
+        return self._bury(found, head.author, reason, head.time)
+
+    def _withdraw(self, manifest: Manifest, author: str, reason: str) -> None:
+        """Take back a version that may not become current, unless others with the same content made it so."""
+        if all(head.current != manifest.version for head in self.heads(manifest.kind, manifest.name)):
+            self._bury([manifest], author, reason, timestamp())
+
+    def _bury(self, found: Sequence[Manifest], author: str, reason: str, time: str) -> list[Tombstone]:
         stones = [
             Tombstone(
-                kind=kind,
-                name=name,
+                kind=one.kind,
+                name=one.name,
                 version=one.version,
                 digest=one.digest,
-                author=head.author,
+                author=author,
                 reason=reason,
-                time=head.time,
+                time=time,
             )
             for one in found
         ]
         for stone in stones:
-            self.store.bury(kind, name, stone.version, stone.to_json())
+            self.store.bury(stone.kind, stone.name, stone.version, stone.to_json())
         return stones
 
-    def _adopted(self, manifest: Manifest, version: str | None, author: str | None, head: Head) -> Manifest | None:
+    def _adopted(
+        self, manifest: Manifest, version: str | None, author: str | None, head: Head, guard: Guard | None
+    ) -> Manifest | None:
         """Return the same content where it is stored already and needs no version of its own.
 
         That is what ships with tea, stored by another process, and what a registration left that died between its
-        version and its first head.
+        version and its first head; it may also be taken back by its writer, but not after it became that.
+
+        Raises:
+            Conflict: Somebody else gave the name its first head.
         """
+
+        def first(newest: Head) -> None:
+            if newest.number:
+                raise Conflict(f"{manifest.ref.at(None)} was registered by someone else meanwhile.", fix="try again.")
+            if guard is not None:
+                guard(newest)
+
         kind, name = manifest.kind, manifest.name
         bundled = manifest.lineage.how == "bundled"
         if head.number and not bundled:
             return None
-        found = self._by_digest(Ref(kind=kind, name=name, selector=manifest.digest))
+        try:
+            found = self._by_digest(Ref(kind=kind, name=name, selector=manifest.digest))
+        except Purged:
+            return None
         if found is None or (version not in (None, found.version) and not bundled):
             return None
         if head.number == 0:
-            self._point(kind, name, found.version, author, found.reason, head)
+            self._point(kind, name, found.version, author, found.reason, head, first)
         return found
 
     def _point(
-        self, kind: Kind, name: str, version: str, author: str | None, reason: str, known: Head | None = None
+        self,
+        kind: Kind,
+        name: str,
+        version: str,
+        author: str | None,
+        reason: str,
+        known: Head | None = None,
+        guard: Guard | None = None,
     ) -> Head:
         before = () if known is None else known.removed  # a number whose file was lost may be given anew
 
         def change(head: Head) -> Head:
+            if guard is not None:
+                guard(head)
             if version in head.removed and version not in before:
                 raise _gone(Ref(kind=kind, name=name, selector=version))
             undo = head.undo if head.current == version else (head.number if head.current else None)
@@ -269,6 +336,18 @@ def _without(versions: Sequence[str], head: Head) -> Head:
         aliases={tag: one for tag, one in head.aliases.items() if one not in versions},
         states={one: state for one, state in head.states.items() if one not in versions},
         removed=tuple(sorted({*head.removed, *versions}, key=Version.parse)),
+    )
+
+
+def _back(versions: Sequence[str], before: Head, head: Head) -> Head:
+    """Return a head in which versions are what they were before they were taken out of sight."""
+    aliases = {tag: one for tag, one in before.aliases.items() if one in versions}
+    states = {one: state for one, state in before.states.items() if one in versions}
+    return replace(
+        head,
+        aliases={**aliases, **head.aliases},
+        states={**head.states, **states},
+        removed=tuple(one for one in head.removed if one not in versions or one in before.removed),
     )
 
 

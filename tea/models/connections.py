@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-_OF_ONE = ("content-length", "idempotency-key")  # what belongs to one question, and to no other
+_OF_ONE = ("content-length", "cookie", "idempotency-key")  # what belongs to one question, and to no other
 
 
 def connections(sdk: Any, base_url: str, seconds: float) -> Any:

@@ -75,7 +75,7 @@ class Line:
         path = "/models" if self._sdk == "openai" else "/v1/models"
         pieces: list[bytes] = []
         try:
-            await self._exchange(lambda name: _unread(self._clients[name].get, path), pieces.append)
+            await self._exchange(lambda name: self._unread(self._clients[name].get, path), pieces.append)
             found = [str(one["id"]) for one in decoded(b"".join(pieces)).get("data") or ()]
         except Fault as error:
             problem = f"The server at {self._base_url} does not list its models: {error.problem.rstrip('. ')}."
@@ -91,7 +91,7 @@ class Line:
     async def upload(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str], take: Take) -> None:
         """Send a form with a file (its name, content and media type) and give `take` the response's bytes."""
         form: dict[str, Any] = {"body": fields, "files": [("file", file)], "headers": _FORM}
-        await self._exchange(lambda name: _unread(self._clients[name].post, path, **form), take)
+        await self._exchange(lambda name: self._unread(self._clients[name].post, path, **form), take)
 
     def cleaned(self, data: bytes) -> bytes:
         """Return what came from a provider without keys: some repeat what they were sent."""
@@ -143,9 +143,16 @@ class Line:
         if way := self._ways.get((name, path)):
             return await way.send(body)
         client = self._clients[name]
-        response = await _unread(client.post, path, content=body)
+        response = await self._unread(client.post, path, content=body)
         self._ways[name, path] = Way(self._http, client, response.request)
         return response
+
+    async def _unread(
+        self, send: Callable[..., Awaitable[Any]], path: str, *, headers: Mapping[str, str] = _RAW, **given: Any
+    ) -> Any:
+        """Send through an SDK's client and return the response, whose body nobody has read."""
+        options = {"headers": headers, "timeout": self._seconds}
+        return (await send(path, cast_to=object, options=options, **given)).http_response
 
     async def _client(self, name: str) -> Any:
         if name not in self._clients:
@@ -195,13 +202,6 @@ class Line:
             for form in sorted(set(disguises(key)), key=len, reverse=True) if len(key) >= SHORTEST_SECRET else ():
                 text = text.replace(form, f"<secret:{name}>")
         return " ".join(text.encode("utf-8", "replace").decode().split())
-
-
-async def _unread(
-    send: Callable[..., Awaitable[Any]], path: str, *, headers: Mapping[str, str] = _RAW, **given: Any
-) -> Any:
-    """Send through an SDK's client and return the response, whose body nobody has read."""
-    return (await send(path, cast_to=object, options={"headers": headers}, **given)).http_response
 
 
 def _imported(sdk: Sdk) -> Any:

@@ -54,7 +54,9 @@ _DELTAS: Mapping[str, Literal["text", "reasoning", "call"]] = {
     "response.function_call_arguments.delta": "call",
 }
 _ENDED = ("completed", "incomplete")
-_REFUSED = ("invalid_prompt", "content_policy_violation")
+_BREAK = "\n\n"  # between two messages of one answer
+# Words of the codes of failures that may pass; all others, of prompts, images, policies and quotas, will not.
+_PASSING = ("server_error", "internal", "rate_limit", "overload", "unavailable", "timeout", "slow_down")
 
 
 class OpenAIResponses:
@@ -108,17 +110,18 @@ class OpenAIResponses:
     def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
         """Return the answer."""
         if document.get("status", "completed") not in _ENDED or "output" not in document:
-            error = member(document, "error")
-            problem = str(error.get("message") or "what came back is no finished answer")[:300]
-            raise Fault(problem, again=error.get("code") not in _REFUSED)
+            raise _failed(member(document, "error"))
         wishes, thought, texts, refusals = Wishes(), list[ReasoningPart](), list[str](), list[str]()
         for one in members(document, "output"):
             match one.get("type"):
                 case "message":
-                    for part in members(one, "content"):
-                        (refusals if part.get("type") == "refusal" else texts).append(
-                            str(part.get("refusal") or part.get("text") or "")
-                        )
+                    parts = members(one, "content")
+                    refusals += [str(part.get("refusal") or "") for part in parts if part.get("type") == "refusal"]
+                    said = "".join(str(part.get("text") or "") for part in parts)
+                    texts += [said] if said else []
+                    if said and isinstance(one.get("phase"), str):
+                        data = {"type": "message", "phase": one["phase"], "characters": len(said)}
+                        thought.append(ReasoningPart(origin=config.origin, data=data))
                 case "function_call":
                     wishes.add(one.get("call_id"), one.get("name"), one.get("arguments"))
                 case "reasoning":
@@ -127,7 +130,7 @@ class OpenAIResponses:
                 case _:
                     pass
         return ModelResponse(
-            text="".join(refusals or texts),
+            text="".join(refusals) or _BREAK.join(texts),
             calls=tuple(wishes.calls),
             unusable=wishes.unusable,
             reasoning=tuple(thought),
@@ -146,6 +149,7 @@ class ResponseAssembly:
 
     def __init__(self) -> None:
         self._document: JsonObject | None = None
+        self._spoke = False
 
     @property
     def done(self) -> bool:
@@ -159,11 +163,13 @@ class ResponseAssembly:
         if kind in ("response.completed", "response.incomplete", "response.failed"):
             self._document = member(event, "response")
         elif kind == "error":
-            problem = str(event.get("message") or event.get("code"))[:300]
-            raise Fault(problem, again=event.get("code") not in _REFUSED)
+            raise _failed(event)
         elif kind == "response.output_item.added" and member(event, "item").get("type") == "function_call":
             return [Delta(type="call", text=str(event["item"].get("name", "")))]
+        elif kind == "response.output_item.added" and self._spoke and event["item"].get("type") == "message":
+            return [Delta(type="text", text=_BREAK)]
         elif kind in _DELTAS:
+            self._spoke = self._spoke or _DELTAS[kind] == "text"
             return [Delta(type=_DELTAS[kind], text=str(event.get("delta", "")))]
         return []
 
@@ -176,13 +182,31 @@ class ResponseAssembly:
 
 def _spoken(message: Message) -> list[JsonObject]:
     """Return what a model said as the items that it said it in."""
-    text = plain(message)
-    said = [{"type": "message", "role": "assistant", "content": text}] if text else []
+    given = thoughts(message)
+    phases = [one.data for one in given if one.data.get("type") == "message"]
+    said = [{"type": "message", "role": "assistant", **one} for one in _phased(plain(message), phases)]
     calls = [
         {"type": "function_call", "call_id": one.id, "name": one.name, "arguments": stable(one.arguments).decode()}
         for one in message.calls
     ]
-    return woven(thoughts(message), said, calls)
+    return woven([one for one in given if one.data not in phases], said, calls)
+
+
+def _phased(text: str, phases: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return words as the messages that they were said in; others have come in their place, those have the last phase.
+
+    A model that names the phase of a message wants it back with it: `commentary`, or `final_answer`.
+    """
+    if not text:
+        return []
+    found: list[JsonObject] = []
+    rest = text
+    for one in phases:
+        found.append({"content": rest[: one["characters"]], "phase": one["phase"]})
+        rest = rest[one["characters"] :].removeprefix(_BREAK)
+    if rest or _BREAK.join(one["content"] for one in found) != text:
+        found = [{"content": text, **({"phase": phases[-1]["phase"]} if phases else {})}]
+    return found
 
 
 def _part(part: Part, media: Mapping[str, bytes]) -> JsonObject:
@@ -203,6 +227,14 @@ def _kept(item: dict[str, Any]) -> dict[str, Any]:
         return {}
     names = ("type", "id", "summary", "content", "encrypted_content")
     return {name: item[name] for name in names if item.get(name) is not None}
+
+
+def _failed(error: JsonObject) -> Fault:
+    """Return why there is no answer; what will not pass is like a question that was refused at once."""
+    code = str(error.get("code") or "").lower()
+    again = not code or any(word in code for word in _PASSING)
+    problem = str(error.get("message") or code or "what came back is no finished answer")[:300]
+    return Fault(problem, again=again, status=None if again else 400)
 
 
 def _thought(item: dict[str, Any]) -> str:

@@ -26,8 +26,8 @@ def price(config: ModelConfig, model: str, usage: Usage) -> float | None:
     if config.prices:
         return _own(config.prices, usage)
     for name in dict.fromkeys((model, config.model)):  # servers add dates and the like, which the list may not know
-        if name and (found := _calculated(name, _address(config), usage)) is not None:
-            return float(found.total_price)
+        if name and _known(name, _address(config)):
+            return float(_calculated(name, _address(config), usage).total_price)
     return None
 
 
@@ -65,6 +65,12 @@ def _own(prices: Mapping[str, float], usage: Usage) -> float | None:
     tokens = {"input": fresh, "cached": usage.cached_tokens, "written": usage.written_tokens}
     spent = sum(count * prices.get(name, prices["input"]) for name, count in tokens.items())
     return (spent + usage.output_tokens * prices["output"]) / 1e6
+
+
+@lru_cache(maxsize=256)
+def _known(model: str, address: str) -> bool:
+    """Tell whether the list has a model; one that it lacks takes longer to look for than all the rest of a call."""
+    return _calculated(model, address, Usage(input_tokens=1, output_tokens=1)) is not None
 
 
 @lru_cache(maxsize=256)

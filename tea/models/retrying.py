@@ -14,6 +14,7 @@ from tea.types import Attempt, ModelResponse
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 FAILURES, COOLING = 5, 30.0
+TOO_MANY = 429
 DEFAULTS: Mapping[str, float] = {"attempts": 5, "seconds": 900}
 
 
@@ -38,7 +39,8 @@ class Retrying:
         given = {**DEFAULTS, **limits}
         self._tries, self._seconds = max(1, int(given["attempts"])), given["seconds"]
         self._sleep, self._clock, self._chance = sleep, clock, chance
-        self._failures, self._closed_until = 0, 0.0
+        self._failures, self._alone_until = 0, 0.0
+        self._alone = self._trial = False
 
     async def run(
         self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Callable[[], None]
@@ -53,7 +55,16 @@ class Retrying:
         Raises:
             ProviderError: No try gave an answer, or time is up, or the provider failed too often of late.
         """
-        self._admit(config.name)
+        trial = self._admit(config.name)
+        try:
+            return await self._tried(attempt, config, again)
+        finally:
+            if trial:
+                self._trial = False
+
+    async def _tried(
+        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Callable[[], None]
+    ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
         end, failed = self._clock() + self._seconds, list[Attempt]()
         while True:
             try:
@@ -69,7 +80,7 @@ class Retrying:
                 await self._sleep(wait)
                 again()
             else:
-                self._failures = 0
+                self._failures, self._alone = 0, False
                 return response, tuple(failed)
 
     def _wait(self, fault: Fault, tries: int) -> float:
@@ -78,20 +89,26 @@ class Retrying:
             return fault.wait
         return min(LONGEST_WAIT, FIRST_WAIT * 2**tries) * (0.5 + self._chance() / 2)
 
-    def _admit(self, model: str) -> None:
-        """Refuse while the breaker is open; after it has cooled, one failure opens it again."""
-        left = self._closed_until - self._clock()
-        if left > 0:
+    def _admit(self, model: str) -> bool:
+        """Refuse while the provider is left alone; after that one call tries it for all, and is told that it does."""
+        if not self._alone:
+            return False
+        left = self._alone_until - self._clock()
+        if left > 0 or self._trial:
             problem = f"The model {model!r} failed {FAILURES} times in a row and is left alone."
-            raise ProviderError(problem, fix=f"try again in {left:.0f} s, or give it fallbacks.")
+            raise ProviderError(problem, fix=f"try again in {max(1, left):.0f} s, or give it fallbacks.")
+        self._trial = True
+        return True
 
     def _count(self, fault: Fault) -> None:
-        """Count what speaks against the provider; a request that it refuses does not."""
-        if fault.again:
-            self._failures += 1
-            if self._failures >= FAILURES:
-                self._closed_until = self._clock() + COOLING
-                self._failures = FAILURES - 1
+        """Count what speaks against the provider; a request that it refuses or puts off shows that it is there."""
+        if not fault.again or fault.status == TOO_MANY:
+            self._alone = False
+            return
+        self._failures += 1
+        if self._failures >= FAILURES:
+            self._alone, self._alone_until = True, self._clock() + COOLING
+            self._failures = FAILURES - 1
 
 
 def _failure(config: ModelConfig, fault: Fault, tries: int) -> ProviderError:

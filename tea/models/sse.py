@@ -47,7 +47,7 @@ class Events:
         if self._size > MOST_BYTES:
             raise Fault("the answer is larger than 32 MiB", again=False)
         if self._returned and chunk.startswith(b"\n"):  # the second half of a line's end
-            chunk = chunk[1:]
+            chunk, self._returned = chunk[1:], False
         if not chunk:
             return
         self._returned = chunk.endswith(b"\r")

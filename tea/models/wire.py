@@ -6,7 +6,7 @@ them untouched, and their own retries are off, since a try that failed belongs i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
@@ -14,7 +14,7 @@ from operator import is_
 from types import CoroutineType
 from typing import Any, TypeAlias
 
-from tea.managers.model import CallTool, Delta, Listen
+from tea.managers.model import CallTool, Delta, Listen, Payer
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.format import Format, counted, decoded, encoded, sorted_tools, whole
@@ -27,7 +27,7 @@ from tea.models.schema import wanted
 from tea.models.sse import Events, Sent
 from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
 from tea.models.text_calls import as_text, formed, from_text, in_words
-from tea.types import MediaPart, Message, ModelRequest, ModelResponse, Part, ReasoningPart, TextPart
+from tea.types import MediaPart, Message, ModelRequest, ModelResponse, Part, ReasoningPart, TextPart, Usage
 
 Tools = tuple[dict[str, Any], ...]
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
@@ -57,15 +57,18 @@ class WireModel:
         Raises:
             ProviderError: The provider cannot be reached or refuses, after all tries.
         """
-        return self._answer(request, config, None)
+        return self._answer(request, config, None, None)
 
-    def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> Answer:
-        """Return one complete answer, and tell each piece of it before.
+    def tell(
+        self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None = None
+    ) -> Answer:
+        """Return one complete answer, and tell each piece of it before, and what broken tries used.
 
         Raises:
+            BudgetExceeded: The payer lets no further try begin.
             ProviderError: The provider cannot be reached or refuses, after all tries.
         """
-        return self._answer(request, config, listen if "streaming" in config.capabilities else None)
+        return self._answer(request, config, listen if "streaming" in config.capabilities else None, payer)
 
     async def probe(self, config: ModelConfig) -> str:
         """Return what the server says of its models.
@@ -91,14 +94,15 @@ class WireModel:
         """End the connections."""
         await self._line.close()
 
-    async def _answer(self, request: ModelRequest, config: ModelConfig, listen: Listen | None) -> ModelResponse:
+    async def _answer(
+        self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
+    ) -> ModelResponse:
         asked, read = self._translated(request, config)
         told = self._told.setdefault(f"{config.origin} {','.join(config.capabilities)}", _Told())
         config = self._relented.get(config.name, config)
-        one = _Asked(request=asked, config=config, told=told, tools=self._tools(asked), listen=listen)
+        one = _Asked(request=asked, config=config, told=told, tools=self._tools(asked), listen=listen, payer=payer)
         await self._write(one, config)
-        again = partial(listen, Delta(type="again")) if listen is not None else _nothing
-        response, attempts = await self._retrying.run(partial(self._attempt, one), config, again)
+        response, attempts = await self._retrying.run(partial(self._attempt, one), config, one.again)
         usage = counted(response, one.body, asked.media)
         response = read(response)
         usage = usage.model_copy(update={"usd": price(config, response.model, usage)})
@@ -111,20 +115,32 @@ class WireModel:
         one.body = self._format.body(one.request, named, encode, one.tools, stream=one.listen is not None)
 
     async def _attempt(self, one: _Asked) -> ModelResponse:
+        one.came.clear()
         try:
-            return whole(self._format.response(await self._send(one.body, one.listen), one.config))
+            return await self._read(one)
+        except Fault:
+            if one.came and one.payer is not None:
+                used = one.used()
+                used = used.model_copy(update={"usd": price(one.config, one.config.model, used)})
+                one.payer.lost(one.config.name, used)
+            raise
+
+    async def _read(self, one: _Asked) -> ModelResponse:
+        try:
+            return whole(self._format.response(await self._send(one), one.config))
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise Fault("what came back has another shape than the format's", again=True) from error
         except Fault as fault:
             if (less := self._relent(fault, one.config)) is None:
                 raise
+            one.config = less
             await self._write(one, less)
             raise Fault(fault.problem, again=True, status=fault.status, wait=0.0) from fault
 
     def _relent(self, fault: Fault, config: ModelConfig) -> ModelConfig | None:
         """Return how a model is asked from now on that refuses what other models of its format want."""
         found = (given for words, given in self._format.relents.items() if words in fault.problem.lower())
-        options = next(found, None) if fault.status == 400 and config.name not in self._relented else None
+        options = next(found, None) if fault.status == 400 else None
         if options is None or options.keys() & config.options.keys():
             return None
         less = self._relented[config.name] = replace(config, options={**config.options, **options})
@@ -152,24 +168,39 @@ class WireModel:
         made = [self._format.tool(one) for one in sorted_tools(tools)]
         return self._offers.put(first[0], (tools, made))[1] if first else made
 
-    async def _send(self, body: bytes, listen: Listen | None) -> Mapping[str, Any]:
-        document: list[bytes] = []
+    async def _send(self, one: _Asked) -> Mapping[str, Any]:
+        listen = one.listen
         if listen is None:
-            await self._line.post(self._format.path, body, document.append)
-            return decoded(self._line.cleaned(b"".join(document)))
+            await self._line.post(self._format.path, one.body, one.came.append)
+            return self._document(one, one.came)
         events, assembly = Events(), self._format.assembly()
 
         def take(chunk: bytes) -> bool:
-            if document or (not events.begun and chunk.lstrip().startswith(b"{")):
-                document.append(chunk)  # a server that knows no streams answers as a whole
+            if not events.begun and (one.came or chunk.lstrip().startswith(b"{")):
+                one.came.append(chunk)  # a server that knows no streams answers as a whole
                 return False
             for sent in events.feed(chunk):
-                for delta in assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data))):
+                try:
+                    told = assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data)))
+                except Fault:
+                    one.forgive()
+                    raise
+                one.came.append("".join(delta.text for delta in told).encode("utf-8", "replace"))
+                for delta in told:
                     listen(delta)
             return assembly.done
 
-        await self._line.post(self._format.path, body, take)
-        return decoded(self._line.cleaned(b"".join(document) or encoded(assembly.document())))
+        await self._line.post(self._format.path, one.body, take)
+        if one.came and not events.begun:
+            return self._document(one, one.came)
+        return self._document(one, [encoded(assembly.document())])
+
+    def _document(self, one: _Asked, pieces: Sequence[bytes]) -> Mapping[str, Any]:
+        """Return the whole of what came."""
+        found = decoded(self._line.cleaned(b"".join(pieces)))
+        if found.get("error"):
+            one.forgive(whole=pieces is one.came)
+        return found
 
     def _encode(
         self, told: _Told, config: ModelConfig, messages: tuple[Message, ...], media: Mapping[str, bytes]
@@ -186,10 +217,6 @@ class WireModel:
         return [piece(0), *told.grown.parts(messages, piece)] if messages else []
 
 
-def _nothing() -> None:
-    """Tell nobody."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Told:
     """What was made of messages for models of the same origin and capabilities."""
@@ -200,14 +227,35 @@ class _Told:
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A question on its way, as the model can understand it, and its body."""
+    """A question on its way, as the model can understand it, its body, and what the present try has brought."""
 
     request: ModelRequest
     config: ModelConfig
     told: _Told
     tools: list[bytes]
     listen: Listen | None
+    payer: Payer | None
     body: bytes = b""
+    came: list[bytes] = field(default_factory=list[bytes])
+
+    def again(self) -> None:
+        """Begin another try, if it is paid for."""
+        if self.payer is not None:
+            self.payer.ready()
+        if self.listen is not None:
+            self.listen(Delta(type="again"))
+
+    def forgive(self, *, whole: bool = False) -> None:
+        """Take note of an error that came in the place of an answer, of which nothing was said: it costs nothing."""
+        if whole or not any(self.came):
+            self.came.clear()
+
+    def used(self) -> Usage:
+        """Return about what a try used that broke: its question, and as much of an answer as came."""
+        words = b"".join(self.came).decode("utf-8", "replace")
+        found = counted(ModelResponse(text=words), self.body, self.request.media)
+        most = self.request.max_output or self.config.max_output or found.output_tokens
+        return found.model_copy(update={"output_tokens": min(most, found.output_tokens)})
 
 
 def understood(message: Message, config: ModelConfig) -> Message:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tea.errors import BadInput
 from tea.managers.transfer import LIMIT, House, Loaded, load, saved
 from tea.protocols.reading import Reading
 from tea.protocols.received import received
@@ -15,11 +16,12 @@ from tea.store.bulk import write_whole
 from tea.store.files import read_json_strict
 from tea.store.strict import dumps
 
+_FIX = "give a file that `tea save` wrote."
 Libraries = Mapping[Kind, Reading[Any]]
 
 
 async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> list[str]:
-    """Write components with all their versions, heads and tombstones to a file, whole or not at all.
+    """Write components with all their versions, heads and tombstones to a file of at most 256 MiB, whole or not at all.
 
     Args:
         libraries: The libraries by kind.
@@ -31,6 +33,7 @@ async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] 
 
     Raises:
         UnknownComponent: There is no such component.
+        BadInput: They are more than can be loaded from one file.
         Damaged: One of them is not what was written.
     """
     return await asyncio.to_thread(_save, libraries, path, refs)
@@ -40,7 +43,7 @@ async def load_components(libraries: Libraries, path: Path) -> Loaded:
     """Add what a file holds; see `tea.managers.transfer.load`. Nothing of it is trusted, or executed without trust.
 
     Raises:
-        BadInput: The file is not what was saved; nothing is changed.
+        BadInput: The file is not what was saved, or has more than 256 MiB; nothing is changed.
         AlreadyRegistered: A version is there with other bytes; nothing is changed.
     """
     return await asyncio.to_thread(_load, libraries, path)
@@ -53,7 +56,11 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> list[
     else:
         chosen = list(dict.fromkeys(libraries[ref.kind].stored(ref) for ref in refs))
     document = saved(versions, chosen)
-    write_whole(path, dumps(document) + b"\n")
+    data = dumps(document) + b"\n"
+    if len(data) > LIMIT:
+        problem = f"They take {len(data):,} bytes, and a file that can be loaded has at most {LIMIT:,}."
+        raise BadInput(problem, fix="save them in several files, each with some of the names.")
+    write_whole(path, data)
     return [f"{one['kind']}:{one['name']}" for one in document["components"]]
 
 
@@ -65,4 +72,4 @@ def _load(libraries: Libraries, path: Path) -> Loaded:
         shipped=lambda kind, name: libraries[kind].unstored(name),
         trusted=services.trust,
     )
-    return load(services.versions, read_json_strict(path, LIMIT), house)
+    return load(services.versions, read_json_strict(path, LIMIT, _FIX), house)

@@ -46,6 +46,7 @@ class ContextManager(Reading[ConfigT]):
         reason: str = "",
         lineage: Lineage | None = None,
         author: str | None = None,
+        after: int | None = None,
     ) -> ConfigT:
         """Store a component as a new version and make it current; a name used before continues.
 
@@ -55,14 +56,15 @@ class ContextManager(Reading[ConfigT]):
             reason: Why, in words.
             lineage: Where it comes from; written by hand by default.
             author: Who registers it; the operator by default.
+            after: Only as the change that follows this number of the name's head, 0 where there is none.
 
         Raises:
             BadComponent: It is no usable component of this kind; nothing is written.
             AlreadyRegistered: That version exists; nothing is written.
+            Conflict: Its newest head is not `after`; what was written is taken back.
         """
-        return cast(
-            ConfigT, await asyncio.to_thread(self._workshop.register, what, None, version, reason, lineage, author)
-        )
+        work = self._workshop.register
+        return cast(ConfigT, await asyncio.to_thread(work, what, None, version, reason, lineage, author, after))
 
     async def update(
         self,

@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol, cast
 
 from tea.component import Definition
-from tea.errors import AlreadyRegistered, BadComponent, RegistryError
+from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError
 from tea.managers.dynamic import check_told
 from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust, untrusted
@@ -36,6 +37,7 @@ from tea.types import JsonObject
 
 _CONFIGS: Mapping[Kind, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
 _GUARD_KNOWS = frozenset({"action", "arguments", "state"})
+_ATTEMPTS = 10
 _log = logging.getLogger(__name__)
 
 
@@ -50,8 +52,10 @@ class Library(Protocol):
         """Return a configuration that is stored."""
         ...
 
-    async def register(self, what: object, *, reason: str = "", lineage: Lineage | None = None) -> Manifest:
-        """Store a component as a new version."""
+    async def register(
+        self, what: object, *, reason: str = "", lineage: Lineage | None = None, after: int | None = None
+    ) -> Manifest:
+        """Store a component as a new version, only as the change after that number where it is given."""
         ...
 
     async def restore(self, ref: str | Ref, *, reason: str = "") -> Manifest:
@@ -193,6 +197,17 @@ class Recipes:
         """
         return referring(self._versions, ref)
 
+    def check_operands(self, source: str) -> None:
+        """Refuse to make something of what is out of sight, since somebody may be removing its bytes.
+
+        Raises:
+            BadComponent: It is.
+        """
+        for one in read_recipe(source).operands if is_recipe(source) else ():
+            ref = replace(one.parsed, operation=None)
+            if ref.selector in self._versions.head(ref.kind, ref.name).removed:
+                raise BadComponent(f"{ref} was taken out of sight.", fix="transform what is there.")
+
     def _operands(self, recipe: AnyRecipe) -> list[Manifest]:
         return [self._operand(recipe, operand) for operand in recipe.operands]
 
@@ -252,13 +267,17 @@ class Recipes:
             raise BadComponent(problem, fix="let it take action, arguments and state.")
 
     async def _registered(self, recipe: AnyRecipe, library: Library) -> Manifest:
-        """Register a recipe; many that make the same at once make one version."""
-        source, kind = write_recipe(recipe), Direction.of(recipe.transform).target
-        async with self._turns[f"{kind}:{recipe.name}"]:
-            there = await self._continued(recipe, library)
-            if there is not None and there.source == source:
-                return there
-            return await library.register(source, reason=recipe.transform)
+        """Register a recipe; many that make the same at once, here or in other processes, make one version."""
+        source, ref = write_recipe(recipe), Ref(kind=Direction.of(recipe.transform).target, name=recipe.name)
+        async with self._turns[str(ref)]:
+            for _ in range(_ATTEMPTS):
+                head = await asyncio.to_thread(self._versions.head, ref.kind, ref.name)
+                there = await self._continued(recipe, library)
+                if there is not None and there.source == source:
+                    return there
+                with suppress(Conflict):  # another process was faster; what it made decides
+                    return await library.register(source, reason=recipe.transform, after=head.number)
+        raise Conflict(f"{ref} is being changed by many at once.", fix="try again.")
 
     async def _continued(self, recipe: AnyRecipe, library: Library) -> Manifest | None:
         """Return what a recipe is the next version of, None where its name is free.
@@ -290,6 +309,7 @@ class Recipes:
         digest, before = source_digest(config.kind, config.name, source, {}, ()), read_recipe(config.source).operands
         reason = "follows " + ", ".join(one.ref for one in moved.operands if one not in before)
         async with self._turns[str(name)]:
+            head = await asyncio.to_thread(self._versions.head, name.kind, name.name)
             now = await library.info(name)
             if now.digest != config.digest:
                 return now
@@ -299,7 +319,9 @@ class Recipes:
             known = await asyncio.to_thread(self._known, name.at(digest))
             if known is not None:
                 return await library.restore(known.ref, reason=reason)
-            return await library.register(source, reason=reason, lineage=Lineage(how="follow"))
+            with suppress(Conflict):
+                return await library.register(source, reason=reason, lineage=Lineage(how="follow"), after=head.number)
+            return await library.info(name)
 
     def _known(self, ref: Ref) -> Manifest | None:
         try:

@@ -11,7 +11,7 @@ from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownCompone
 from tea.managers.head import Head
 from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust
-from tea.managers.version import VersionManager, timestamp
+from tea.managers.version import Guard, VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
 from tea.protocols.listing import FORM, Facts, Listing, line, shipped_facts, stored_facts
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
@@ -70,10 +70,11 @@ class Shelf:
         author: str | None,
         *,
         fresh: bool = False,
+        guard: Guard | None = None,
     ) -> Manifest:
         """Store checked source as a new version, and make it current; whatever fails, fails before anything is written.
 
-        With `fresh` one of several that take the same free name at once gets it.
+        With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`.
 
         Raises:
             BadRef: `version` is not a version.
@@ -93,7 +94,7 @@ class Shelf:
             if not set(self._versions.store.versions(self.kind, made.name)) <= set(head.removed):
                 problem = f"{made.ref.at(None)} exists already."
                 raise AlreadyRegistered(problem, fix="choose another name, or update it.")
-        return self._add(made, version, author, current=True, head=head)
+        return self._add(made, version, author, current=True, head=head, guard=guard)
 
     def resolve(self, ref: Ref) -> Manifest:
         """Return what `ref` means.
@@ -267,6 +268,7 @@ class Shelf:
         current: bool,
         vouched: bool = True,
         head: Head | None = None,
+        guard: Guard | None = None,
     ) -> Manifest:
         manifest = self._versions.add(
             self.kind,
@@ -276,6 +278,7 @@ class Shelf:
             current=current,
             author=author,
             head=head,
+            guard=guard,
         )
         if vouched and by_people(manifest.lineage):
             self._trust.grant(manifest.digest, str(manifest.ref))

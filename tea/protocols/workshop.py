@@ -11,12 +11,14 @@ from tea.errors import (
     AlreadyRegistered,
     BadComponent,
     BadInput,
+    Conflict,
     NotEvolvable,
     RegistryError,
     TeaError,
     UnknownComponent,
 )
 from tea.managers.bundled import bundled_files, bundled_root, read_source
+from tea.managers.head import Head
 from tea.managers.source.rename import renamed
 from tea.managers.source.text import SourceText
 from tea.managers.tombstone import Tombstone
@@ -61,13 +63,14 @@ class Workshop:
         reason: str,
         lineage: Lineage | None,
         author: str | None,
+        after: int | None = None,
     ) -> Manifest:
         """See `ContextManager.register`; with a name, `ContextManager.update`."""
         text = self._library.read(what)
         if name is not None:
             self._shelf.resolve(Ref(kind=self._library.kind, name=check_name(name)))
             self._named(text, name)
-        return self._shelf.register(text, version, reason, lineage or Lineage(), author)
+        return self._kept(text, version, reason, lineage or Lineage(), author, after=after)
 
     def copy(self, ref: Ref, name: str | None, version: str | None, reason: str, author: str | None) -> Manifest:
         """See `ContextManager.copy`."""
@@ -82,7 +85,7 @@ class Workshop:
         source, files = renamed(found.source, found.files, found.name, name)
         text = self._named(self._library.draft(source, files, found.requires), name)
         lineage = Lineage(how="copy", parent=str(found.ref))
-        return self._shelf.register(text, version, reason, lineage, author, fresh=True)
+        return self._kept(text, version, reason, lineage, author, fresh=True)
 
     def setvars(
         self, ref: Ref, values: Mapping[str, str], reason: str, lineage: Lineage, author: str | None
@@ -104,16 +107,43 @@ class Workshop:
             self._check_trusted(found)
         text = self._named(self._library.rewritten(found, values), found.name)
         lineage = replace(lineage, parent=lineage.parent or found.version)
-        return self._shelf.register(text, None, reason, lineage, author)
+        return self._kept(text, None, reason, lineage, author)
 
     def purge(self, ref: Ref, reason: str, author: str | None) -> list[Tombstone]:
         """See `ContextManager.purge`."""
         chosen = self._shelf.purgeable(ref)
-        for version in chosen:
-            for user in self._library.services.recipes.referring(ref.at(version)):
-                problem = f"{ref.at(version)} is what {user.recipe} is made of."
-                raise RegistryError(problem, fix=f"unregister {user.recipe.at(None)} first.")
-        return self._library.services.versions.purge(self._library.kind, ref.name, chosen, reason=reason, author=author)
+
+        def check() -> None:
+            for version in chosen:
+                for user in self._library.services.recipes.referring(ref.at(version)):
+                    problem = f"{ref.at(version)} is what {user.recipe} is made of."
+                    raise RegistryError(problem, fix=f"unregister {user.recipe.at(None)} first.")
+
+        versions = self._library.services.versions
+        return versions.purge(self._library.kind, ref.name, chosen, check=check, reason=reason, author=author)
+
+    def _kept(
+        self,
+        text: SourceText,
+        version: str | None,
+        reason: str,
+        lineage: Lineage,
+        author: str | None,
+        *,
+        fresh: bool = False,
+        after: int | None = None,
+    ) -> Manifest:
+        """Store checked source, unless another process changed meanwhile what was looked at."""
+
+        def guard(head: Head) -> None:
+            if after not in (None, head.number):
+                raise Conflict(
+                    f"{text.kind}:{text.name} was changed by someone else at the same time.", fix="try again."
+                )
+            if self._library.executed:
+                self._library.services.recipes.check_operands(text.source)
+
+        return self._shelf.register(text, version, reason, lineage, author, fresh=fresh, guard=guard)
 
     def _shipped_text(self, path: Path) -> SourceText:
         """Return a shipped file's source, checked where nobody has done so: it is neither tea's own nor stored."""

@@ -10,7 +10,7 @@ from tea.protocols.lock import not_locked
 from tea.refs import Ref
 from tea.runtime.budget import check_price
 from tea.runtime.offering import MOST_SCHEMAS
-from tea.runtime.run import Equipment
+from tea.runtime.setting import Equipment
 from tea.runtime.task_file import TaskFile
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from tea.errors import BadOutput, TeaError, error_from
+from tea.errors import BadOutput, BudgetExceeded, ProviderError, TeaError, error_from
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
@@ -19,14 +19,14 @@ from tea.models.format import BYTES_PER_TOKEN
 from tea.models.prices import dearest, found_prices, worst_case
 from tea.models.step_calls import callable_by_name
 from tea.refs import Ref
-from tea.runtime.budget import Estimate, Purses
+from tea.runtime.budget import Estimate, Purses, Tries
 from tea.runtime.conversation import Chains
 from tea.runtime.entry import canonical
 from tea.runtime.gate import Gate
 from tea.runtime.media import TOKENS
 from tea.runtime.offering import Fixed
 from tea.runtime.recorder import Recorder
-from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelRequest, ModelResponse, as_object
+from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelRequest, ModelResponse, Usage, as_object
 
 Resolve = Callable[[Ref], Awaitable[Manifest]]
 Within = Callable[[str], CallTool]
@@ -34,6 +34,7 @@ Within = Callable[[str], CallTool]
 FUNCTIONS = "functions"
 _FUNCTION = ("name", "description", "parameters")
 _OTHERS = "fallback_prices"
+_LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +130,7 @@ class Asking:
             f"model:{chosen.name}",
             {"prompt": str(config.ref), "digest": config.digest, **self._chains.link(messages)}
             | ({} if output is None else {"output": output}),
-            partial(self._complete, request, prompt),
+            partial(self._complete, request, prompt, Tries(purse, held)),
         )
         try:
             answer = as_object(await asked)
@@ -137,6 +138,8 @@ class Asking:
             purse.release(held)
             raise
         response = ModelResponse.model_validate(answer["response"])
+        for one in answer.get(_LOST, ()):
+            purse.pay(Usage.model_validate(one["usage"]), agent, one["model"])
         purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
         if answer["error"] is not None:
             raise error_from(answer["error"])
@@ -147,10 +150,24 @@ class Asking:
         self._whole.clear()
         self._default = model or self._default
 
-    async def _complete(self, request: ModelRequest, prompt: Prompt, key: str) -> JsonValue:
+    async def _complete(self, request: ModelRequest, prompt: Prompt, tries: Tries, key: str) -> JsonValue:
+        """Return the answer, and about what broken tries used; where no answer came, the last of them stands in it."""
         if self._chains.media:
             request = request.model_copy(update={"media": await self._contents()})
-        response = await self._models.complete(request, self._within(key), self._recorder.listener(key))
+        lost = tries.held.lost
+        try:
+            response = await self._models.complete(request, self._within(key), self._recorder.listener(key), tries)
+            found = self._checked(response, prompt)
+        except (BudgetExceeded, ProviderError) as error:
+            if not lost:
+                raise
+            *lost, (model, usage) = lost
+            none = ModelResponse(usage=usage, answered_by=model)
+            found: JsonObject = {"response": none.model_dump(mode="json"), "error": error.record()}
+        told = [{"model": model, "usage": usage.model_dump(mode="json")} for model, usage in lost]
+        return {**found, _LOST: told} if told else found
+
+    def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonObject:
         try:
             _check_usable(response)
             if response.output is not None:
@@ -203,10 +220,12 @@ class Asking:
         return found
 
     async def _prompt(self, name: str) -> tuple[Manifest, Prompt]:
-        if name not in self._whole:
-            config = await self._resolve(Ref.parse(name, kind="prompt"))
+        ref = Ref.parse(name, kind="prompt")
+        while name not in self._whole:
+            config = await self._resolve(ref)
             prompt = await self._prompts.resolve(self._prompts.parse(config.source), self._base)
-            self._whole[name] = (config, prompt)
+            if await self._resolve(ref) is config:  # else a fork let go of it while its base was looked up
+                self._whole[name] = (config, prompt)
         return self._whole[name]
 
     async def _base(self, name: str) -> Prompt:

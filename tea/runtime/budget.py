@@ -69,13 +69,42 @@ class Estimate:
         return worst_case(self.prices, self.input_tokens, output)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reservation:
-    """What is held back for one call, and the most tokens that its answer may then have."""
+    """What is held back for one call, and the most tokens that its answer may then have.
+
+    `lost` is what tries of it used that broke, each with its model: it comes on top, as another try follows.
+    """
 
     tokens: int = 0
     usd: float | None = 0.0
     max_output: int | None = None
+    lost: list[tuple[str, Usage]] = field(default_factory=list[tuple[str, Usage]])
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """Pays for the tries of one call.
+
+    Args:
+        purse: Who pays.
+        held: What is held back for each of them.
+    """
+
+    purse: Purse
+    held: Reservation
+
+    def ready(self) -> None:
+        """Let another try begin.
+
+        Raises:
+            BudgetExceeded: What broken tries used is more than is left beside what is held back.
+        """
+        self.purse.check_lost()
+
+    def lost(self, model: str, usage: Usage) -> None:
+        """Take note of what a broken try used."""
+        self.held.lost.append((model, usage))
 
 
 class Purse:
@@ -160,6 +189,28 @@ class Purse:
         """Give back what was held for a call that used nothing; one that was called off may have, and is held on."""
         for one in self._all:
             one._held.remove(held)
+
+    def check_lost(self) -> None:
+        """Refuse a further try where what is held back and what broken tries have used is more than is left.
+
+        Only the effect of a call knows of its broken tries, and records what became of it: `reserve` leaves them out,
+        so that a replay decides the same.
+
+        Raises:
+            BudgetExceeded: It is refused.
+        """
+        for one in self._all:
+            lost = [usage for held in one._held for _, usage in held.lost]
+            if not lost:
+                continue
+            tokens, usd = one._left()
+            over = {
+                "tokens": tokens is not None and sum(each.input_tokens + each.output_tokens for each in lost) > tokens,
+                "usd": usd is not None and sum(each.usd or 0.0 for each in lost) > usd,
+            }
+            for name in [name for name, ended in over.items() if ended]:
+                problem = f"What broken tries left of the {one._whose} in {name} is not enough for another one."
+                raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
 
     def total(self) -> Spent:
         """Return what was used, once nothing is asked any more: what is still held was called off."""

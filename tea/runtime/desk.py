@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from tea.manifest import Manifest
 from tea.protocols.server import Server
-from tea.refs import Kind, Ref
+from tea.refs import Kind
 from tea.runtime.budget import Purses
 from tea.runtime.gate import Gate
+from tea.runtime.holding import Holding
 from tea.runtime.people import People
 from tea.runtime.recorder import Recorder
 from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelResponse, Response
@@ -56,6 +56,7 @@ class Desk(Protocol):
     recorder: Recorder
     servers: Mapping[Kind, AnyServer]
     people: People
+    holding: Holding
 
     @property
     def asking(self) -> Asker:
@@ -77,14 +78,6 @@ class Desk(Protocol):
         self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int, through: tuple[str, ...]
     ) -> Response:
         """Call an operation from inside an effect, so many calls deep; `through` was called in its place."""
-        ...
-
-    async def resolve_all(self, refs: Sequence[Ref]) -> list[Manifest]:
-        """Return the versions that the run has pinned."""
-        ...
-
-    def may_use(self, name: str) -> bool:
-        """Return whether the run's lock, where it has one, names a component, `kind:name`."""
         ...
 
     @property

@@ -17,7 +17,8 @@ from tea.runtime.home import read_variables
 from tea.runtime.mask import Mask, secrets_among
 from tea.runtime.people import Person
 from tea.runtime.policy import AllowTrusted, Policy
-from tea.runtime.run import CALL_SECONDS, Equipment, Run, Setting
+from tea.runtime.run import Run
+from tea.runtime.setting import CALL_SECONDS, Equipment, Setting
 from tea.runtime.task_file import TaskFile, find_files, make_task
 from tea.store.workspaces import FileWorkspaces
 from tea.types import JsonObject, Response

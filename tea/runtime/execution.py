@@ -17,14 +17,15 @@ from tea.runtime.admission import admit, admit_model
 from tea.runtime.budget import Purse
 from tea.runtime.fork import Change, Fork, require_used, unread
 from tea.runtime.gate import Gate
-from tea.runtime.history import REBUILT, History, entry_of, head_of, pins_of
+from tea.runtime.history import REBUILT, History, effect_key, entry_of, head_of, pins_of
 from tea.runtime.inheritance import Inheritance
 from tea.runtime.mask import mask_file
 from tea.runtime.outcome import Outcome
 from tea.runtime.port import AgentPort
 from tea.runtime.recorder import Recorder, Watcher
 from tea.runtime.recovery import rebuild, recorded_answers, recover
-from tea.runtime.run import Equipment, Run, Setting
+from tea.runtime.run import Run
+from tea.runtime.setting import Equipment, Setting
 from tea.runtime.task_file import TaskFile
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
@@ -130,13 +131,16 @@ class Executions:
         """Go on with a run that was interrupted, or waits for a person.
 
         Raises:
-            BadInput: The run has ended, or an environment cannot be brought back.
+            BadInput: The run has ended, an answer is to no call that waits, or an environment cannot be brought back.
             Conflict: Another process is at it.
         """
         past = await self._history(run)
         offer_again(self._equipment.models, past.records[0].data)
         if past.end:
             raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
+        if strange := [key for key in answers if effect_key(key) not in past.waiting]:
+            fix = f"answer {', '.join(past.waiting[:5])}." if past.waiting else "resume it without an answer."
+            raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
         self._workspaces.check(run)
         trace = await asyncio.to_thread(self._tracer.reopen, run)
         try:
@@ -172,7 +176,7 @@ class Executions:
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
         one = self._run(past.setting, gate, recorder, past.task)
         try:
-            await one.stock(past.pins, use)
+            await one.holding.stock(past.pins, use)
         except Damaged as error:  # source that is not what was pinned is its first divergence
             raise Diverged(error.problem, fix=error.fix) from error
         outcome = await self._outcome(one, past.task)
@@ -215,7 +219,7 @@ class Executions:
         gate = _resumed(recorder, past.entries, past.elapsed)
         known = {**recorded_answers(past.records), **answers}
         one = self._run(past.setting, gate, recorder, past.task, known, past.intents, past.seconds)
-        await one.stock(past.pins)
+        await one.holding.stock(past.pins)
         await recover(one, past.records, self._instances)
         return one
 
@@ -233,7 +237,7 @@ class Executions:
         await self._inherit(setting, origin, kept)
         known = {**recorded_answers(kept), **answers}
         one = self._run(setting, _resumed(recorder, _entries(records)), recorder, task, known)
-        await one.stock(pins_of(kept))
+        await one.holding.stock(pins_of(kept))
         remarks = await rebuild(one, kept, self._instances, origin.records)
         recorder.begun(records[0])
         recorder.write(REBUILT, "", {})

@@ -17,7 +17,7 @@ from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, first_recor
 from tea.manifest import Manifest
 from tea.refs import Ref
 from tea.runtime.history import History, effect_key, pins_of
-from tea.runtime.run import Setting
+from tea.runtime.setting import Setting
 from tea.types import JsonObject
 
 _SPOKEN = frozenset({"start", "note"})
@@ -215,7 +215,7 @@ def _touches(records: Sequence[TraceRecord]) -> Iterator[tuple[str, str]]:
     for record in records:
         data = as_mapping(record.data)
         if record.kind == "start" and data["kind"] in (RESOLVE, "tool", "environment"):
-            yield from ((_named(target), record.key) for target in data["target"].split())
+            yield from ((_named(target), record.key) for target in asked_in(data["target"]) or (data["target"],))
         elif record.kind == "start" and data["kind"] == "model":
             yield _named(as_mapping(data["data"])["prompt"]), record.key
         elif record.kind == "evidence" and "target" in data:

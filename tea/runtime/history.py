@@ -13,11 +13,12 @@ from tea.errors import BadInput
 from tea.managers.pin import pins
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.runtime.entry import Entry
-from tea.runtime.run import Setting
+from tea.runtime.setting import Setting
 from tea.runtime.task_file import TaskFile
 from tea.types import JsonObject, Principal
 
 REBUILT = "rebuilt"
+_ANSWERED = ("tool", "environment", "agent", "policy", "model")
 Pins = tuple[tuple[str, str], ...]
 
 
@@ -74,6 +75,13 @@ class History:
             seconds=_seconds(found),
             elapsed=_elapsed(found),
         )
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Keys of the calls that have no outcome, so that a person may answer in their place."""
+        ended = {one.key for one in self.entries if one.event in ("done", "failed")}
+        begun = [one.key for one in self.entries if one.event == "start" and one.kind in _ANSWERED]
+        return tuple(key for key in begun if key not in ended)
 
     @property
     def unprepared(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from tea.errors import ApprovalNeeded, Denied
-from tea.runtime.policy import CallRequest, Policy
+from tea.runtime.policy import CallRequest, Decision, Policy
 from tea.runtime.recorder import Recorder
 from tea.types import AgentResponse, Response, Result, failure
 
@@ -40,9 +40,9 @@ class Permission:
         Raises:
             ApprovalNeeded: A person must decide.
         """
-        decision = await self._policy.decide(request)
+        decision, decisive = await self._decided(request)
         if decision == "deny":
-            problem = f"The operator's policy does not allow {request.ref}."
+            problem = f"The operator's policy does not allow {decisive}."
             return failure(response, request.ref, Denied(problem, fix="do without it."))
         uncertain = request.key in self._intents and not request.traits.idempotent
         if uncertain and request.traits.check and check is not None:
@@ -60,6 +60,17 @@ class Permission:
             self._recorder.write("intent", request.key, intent)
             await self._recorder.sync()
         return None
+
+    async def _decided(self, request: CallRequest) -> tuple[Decision, str]:
+        """Return the strictest of what the policy says of each name of a call, and the name that it says it of."""
+        decision, decisive = await self._policy.decide(request), request.ref
+        for name in request.through:
+            if decision == "deny":
+                break
+            said = await self._policy.decide(request.under(name))
+            if said != "allow":
+                decision, decisive = said, name
+        return decision, decisive
 
     def _answered(self, request: CallRequest, response: type[Response], why: str) -> Response | None:
         answer = self._answers.get(request.key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 from tea.operation import Traits
@@ -16,17 +16,17 @@ class CallRequest:
     """One call that asks for permission.
 
     Args:
-        ref: The exact operation that acts.
-        arguments: Its arguments.
-        traits: What the operation declares, its effects class above all.
+        ref: The exact operation that acts; where the call has other names, each of them in turn.
+        arguments: The arguments of what acts.
+        traits: What that declares, its effects class above all.
         principal: Who it is made for.
         run: Id of the run; may be empty outside of any.
         session: Id of the session; may be empty outside of any.
         agent: Name of the agent that asks, empty for a person.
         key: Key of the effect.
-        through: What was called in its place, the first call first, where transformations made other names for it: a
-            tool that is an agent, an action that is a tool. Nobody is asked about these; whoever allows or denies by
-            name looks at all `names`.
+        through: The other names: what was called in the place of what acts, the first call first, where transformations
+            made it: a tool that is an agent, an action that is a tool. The policy is asked by each name, and the
+            strictest answer counts, so one that looks at `ref` alone denies what it denies; a person is asked once.
     """
 
     ref: str
@@ -41,15 +41,19 @@ class CallRequest:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All operations that the call goes by: what acts, then what was called in its place."""
+        """All operations that the call goes by, whichever of them this is about; what acts, if it is, is the first."""
         return (self.ref, *self.through)
+
+    def under(self, name: str) -> CallRequest:
+        """Return the same call under another of its names."""
+        return replace(self, ref=name, through=tuple(one for one in self.names if one != name))
 
 
 class Policy(Protocol):
     """Decides about calls; a task may narrow it, never widen it."""
 
     async def decide(self, request: CallRequest) -> Decision:
-        """Return whether the call may go ahead, may not, or waits for a person."""
+        """Return whether the call may go ahead, may not, or waits for a person; it is asked by each name of a call."""
         ...
 
 

@@ -150,7 +150,7 @@ def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[str, Ma
     seen: set[str] = set()
     for kind, target, data in calls:
         if kind == "environment" and data["digest"] not in seen:
-            config = run.pinned(data["digest"])
+            config = run.holding.exact(data["digest"])
             if config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
                 seen.add(data["digest"])
                 yield data["digest"], config
@@ -181,11 +181,11 @@ async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[str, JsonValue
         name, digest = str(Ref.parse(one["ref"]).at(None)), one["digest"]
         if run.setting.use.get(name) != digest:
             continue
-        await run.stock([(name, digest)])
+        await run.holding.stock([(name, digest)])
         if "state" in one:
             states.setdefault(digest, one["state"])
-        elif run.pinned(digest).recovery != "durable":
-            recovery = run.pinned(digest).recovery
+        elif run.holding.exact(digest).recovery != "durable":
+            recovery = run.holding.exact(digest).recovery
             problem = f"{one['ref']} held what other runs of its session had done, and its state is {recovery}."
             raise BadInput(problem, fix="fork the run of that session that used it first.")
     return states
@@ -202,4 +202,4 @@ def _comes_back(config: Manifest) -> bool:
 
 
 def _config(run: Run, one: _Done) -> Manifest:
-    return run.pinned(as_mapping(one.start.data)["digest"])
+    return run.holding.exact(as_mapping(one.start.data)["digest"])

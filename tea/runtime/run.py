@@ -3,83 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from functools import partial
 
 from tea.component import Definition
 from tea.context import Context, Port
-from tea.errors import BadArguments, BadInput, CallError, CallFailed, Damaged, NotLocked, RegistryError
-from tea.managers.memory import MemoryManager
-from tea.managers.model import CallTool, ModelManager
-from tea.managers.pin import RESOLVE, outcome_of, pins_in, target_of
-from tea.managers.prompt import PromptManager
+from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError
+from tea.managers.model import CallTool
 from tea.manifest import Manifest
-from tea.protocols.lock import not_locked
-from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref, with_kind
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse, Purses
 from tea.runtime.call import Aim, Call
-from tea.runtime.desk import AnyServer
 from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
 from tea.runtime.hearing import Hearing
-from tea.runtime.mask import Mask
-from tea.runtime.people import People, Person
+from tea.runtime.holding import Holding, component
+from tea.runtime.people import People
 from tea.runtime.permission import Permission
-from tea.runtime.policy import Policy
 from tea.runtime.port import AgentPort, LeafPort
-from tea.runtime.recorder import NO_SECRETS, Recorder
+from tea.runtime.recorder import Recorder
 from tea.runtime.services import RunServices
+from tea.runtime.setting import Equipment, Setting
 from tea.runtime.share import within_limits
-from tea.types import AgentResponse, JsonObject, JsonValue, Principal, Response, as_object, failure
-
-Library = ContextManager[Manifest]
-CALL_SECONDS = 300.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What a run is given from outside, all of it recorded at its start.
-
-    Args:
-        run: Its id.
-        session: The session it belongs to.
-        task: Id of its task.
-        workspace: The folder it works in.
-        principal: Who it works for.
-        locale: Language tag of the person asking.
-        model: Name of the model configuration, None for the default.
-        use: Selectors of components by `kind:name`, before what is current.
-        locked: Whether nothing else may be used.
-        call_seconds: Deadline of one call of a tool or action.
-    """
-
-    run: str
-    session: str
-    task: str
-    workspace: str
-    principal: Principal = field(default_factory=Principal)
-    locale: str = "en"
-    model: str | None = None
-    use: Mapping[str, str] = field(default_factory=dict[str, str])
-    locked: bool = False
-    call_seconds: float = CALL_SECONDS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Equipment:
-    """What every run of a platform shares, and none of them changes."""
-
-    servers: Mapping[Kind, AnyServer]
-    libraries: Mapping[Kind, Library]
-    models: ModelManager
-    prompts: PromptManager
-    memory: MemoryManager
-    policy: Policy
-    person: Person | None = None
-    mask: Mask = NO_SECRETS
+from tea.types import AgentResponse, JsonObject, JsonValue, Response, as_object, failure
 
 
 class Run:
@@ -110,6 +57,7 @@ class Run:
         self.id, self.session, self.task_id = setting.run, setting.session, setting.task
         self.workspace = setting.workspace
         self.servers = equipment.servers
+        self.holding = Holding(gate, equipment.libraries, setting.use, locked=setting.locked)
         self.services = RunServices(self, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
         self.people = People(equipment.person, recorder, answers or {})
         self.asking = Asking(
@@ -117,26 +65,16 @@ class Run:
             equipment.models,
             equipment.prompts,
             self.purses,
-            self.resolve,
+            self.holding.resolve,
             self._tools,
             setting.model,
             recorder,
         )
-        self._libraries = equipment.libraries
         self._permission = Permission(equipment.policy, recorder, answers or {}, intents)
-        self._pins: dict[str, Manifest] = {}
-        self._held: dict[str, Manifest] = {}
-        self._stored: dict[str, Manifest] = {}
-        self._definitions: dict[str, Definition] = {}
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[str] = set()
-        self._instead: dict[str, str] = {}
         gate.on_fork(self._change)
-
-    def may_use(self, name: str) -> bool:
-        """Return whether the run's lock, where it has one, names a component, `kind:name`."""
-        return not self.setting.locked or name in self.setting.use
 
     def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
         """Return what a component of this run may reach."""
@@ -161,7 +99,7 @@ class Run:
             aim = self._aims.get((kind, ref))
             if aim is None:
                 parsed = server.manager.ref(ref)
-                aim = self._aims[kind, ref] = Aim.of(server, await self.resolve(parsed), parsed)
+                aim = self._aims[kind, ref] = Aim.of(server, await self.holding.resolve(parsed), parsed)
             call = Call.of(aim, arguments, agent, depth, through)
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, with_kind(ref, kind), error)
@@ -181,7 +119,7 @@ class Run:
         server = self.servers[kind]
         try:
             parsed = server.manager.ref(ref)
-            call = Call.of(Aim.of(server, await self._pin(parsed), parsed), arguments, agent, depth, through)
+            call = Call.of(Aim.of(server, await self.holding.pin(parsed), parsed), arguments, agent, depth, through)
         except NotLocked:
             raise
         except (RegistryError, BadInput, CallError) as error:
@@ -193,61 +131,10 @@ class Run:
             "arguments": dict(arguments),
             "response": response.model_dump(mode="json"),
             "digest": call.config.digest,
-            "pin": str(_component(parsed)),
+            "pin": str(component(parsed)),
         }
         self.recorder.write("evidence", inner, {"kind": kind, "target": call.target, "data": data})
         return response
-
-    async def resolve(self, ref: Ref) -> Manifest:
-        """Return the version this run has pinned; the first touch decides, and is recorded.
-
-        Raises:
-            UnknownComponent: There is none.
-        """
-        return (await self.resolve_all((ref,)))[0]
-
-    async def resolve_all(self, refs: Sequence[Ref]) -> list[Manifest]:
-        """Return the same of several; one effect pins all that the run has not touched yet.
-
-        Raises:
-            UnknownComponent: There is none of one of them; then none is pinned.
-        """
-        names = [str(_component(ref)) for ref in refs]
-        new = {name: ref for name, ref in zip(names, refs, strict=True) if name not in self._pins}
-
-        async def perform(key: str) -> JsonValue:
-            return outcome_of([await self._pin(ref) for ref in new.values()])
-
-        found = dict[str, Manifest]()
-        if new:
-            target = target_of(new)
-            for one in pins_in(target, await self.gate.effect(RESOLVE, target, {}, perform)):
-                if one.digest not in self._stored:
-                    problem = f"{one.ref} is not in the registry with the bytes this run pinned."
-                    raise Damaged(problem, fix="bring its version file back.")
-                config = found[one.asked] = self._stored[one.digest]
-                if self._instead.get(one.asked, one.digest) == one.digest:  # else a fork lets go of it again
-                    found[one.asked] = self._pins.setdefault(one.asked, config)
-        return [found.get(name) or self._pins[name] for name in names]
-
-    async def stock(self, pins: Iterable[tuple[str, str]], instead: Mapping[str, str] | None = None) -> None:
-        """Have the versions that a journal pinned at hand, so that a replay waits for nothing.
-
-        Args:
-            pins: Each ref and its digest, as recorded.
-            instead: Selectors of other versions, by `kind:name`.
-        """
-        for text, digest in pins:
-            ref = Ref.parse(text)
-            chosen = (instead or {}).get(str(ref.at(None)))
-            library = self._libraries[ref.kind]
-            config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref.name, digest))
-            self._stored[digest] = self._stored[config.digest] = self._held[text] = config
-            await self._load(library, config)
-
-    def pinned(self, digest: str) -> Manifest:
-        """Return the version with that digest, which this run holds."""
-        return self._stored[digest]
 
     async def repeat(self, entry: Entry, agent: str) -> Response:
         """Carry out a recorded call once more, outside of the gate, to bring back what it did; nothing is recorded.
@@ -260,15 +147,15 @@ class Run:
             ApprovalNeeded: The policy wants to ask a person.
         """
         ref, data = Ref.parse(entry.target), as_object(entry.data)
-        aim = Aim.of(self.servers[ref.kind], self.pinned(data["digest"]), ref)
+        aim = Aim.of(self.servers[ref.kind], self.holding.exact(data["digest"]), ref)
         call = Call.of(aim, data["arguments"], agent, 0)
         with self.recorder.silence():
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
     async def outside(self, digest: str) -> tuple[Manifest, Definition, Context]:
         """Return a version that this run holds, what it defines, and the context of work outside of any call."""
-        config = self.pinned(digest)
-        definition = await self._libraries[config.kind].definition(config)
+        config = self.holding.exact(digest)
+        definition = await self.holding.definition(config)
         return config, definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True)
 
     def lose(self, digest: str) -> None:
@@ -276,44 +163,10 @@ class Run:
         self._lost.add(digest)
 
     def _change(self, data: JsonObject) -> None:
-        """Let go of what a fork uses in another version; the next touch pins that one."""
-        for name, one in data["use"].items():
-            self._instead[name] = one["digest"]
-            self._pins.pop(name, None)
-            self._held.pop(name, None)
+        """Go on with the versions and the model of a fork."""
+        self.holding.change(data["use"])
         self._aims.clear()
         self.asking.change(data["model"])
-
-    async def _pin(self, ref: Ref) -> Manifest:
-        """Return the version that this run holds on to from its first look; only `resolve` tells the program."""
-        name = str(_component(ref))
-        if name in self._held:
-            return self._held[name]
-        library = self._libraries[ref.kind]
-        selector = ref.selector or self.setting.use.get(name)
-        bare = name if ref.selector is None else str(Ref(kind=ref.kind, name=ref.name))
-        if not self.may_use(bare):
-            raise not_locked(bare)
-        config = await library.pin(_component(ref).at(selector))
-        if self.setting.locked and config.digest != self.setting.use[bare]:
-            raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock anew with `tea lock`.")
-        await self._load(library, config)
-        self._stored[config.digest] = config
-        return self._held.setdefault(name, config)
-
-    async def _load(self, library: Library, config: Manifest) -> None:
-        """Load what runs inside the program's own branches, which wait for nothing but the gate.
-
-        The first of several that load at once counts: what a definition holds, such as a lock, is one for a run.
-        """
-        if any(one.traits.scope for one in config.operations.values()) and config.digest not in self._definitions:
-            self._definitions.setdefault(config.digest, await library.definition(config))
-
-    async def _definition(self, call: Call) -> Definition:
-        digest = call.config.digest
-        if digest not in self._definitions:
-            self._definitions.setdefault(digest, await call.server.manager.definition(call.config))
-        return self._definitions[digest]
 
     async def _leaf(self, call: Call) -> Response:
         async def perform(key: str) -> JsonValue:
@@ -342,7 +195,7 @@ class Run:
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": dict(call.arguments)}
             self.gate.note("enter", entered)
             context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)
-            definition = self._definitions[call.config.digest]
+            definition = self.holding.loaded(call.config.digest)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
@@ -356,7 +209,7 @@ class Run:
             problem = f"The state of {call.config.ref} was lost when the run was interrupted; it begins anew."
             return failure(call.server.response, call.target, CallFailed(problem, fix="do again what it needs."))
         try:
-            definition = await self._definition(call)
+            definition = await self.holding.definition(call.config)
         except (RegistryError, BadInput) as error:
             return failure(call.server.response, call.target, error)
         port = LeafPort(self, key, call.agent, call.depth + 1, call.handed_on)
@@ -383,13 +236,9 @@ class Run:
 
         async def call_tool(ref: str, variables: JsonObject) -> Response:
             server = self.servers["tool"]
-            config = await self._pin(server.manager.ref(ref))
+            config = await self.holding.pin(server.manager.ref(ref))
             taken = config.operation(server.operation(config.ref)).parameters.get("properties", {})
             given = {name: value for name, value in variables.items() if name in taken}
             return await self.within("tool", ref, given, key, "", 0)
 
         return call_tool
-
-
-def _component(ref: Ref) -> Ref:
-    return ref if ref.operation is None else replace(ref, operation=None)

@@ -49,7 +49,8 @@ class RunServices:
         """Answer as an effect of the run."""
         if (service, verb) in _LOOKUPS:
             manager = self._run.servers[data["kind"]].manager
-            found = list(map(facts, await self._run.resolve_all([manager.ref(ref) for ref in _refs(verb, data)])))
+            refs = [manager.ref(ref) for ref in _refs(verb, data)]
+            found = list(map(facts, await self._run.holding.resolve_all(refs)))
             return found if verb == "facts" else found[0]
 
         async def perform(key: str) -> JsonValue:
@@ -97,9 +98,9 @@ class RunServices:
         if verb == "retrieve":
             asked = {name: data[name] for name in ("query", "k", "route", "among")}
             matches = [match.to_json() for match in await server.retrieve(**asked)]
-            return [one for one in matches if self._run.may_use(f"{data['kind']}:{one['name']}")]
+            return [one for one in matches if self._run.holding.may_use(f"{data['kind']}:{one['name']}")]
         listed = [one for one in await server.list() if one.trusted]
-        found = [one for one in listed if self._run.may_use(f"{data['kind']}:{one.name}")]
+        found = [one for one in listed if self._run.holding.may_use(f"{data['kind']}:{one.name}")]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
     async def _remember(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:

@@ -32,12 +32,13 @@ _REMEDIES = {
 }
 
 
-def read_json_strict(path: Path, limit: int = FILE_LIMIT) -> dict[str, Any]:
+def read_json_strict(path: Path, limit: int = FILE_LIMIT, fix: str = "correct the file.") -> dict[str, Any]:
     """Read the one JSON object in a file that a person gave.
 
     Args:
         path: A regular file: no link, folder, pipe or device.
         limit: Largest size in bytes; a larger file is not read.
+        fix: What to do about a file that cannot be used.
 
     Raises:
         BadInput: The file cannot be read, or does not hold exactly one strict JSON object.
@@ -48,7 +49,7 @@ def read_json_strict(path: Path, limit: int = FILE_LIMIT) -> dict[str, Any]:
         reason = problem.strerror or type(problem).__name__
         raise BadInput(f"Cannot read {shown(path)}: {reason}.", fix="check the path and its permissions.") from problem
     except Refused as reason:
-        raise BadInput(f"Cannot use {shown(path)}: {reason}.", fix="correct the file.") from reason
+        raise BadInput(f"Cannot use {shown(path)}: {reason}.", fix=fix) from reason
 
 
 def parse_json_strict(data: bytes, what: str = "The text") -> JsonValue:

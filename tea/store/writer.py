@@ -85,7 +85,9 @@ class FileJournalWriter:
             with writing(self._path):
                 end, descriptor = self._end, os.dup(self._descriptor)
             # Shielded, and on a descriptor of its own: cancelling the caller or closing the writer stops no disk.
-            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._commit, descriptor, end))
+            committing = asyncio.get_running_loop().run_in_executor(None, self._commit, descriptor, end)
+            committing.add_done_callback(_note_failure)
+            await asyncio.shield(committing)
 
     def confirm(self) -> None:
         """Do what `sync` does, and wait for it.
@@ -159,6 +161,12 @@ class FileJournalWriter:
             raise storage_error("write", self._path, problem) from problem
         finally:
             os.close(descriptor)
+
+
+def _note_failure(committing: asyncio.Future[None]) -> None:
+    """Take note of a failure that the writer is unusable for from now on, also where nobody waits for it any more."""
+    if not committing.cancelled():
+        committing.exception()
 
 
 def _open(path: Path, least: int) -> tuple[int, End, int]:

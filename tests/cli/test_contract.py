@@ -1,6 +1,6 @@
 """`tea contract` and `tea import`."""
 
-from .conftest import Tea
+from .conftest import SHOUT, Tea
 
 
 def test_a_contract_of_a_kind_of_one_component_and_of_all(stocked: Tea) -> None:
@@ -32,6 +32,19 @@ def test_skills_are_written_and_imported_again(stocked: Tea) -> None:
     assert exported.code == 0
     old, new = (stocked.folder / folder / "tool-shout" / "SKILL.md" for folder in ("skills", "again"))
     assert new.read_text().partition("\n---\n")[2] == old.read_text().partition("\n---\n")[2]
+
+
+def test_skills_of_components_that_are_gone_are_named_and_what_others_wrote_is_not(tea: Tea) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    assert tea("contract", "tools", "--skills", "skills").err == ""
+    others = tea.folder / "skills" / "tool-mine" / "SKILL.md"
+    others.parent.mkdir()
+    others.write_text((tea.folder / "skills" / "tool-shout" / "SKILL.md").read_text().replace("shout", "mine"))
+    assert tea("unregister", "shout").code == 0
+    again = tea("contract", "tools", "--skills", "skills")
+    assert again.err == "made of components that are gone here, remove them: tool-shout\n"
+    assert tea("contract", "tools", "--skills", "skills", "--json").data["gone"] == ["tool-shout"]
+    assert (tea.folder / "skills" / "tool-shout" / "SKILL.md").exists()
 
 
 def test_bad_input_writes_nothing(stocked: Tea) -> None:

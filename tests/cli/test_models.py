@@ -19,6 +19,23 @@ def test_models_are_added_listed_and_asked(tea: Tea) -> None:
     assert tea("run", "x", "--model", "mini").code == 4
 
 
+def test_a_model_that_is_added_again_as_it_is_stays_unchanged(tea: Tea) -> None:
+    words = ("models", "add", "mini", "--preset", "openai", "--model")
+    assert tea(*words, "gpt-5.4-mini").code == 0
+    before = tea.files()
+    again = tea(*words, "gpt-5.4-mini", "--reason", "twice")
+    assert (again.code, again.out) == (0, "model:mini@1.0.0 is unchanged\n")
+    assert tea.files() == before
+    assert tea(*words, "gpt-5.4").out == "registered model:mini@1.0.1\n"
+
+
+def test_one_model_is_listed_by_its_name(tea: Tea) -> None:
+    assert tea("models", "add", "mini", "--preset", "openai", "--model", "gpt-5.4-mini").code == 0
+    assert [one["name"] for one in tea("models", "ls", "mini", "--json").data["models"]] == ["mini"]
+    assert tea("models", "ls", "offline").out.startswith("-  offline")
+    tea("models", "ls", "mino").refused(2, "mino")
+
+
 def test_a_further_model_that_becomes_the_default_says_so(tea: Tea) -> None:
     assert tea("models", "add", "mine", "--base-url", "http://127.0.0.1:1/v1").err == ""
     assert tea("models", "add", "zebra", "--base-url", "http://127.0.0.1:1/v1").err == ""

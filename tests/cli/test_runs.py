@@ -212,6 +212,9 @@ def test_a_killed_run_asks_before_it_repeats_what_may_have_happened(tea: Tea) ->
     assert (asked.code, asked.data["error"]["code"]) == (6, "ApprovalNeeded")
     (key,) = re.findall(r"--answer (\S+)=allow", asked.data["error"]["fix"])
     tea("resume", "last", "-q").refused(6, f"--answer {key}=allow")
+    before = tea.files()
+    tea("resume", "last", "--answer", f"{key}=allow", "--answer", "0.99=allow").refused(2, "'0.99'", f"answer {key}.")
+    assert tea.files() == before
     answered = tea("resume", "last", "--answer", f"{key}=paid already", "-q")
     assert (answered.code, answered.out) == (0, "paid already\n"), answered.err
     assert tea("replay", "last").code == 0

@@ -1,5 +1,6 @@
 """Whole tasks against providers that do everything wrong: each ends with its answer, and replays identically."""
 
+import asyncio
 import copy
 import json
 import random
@@ -193,3 +194,10 @@ async def test_a_model_that_does_not_seal_its_reasoning_is_asked_without() -> No
         with pytest.raises(ProviderError, match="Encrypted content"):
             await one.ask(ModelRequest(messages=HELLO.messages))
         assert len(server.asked) == 1
+
+
+async def test_of_several_questions_that_are_refused_at_once_each_is_asked_again_without() -> None:
+    responses = DIALECTS["openai_responses"]
+    refused = document({"error": {"message": "Encrypted content is not supported with this model."}}, 400)
+    async with asking(responses, refused, refused, *[said(responses, Say(text="x"))] * 2) as (one, _):
+        assert [found.text for found in await asyncio.gather(one.ask(HELLO), one.ask(HELLO))] == ["x", "x"]

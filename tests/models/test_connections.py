@@ -19,12 +19,20 @@ async def test_the_questions_behind_the_first_are_sent_as_the_sdk_sent_that_one(
         assert [(await one.ask(asked)).text for asked in (HELLO, longer, HELLO)] == ["hello"] * 3
     first, second, third = server.asked
     assert first.raw == third.raw != second.raw
+    assert {value for name, value in first.headers.items() if name.endswith("timeout")} == {"60"}
     for asked in (second, third):
         assert (asked.method, asked.path) == (first.method, first.path)
         assert {name: value for name, value in asked.headers.items() if name not in OF_ITS_OWN} == {
             name: value for name, value in first.headers.items() if name not in OF_ITS_OWN
         }
         assert int(asked.headers["content-length"]) == len(asked.raw)
+
+
+async def test_what_a_server_puts_into_a_cookie_is_not_sent_with_every_later_question(dialect: Dialect) -> None:
+    listed = document({"data": [{"id": "fake-1"}]}, set_cookie="place=gone; Path=/")
+    async with asking(dialect, listed, *[said(dialect, HI)] * 2, model="") as (one, server):
+        assert [(await one.ask(HELLO)).text for _ in range(2)] == ["hello"] * 2
+    assert "cookie" not in server.asked[-1].headers
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 429, 500])

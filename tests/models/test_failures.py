@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from dialects import Dialect, Say, said, streamed
+from dialects import DIALECTS, Dialect, Say, said, streamed
 from loopback import Loopback, Reply, document, sse
 from model_kit import HELLO, KEYS, Asking, asking, no_tool
 
@@ -146,6 +146,40 @@ async def test_an_error_in_the_middle_of_a_stream_is_tried_again(dialect: Dialec
         found = await one.ask(HELLO, stream=True)
     assert found.text == "hello"
     assert "overloaded in the middle" in found.attempts[0].problem
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("code", "tries"),
+    [
+        *[
+            (code, 2)
+            for code in ("server_error", "rate_limit_exceeded", "vector_store_timeout", "server_is_overloaded")
+        ],
+        *[
+            (code, 1)
+            for code in ("invalid_prompt", "bio_policy", "image_content_policy_violation", "invalid_image_url")
+        ],
+        *[(code, 1) for code in ("image_too_large", "context_length_exceeded", "insufficient_quota")],
+    ],
+)
+async def test_only_what_may_pass_is_tried_again_where_a_response_failed(
+    code: str, tries: int, *, stream: bool
+) -> None:
+    responses = DIALECTS["openai_responses"]
+    error = {"code": code, "message": "It failed."}
+    failed = {**responses.whole(HI), "status": "failed", "output": [], "error": error}
+    for reply in (
+        sse([("", {"type": "response.failed", "response": failed})]) if stream else document(failed),
+        sse([("", {"type": "error", **error})]),
+    ):
+        async with asking(responses, *[reply] * 2, limits={"attempts": 2}) as (one, server):
+            with pytest.raises(ProviderError, match=r"It failed\.") as told:
+                await one.ask(HELLO, stream=stream)
+        assert len(server.asked) == tries
+        assert tries == 2 or "see what the provider says" in told.value.fix
+        if not stream:
+            break
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,62 @@ async def test_reasoning_that_only_its_server_holds_is_not_given_back() -> None:
     assert [one["type"] for one in sent["input"]][2:] == ["function_call"] * 2 + ["function_call_output"] * 2
 
 
+PHASED = (("commentary", "I look first."), ("final_answer", "It is a cat."))
+
+
+def in_phases(*phases: tuple[str, str], **more: Any) -> Any:
+    """A whole answer of Responses in several messages, each of a phase."""
+    from openai.types.responses import Response
+
+    whole = DIALECTS["openai_responses"].whole(Say(text="x", **more))
+    first, *calls = whole["output"]
+    said = [
+        {
+            **first,
+            "id": f"msg_{n}",
+            "phase": phase,
+            "content": [{"type": "output_text", "text": text, "annotations": []}],
+        }
+        for n, (phase, text) in enumerate(phases)
+    ]
+    return checked(Response, {**whole, "output": [*said, *calls]})
+
+
+def spoken(sent: Any) -> list[tuple[Any, str]]:
+    said = [one for one in sent["input"] if one.get("role") == "assistant"]
+    return [(one.get("phase"), one["content"]) for one in said]
+
+
+async def test_the_phase_of_each_message_goes_back_and_they_are_not_run_together() -> None:
+    responses = DIALECTS["openai_responses"]
+    calls = (("a", "look", {}), ("b", "add", {}))
+    assert spoken(await _sent_again(responses, in_phases(*PHASED, calls=calls))) == list(PHASED)
+    assert spoken(await _sent_again(responses, in_phases(PHASED[0], calls=calls))) == [PHASED[0]]
+    whole = in_phases(*PHASED)
+    deltas = [("message", one["content"][0]["text"], index) for index, one in enumerate(whole["output"])]
+    events: list[Any] = []
+    for kind, text, index in deltas:
+        events.append({"type": "response.output_item.added", "output_index": index, "item": {"type": kind}})
+        events.append({"type": "response.output_text.delta", "delta": text})
+    streaming = sse([("", one) for one in (*events, {"type": "response.completed", "response": whole})])
+    async with asking(responses, document(whole), streaming) as (one, _):
+        found = await one.ask(HELLO)
+        assert await one.ask(HELLO, stream=True) == found
+    assert found.text == "".join(delta.text for delta in one.heard) == "I look first.\n\nIt is a cat."
+
+
+async def test_a_step_keeps_the_phase_it_was_said_in(tmp_path: Path) -> None:
+    responses = DIALECTS["openai_responses"]
+    first = in_phases(PHASED[0], calls=(("a", "calculator", {"expression": "6 * 7"}),))
+    async with Loopback(document(first), said(responses, END)).open() as server:
+        home(tmp_path, responses, server.url, **NATIVE)
+        outcome = await run(tmp_path)
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+        responses.check(server.asked[1].body)
+        ((phase, words),) = spoken(server.asked[1].body)
+    assert (outcome.answer, phase, "I look first." in words) == ("42", "commentary", True)
+
+
 async def test_what_servers_add_to_chat_completions_goes_back_under_its_name() -> None:
     """Details of OpenRouter, whole and in pieces; signatures that Gemini puts beside its calls without numbers."""
     from openai.types.chat import ChatCompletionChunk

@@ -138,6 +138,10 @@ async def test_a_key_is_nowhere_in_what_is_written_or_heard(dialect: Dialect, tm
         assert SECRET in " ".join(server.asked[0].headers.values())
     assert SECRET not in json.dumps([outcome.to_json(), failed.to_json()])
     assert SECRET not in repr([event for event in heard if event.kind != "delta"])
+    deltas = [event.data for event in heard if event.kind == "delta" and isinstance(event.data, dict)]
+    for kind in ("text", "reasoning"):
+        told = "".join(str(one["text"]) for one in deltas if one["type"] == kind)
+        assert (SECRET in told, "<secret:FAKE_KEY>" in told) == (False, True)
     assert SECRET not in everything_written(tmp_path)
     assert "<secret:FAKE_KEY>" in everything_written(tmp_path)
 

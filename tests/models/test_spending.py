@@ -109,6 +109,26 @@ def test_a_model_that_answers_under_another_name_costs_what_was_asked_for() -> N
     assert price(configured("openai", {"model": "nobody-knows"}), "nobody-knows-either", used) is None
 
 
+def test_a_model_that_the_list_lacks_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import genai_prices
+
+    looked: list[str] = []
+    listed = genai_prices.calc_price
+
+    def look(used: Any, model: str, **place: Any) -> Any:
+        looked.append(model)
+        return listed(used, model, **place)
+
+    monkeypatch.setattr(genai_prices, "calc_price", look)
+    asked, used = configured("openai", {"model": "gpt-5"}), Usage(input_tokens=1000, output_tokens=100)
+    costs = {price(asked, "gpt-5-2998-12-31", used) for _ in range(3)}
+    assert len(costs) == 1
+    assert looked.count("gpt-5-2998-12-31") == 1
+    asked = configured("openai", {"model": "no-such"})
+    assert [price(asked, "no-such-either", used) for _ in range(3)] == [None] * 3
+    assert (looked.count("no-such-either"), looked.count("no-such")) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("provider", "model", "usage", "usd"),
     [  # by hand, from the providers' price lists: a million tokens of each kind at their own price

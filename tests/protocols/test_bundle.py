@@ -1,6 +1,7 @@
 """Save and load: everything of a component through one file, trusted by nobody on the other side."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,11 @@ FORGERIES: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
     "state": lambda all: first(all)["heads"][0].update(states={"1.0.0": "lost"}),
     "undo": lambda all: first(all)["heads"][0].update(undo=7),
     "undo of itself": lambda all: first(all)["heads"][0].update(undo=1),
+    "a number for a truth": lambda all: first(all)["versions"][0].update(evolvable=1),
+    "a truth for a number": lambda all: first(all)["versions"][0].update(format=True),
+    "text for a number": lambda all: first(all)["heads"].append({**first(all)["heads"][0], "undo": "1"}),
+    "a member of a head": lambda all: first(all)["heads"][0].update(trusted=True),
+    "a member of a version": lambda all: first(all)["versions"][0].update(trusted=True),
     "more": lambda all: first(all).update(trusted=True),
     "a list": lambda all: all.append([1]),  # pyright: ignore[reportArgumentType]
     "text": lambda all: all.append("x"),  # pyright: ignore[reportArgumentType]
@@ -203,6 +209,33 @@ async def test_a_forged_file_is_an_error_and_nothing_changes(
         await other(house).libraries[case.kind].load(file)
     assert len(str(caught.value)) <= 300
     assert house.files() == before
+
+
+async def test_what_is_too_large_to_load_is_neither_read_nor_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, tools = tmp_path / "all.json", open_platform(tmp_path).tcp
+    await tools.register(CASES[0].source())
+    file.touch()
+    os.truncate(file, 2**28 + 1)
+    with pytest.raises(BadInput, match="268,435,457 bytes, and 268,435,456 are allowed"):
+        await tools.load(file)
+    await tools.save(file)
+    monkeypatch.setattr("tea.protocols.bundle.LIMIT", file.stat().st_size - 1)
+    before = file.read_bytes()
+    with pytest.raises(BadInput, match="in several files"):
+        await tools.save(file)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [True, 1.0, "1", None, 2])
+async def test_a_file_of_another_format_is_an_error(tmp_path: Path, version: object) -> None:
+    file, tools = tmp_path / "all.json", open_platform(tmp_path).tcp
+    await tools.register(CASES[0].source())
+    await tools.save(file)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "version": version}))
+    with pytest.raises(BadInput, match="holds no components of tea"):
+        await tools.load(file)
 
 
 async def test_what_a_file_tells_of_a_component_cannot_harm_a_list(case: Case, house: House, tmp_path: Path) -> None:

@@ -8,15 +8,20 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import pytest
 from elsewhere import open_platform
 from protocol_kit import CASES
+from transform_kit import JOIN
 
+from tea.errors import AlreadyRegistered, BadComponent, RegistryError, TeaError
 from tea.managers.source.text import SourceText
+from tea.protocols.referring import referring
 from tea.protocols.shelf import text_digest
 from tea.protocols.tcp import ToolContextManager
+from tea.protocols.transform import defined
+from tea.runtime.platform import Platform
 
 PROCESSES, COUNT = 4, 6
 RACER = Path(__file__).parent / "racer.py"
@@ -138,3 +143,84 @@ def slowly(work: Callable[[SourceText], str]) -> Callable[[SourceText], str]:
         return work(text)
 
     return done
+
+
+async def furnished(home: Path, *names: str) -> list[Platform]:
+    """Two platforms that share a home as two processes do, with tools in it."""
+    platforms = [open_platform(home) for _ in range(2)]
+    for name in names:
+        await platforms[0].tcp.register(JOIN.replace("def join", f"def {name}"))
+    return platforms
+
+
+async def test_of_different_recipes_that_two_processes_make_of_one_name_one_is_refused(tmp_path: Path) -> None:
+    both = await furnished(tmp_path, "a", "b")
+    made = await asyncio.gather(
+        *(
+            one.ecp.transform("T2E", [operand], name=f"place_{number}")
+            for number in range(6)
+            for one, operand in zip(both, "ab", strict=True)
+        ),
+        return_exceptions=True,
+    )
+    assert [type(one) for one in made if not isinstance(one, list)] == [AlreadyRegistered] * 6
+    for number in range(6):
+        assert len(await both[0].ecp.history(f"place_{number}")) == 1
+
+
+async def test_the_same_recipe_that_two_processes_make_at_once_is_one_version(tmp_path: Path) -> None:
+    both = await furnished(tmp_path, "a")
+    for number in range(6):
+        made = await asyncio.gather(*(one.ecp.transform("T2E", ["a"], name=f"place_{number}") for one in both))
+        assert len({str(one.ref) for [one] in made}) == 1
+        assert len(await both[0].ecp.history(f"place_{number}")) == 1
+
+
+def between(look: Callable[..., Any], turn: int, act: Callable[[], Any]) -> Callable[..., Any]:
+    """Return a look that another process acts after, at its `turn`-th time."""
+    turns = iter(range(1000))
+
+    def looked(*given: Any) -> Any:
+        found = look(*given)
+        if next(turns) == turn:
+            act()
+        return found
+
+    return looked
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+async def test_what_another_process_transforms_while_it_is_purged_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turn: int
+) -> None:
+    here, there = await furnished(tmp_path, "a")
+    await here.tcp.update("a", JOIN.replace("def join", "def a").replace("Say", "Tell"))
+    await here.tcp.alias("a@1.0.0", "prod")
+    seen: list[object] = []
+
+    def transform() -> None:
+        try:
+            seen.extend(asyncio.run(there.ecp.transform("T2E", ["a@1.0.0"], name="place")))
+        except TeaError as error:
+            seen.append(error)
+
+    monkeypatch.setattr("tea.protocols.recipes.referring", between(referring, turn, transform))
+    purged = await asyncio.gather(here.tcp.purge("a@1.0.0"), return_exceptions=True)
+    assert isinstance(purged[0], list) is isinstance(seen[0], TeaError)
+    if isinstance(purged[0], RegistryError):
+        assert (await here.tcp.info("a@prod")).version == "1.0.0"
+        assert await here.ecp.get("place")
+
+
+async def test_what_another_process_purges_while_it_is_transformed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = await furnished(tmp_path, "a")
+    await here.tcp.update("a", JOIN.replace("def join", "def a").replace("Say", "Tell"))
+    purge = between(defined, 1, lambda: asyncio.run(there.tcp.purge("a@1.0.0")))
+    monkeypatch.setattr("tea.protocols.recipes.defined", purge)
+    with pytest.raises(BadComponent, match="taken out of sight"):
+        await here.ecp.transform("T2E", ["a@1.0.0"], name="place")
+    assert await here.ecp.list() == []
+    await here.ecp.transform("T2E", ["a"], name="place")
+    assert len(await here.ecp.history("place")) == 1

@@ -42,6 +42,12 @@ async def test_every_kind_finds_its_own_in_every_process(house: House, case: Cas
     assert {match.listing.kind for match in await house.door.retrieve("stars", 50)} == {case.kind}
 
 
+async def test_a_pictogram_is_a_word(tea: Platform) -> None:
+    await tea.tcp.register(tool("dice", "Roll two of them. 🎲"))
+    assert (await tea.tcp.retrieve("🎲"))[0].listing.name == "dice"
+    assert (await tea.tcp.retrieve("🎲🎲 ☂️", 1))[0].listing.name == "dice"
+
+
 @pytest.mark.parametrize("query", ["", "  \n", "?!", 5])
 async def test_a_query_without_words_is_an_error(tea: Platform, query: Any) -> None:
     with pytest.raises(BadInput, match="no word"):

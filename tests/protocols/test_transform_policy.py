@@ -1,4 +1,4 @@
-"""Policies and transformations: one question for one call, about what acts; no name of it leads past the answer."""
+"""Policies and transformations: a call is decided by all of its names; none of them leads past the answer."""
 
 import shlex
 from collections.abc import Callable
@@ -47,10 +47,13 @@ class Asked:
         return self.decision(request)
 
     def said(self) -> list[tuple[str, ...]]:
-        """The names of what each question was about; then it forgets."""
-        said = [request.names for request in self.requests]
+        """All names of each call that it was asked about, what acts first; then it forgets."""
+        said: dict[str, list[str]] = {}
+        for request in self.requests:
+            assert {request.ref, *request.through} == {*request.names}
+            said.setdefault(request.key, []).append(request.ref)
         self.requests.clear()
-        return said
+        return [tuple(names) for names in said.values()]
 
 
 async def invoked(stage: Platform, ref: str, arguments: dict[str, Any]) -> Any:
@@ -77,7 +80,7 @@ def exact(names: list[str]) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_call_under_another_name_is_asked_about_once_with_all_its_names(way: str) -> None:
+async def test_a_call_under_another_name_is_asked_about_by_each_of_its_names(way: str) -> None:
     steps, acts, names = WAYS[way]
     policy = Asked()
     async with platform(policy=policy) as stage:
@@ -86,11 +89,14 @@ async def test_a_call_under_another_name_is_asked_about_once_with_all_its_names(
             await stage.transform(how, operand, name=name)
         policy.said()
         assert (await invoked(stage, names[0], GIVEN[acts])).ok
-        [request] = policy.requests
+        request = policy.requests[0]
         assert (request.ref, request.through, request.names) == (acts, exact(names), (acts, *exact(names)))
-        assert {name: request.arguments[name] for name in GIVEN[acts]} == GIVEN[acts]
+        assert [one.ref for one in policy.requests] == [*request.names]
         config = await stage.libraries[Ref.parse(acts).kind].info(acts.partition("#")[0])
-        assert request.traits == config.operation(acts.partition("#")[2]).traits
+        for one in policy.requests:
+            assert sorted(one.names) == sorted(request.names)
+            assert {name: one.arguments[name] for name in GIVEN[acts]} == GIVEN[acts]
+            assert one.traits == config.operation(acts.partition("#")[2]).traits
         policy.said()
         await called(stage, call_of(names[0], GIVEN[acts]))
         assert [said for said in policy.said() if said[0] != "agent:caller@1.0.0#run"] == [(acts, *exact(names))]
@@ -106,10 +112,11 @@ async def test_who_denies_what_acts_or_a_name_of_it_denies_the_call(way: str, wh
         for how, operand, name in steps:
             await stage.transform(how, operand, name=name)
         for denied in [acts] if which == "what acts" else exact(names):
-            policy.decision = lambda request, denied=denied: "deny" if denied in request.names else "allow"
+            policy.decision = lambda request, denied=denied: "deny" if request.ref == denied else "allow"
             found = await invoked(stage, names[0], GIVEN[acts])
             assert found.error is not None
             assert found.error["code"] == "Denied"
+            assert denied in found.error["problem"]
         policy.decision = lambda _: "allow"
         if acts == RUN:
             assert (await invoked(stage, acts, GIVEN[acts])).value["answer"] == "a 0"
@@ -120,10 +127,12 @@ async def test_who_denies_what_acts_or_a_name_of_it_denies_the_call(way: str, wh
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_person_is_asked_once_and_told_every_name(way: str) -> None:
+@pytest.mark.parametrize("which", ["what acts", "names of it"])
+async def test_a_person_is_asked_once_and_told_every_name(way: str, which: str) -> None:
     steps, acts, names = WAYS[way]
     policy = Asked()
-    policy.decision = lambda request: "ask" if request.ref == acts else "allow"
+    policy.decision = lambda request: "ask" if request.ref in decisive else "allow"
+    decisive = (acts,) if which == "what acts" else exact(names)
     async with platform(policy=policy) as stage:
         await furnish(stage)
         for how, operand, name in steps:
@@ -144,8 +153,7 @@ async def test_what_an_environment_shares_is_among_the_arguments_that_are_asked_
         await furnish(stage)
         await stage.ecp.transform("T2E", ["join"], name="e", shared={"text": "x", "times": 3})
         assert (await invoked(stage, "environment:e#join", {"times": 2})).value == "xx"
-        [request] = policy.requests
-        assert request.arguments == {"text": "x", "times": 2}
+        assert [one.arguments for one in policy.requests] == [{"text": "x", "times": 2}] * 2
 
 
 async def test_an_environment_of_tools_asks_about_its_state_or_about_the_tool_that_observes() -> None:
@@ -163,7 +171,7 @@ async def test_an_environment_of_tools_asks_about_its_state_or_about_the_tool_th
         [names] = policy.said()
         assert names == ("environment:pad@1.0.0#state", *exact(["environment:seen#state", "tool:pad_state#call"]))
         assert (await invoked(stage, "environment:hall#say", {"word": "a"})).ok
-        [request] = policy.requests
+        request = policy.requests[0]
         assert request.names == (RUN, "environment:hall@1.0.0#say")
         assert request.arguments["task"]["text"] == '{"action":"say","arguments":{"word":"a"}}'
 

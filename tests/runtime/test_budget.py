@@ -10,7 +10,7 @@ from journals import PROMPT, rewrite
 from tea import Agent, Context, Result, Task, TeaError
 from tea.errors import BadInput, BudgetExceeded
 from tea.managers.model_config import ModelConfig
-from tea.runtime.budget import Estimate, Purse, Reservation, check_price
+from tea.runtime.budget import Estimate, Purse, Reservation, Tries, check_price
 from tea.runtime.recorder import Event
 from tea.testing import FunctionModel, platform
 from tea.types import Budget, Evidence, ModelRequest, ModelResponse, Usage
@@ -77,6 +77,27 @@ def test_a_call_that_used_nothing_gives_back_what_was_held() -> None:
     purse = Purse(Budget(tokens=5000))
     purse.release(purse.reserve(Estimate(input_tokens=1000, max_output=4000)))
     assert purse.remaining()["tokens"] == 5000
+
+
+def test_what_broken_tries_used_lets_no_further_try_begin_that_nothing_is_left_for() -> None:
+    whole = Purse(Budget(tokens=7000))
+    part = whole.share(Budget(usd=1))
+    held = part.reserve(Estimate(input_tokens=1000, max_output=2000, prices=PRICES))
+    other = whole.reserve(Estimate(input_tokens=500, max_output=1000, prices=PRICES))
+    first, second = Tries(part, held), Tries(whole, other)
+    for used_up in (False, False, True):
+        assert whole.remaining()["tokens"] == 2500  # a replay knows of no try
+        if used_up:
+            with pytest.raises(BudgetExceeded, match="in tokens is not enough for another one"):
+                first.ready()
+            with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
+                second.ready()
+        else:
+            first.ready()
+            second.ready()
+        first.lost("m", used(1000, 400))
+    part.release(held)
+    second.ready()
 
 
 def test_an_unknown_price_is_refused_under_a_limit_in_dollars_unless_allowed() -> None:

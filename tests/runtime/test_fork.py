@@ -301,6 +301,21 @@ async def test_a_prompt_in_another_version_is_read_from_the_fork_on(tmp_path: Pa
         assert (await stage.tea.replay(fork.run)).answer == "aye"
 
 
+@pytest.mark.parametrize("place", ["start", "done"])
+async def test_a_fork_while_what_a_prompt_is_based_on_is_looked_up_asks_by_the_other_version(place: str) -> None:
+    async with Stage.open() as stage:
+        origin, _ = await stage.play(step(sum_of("6*7")), step(done("42")), agent="planner")
+        library = stage.tea.libraries["prompt"]
+        await library.update("planner", (await library.info("planner")).source + "\nSpeak like a pirate.\n")
+        stage.model = model = ScriptedModel([step(sum_of("6*7")), step(done("aye"))])
+        found = records(origin.trace)
+        (key,) = [one["key"] for one in found if one["data"].get("target") == "prompt:tool_calling"]
+        (at,) = [one["seq"] + (place == "done") for one in found if (one["kind"], one["key"]) == (place, key)]
+        fork = await stage.tea.fork(origin.run, at=at, use={"prompt:planner": "1.0.1"})
+        assert (fork.answer, ["pirate" in str(one.messages) for one in model.requests]) == ("aye", [True, True])
+        assert (await stage.tea.replay(fork.run)).answer == "aye"
+
+
 async def test_agents_that_do_otherwise_before_the_position_diverge_and_leave_nothing(tea: Platform) -> None:
     nosy = CHAIN.replace("class Chain", "class Nosy").replace(
         "number, values = int(task.text), []",
@@ -317,14 +332,16 @@ async def test_agents_that_do_otherwise_before_the_position_diverge_and_leave_no
 async def test_a_configured_model_answers_from_the_fork_on_and_in_its_replay(tmp_path: Path) -> None:
     async with Stage.open() as stage:
         origin, _ = await stage.play(step(sum_of("6*7")), step(done("42")))
-        other = ScriptedModel([step(done("other"))])
+        other = ScriptedModel([step(done("other"))] * 2)
         stage.tea.models.add(ModelConfig(name="other", provider="scripted"), other)
         fork = await stage.tea.fork(origin.run, at=start_of(origin, "model:given", -1)["key"], model="other")
         assert (fork.answer, len(other.requests)) == ("other", 1)
         assert (await stage.tea.replay(fork.run)).answer == "other"
-        first = ScriptedModel([step(done("at once"))])
+        first = ScriptedModel([step(done("at once"))] * 2)
         stage.tea.models.add(ModelConfig(name="first", provider="scripted"), first)
         assert (await stage.tea.fork(origin.run, model="first")).answer == "at once"
+        spaced = await stage.tea.fork(origin.run, model="first/of three words")
+        assert (await stage.tea.fork(spaced.run, model="other")).answer == "other"
         with pytest.raises(ProviderError):
             await stage.tea.fork(origin.run, model="nobody")
 

@@ -128,3 +128,28 @@ async def test_where_one_is_missing_none_is_pinned(tea: Platform) -> None:
     resolves = [one["data"]["target"] for one in records(outcome.trace) if one["data"].get("kind") == "resolve"]
     assert resolves[1:] == [f"tool:double tool:triple tool:double@1.0.0{more}" for more in (" tool:nowhere", "")]
     assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+TWICE = '''
+from tea import Agent, Context, Result, Task
+
+
+class Twice(Agent):
+    """Use a tool twice."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        return Result(answer=[(await ctx.tcp.invoke("double", {"number": 2})).unwrap() for _ in range(2)])
+'''
+
+
+async def test_a_fork_just_behind_the_lookup_of_a_call_changes_that_call_and_those_behind_it(tea: Platform) -> None:
+    await tea.acp.register(TWICE)
+    outcome = await tea.run("Go.", agent="twice")
+    await newer(tea)
+    found = records(outcome.trace)
+    (key,) = [one["key"] for one in found if one["kind"] == "start" and one["data"]["target"] == "tool:double"]
+    (done,) = [one["seq"] for one in found if one["kind"] == "done" and one["key"] == key]
+    fork = await tea.fork(outcome.run, at=done + 1, use={"tool:double": "2.0.0"})
+    assert fork.answer == [20, 20]
+    assert (await tea.replay(fork.run)).answer == fork.answer

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loop_kit import done, step
 
 from tea.errors import ApprovalNeeded
-from tea.managers.model import CallTool, Delta, Listen, ModelConfig
+from tea.managers.model import CallTool, Delta, Listen, ModelConfig, Payer
 from tea.models.scripted import response_of
 from tea.runtime.entry import encode
 from tea.runtime.mask import Mask, secrets_among
@@ -163,7 +163,10 @@ class Streaming:
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
         return response_of(step(done(f"It is {FILE}.")), "given")
 
-    async def tell(self, request: ModelRequest, config: ModelConfig, listen: Listen) -> ModelResponse:
+    async def tell(
+        self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
+    ) -> ModelResponse:
+        assert listen is not None
         for at in range(0, len(FILE), 5):
             listen(Delta(type="text", text=FILE[at : at + 5]))
         listen(Delta(type="text", text=" and file-plan"))

@@ -13,6 +13,7 @@ from journals import PROMPT
 
 from tea import Agent, Budget, BudgetExceeded, Context, Result, Task, TeaError
 from tea.errors import BadInput, ProviderError
+from tea.managers.model import Listen, Payer
 from tea.managers.model_config import ModelConfig
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
@@ -74,6 +75,33 @@ def plan_of(chance: random.Random, depth: int = 0) -> dict[str, Any]:
     return {"together": chance.random() < 0.5, "parts": [part() for _ in range(chance.randint(2, 4))]}
 
 
+class Breaking(FunctionModel):
+    """Answers, and breaks off now and then before it does, which is billed."""
+
+    def __init__(self, answer: Callable[[ModelRequest], Awaitable[ModelResponse]], providers: "Providers") -> None:
+        super().__init__(answer)
+        self._answer, self._chance = answer, providers.chance
+
+    async def tell(
+        self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
+    ) -> ModelResponse:
+        assert payer is not None
+        while self._chance.random() < 0.6:
+            await asyncio.sleep(0)
+            asked, output = asked_of(request), self._chance.randint(0, request.max_output or 0)
+            prices = config.prices
+            usd = (asked * prices["input"] + output * prices["output"]) / 1e6 if prices else None
+            payer.lost(config.name, Usage(input_tokens=asked, output_tokens=output, usd=usd))
+            await asyncio.sleep(0)
+            payer.ready()
+        return await self._answer(request)
+
+
+def asked_of(request: ModelRequest) -> int:
+    words = (part.text for one in request.messages for part in one.content if isinstance(part, TextPart))
+    return max(1, sum(map(len, words)) // 4)
+
+
 class Providers:
     """Models that fail now and then and never use more than their question and what they may answer."""
 
@@ -95,7 +123,7 @@ class Providers:
                 prices=prices,
                 fallbacks=tuple(self.chance.sample(others, self.chance.randint(1, 2))),
             )
-            tea.models.add(config, FunctionModel(self.answering(name, prices)))
+            tea.models.add(config, Breaking(self.answering(name, prices), self))
 
     def answering(self, name: str, prices: dict[str, float]) -> Callable[[ModelRequest], Awaitable[ModelResponse]]:
         async def answer(request: ModelRequest) -> ModelResponse:
@@ -103,8 +131,7 @@ class Providers:
             await asyncio.sleep(0)
             if self.chance.random() < 0.4:
                 raise ProviderError(f"{name} is down.", fix="wait.")
-            words = (part.text for one in request.messages for part in one.content if isinstance(part, TextPart))
-            asked, most = max(1, sum(map(len, words)) // 4), request.max_output or 0
+            asked, most = asked_of(request), request.max_output or 0
             output, cached = self.chance.choice([0, most // 2, most]), self.chance.choice([0, asked // 2])
             usd = None
             if prices:
@@ -142,7 +169,7 @@ def unpriced(tea: Platform) -> bool:
     return not all(one.prices for one in tea.models.chain(tea.models.config("cheap")))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", [*range(16), 24, 53])
 async def test_no_tree_of_agents_and_models_overspends(seed: int, tmp_path: Path) -> None:
     chance, providers = random.Random(seed), Providers(seed)
     some = {"usd": (chance.choice([0.002, 0.01, 0.05]), 0.8), "tokens": (chance.choice([400, 2000, 6000]), 0.4)}

@@ -1,6 +1,7 @@
 """Journals: checked lines, torn ends, leases and shared syncs."""
 
 import asyncio
+import gc
 import json
 import os
 import threading
@@ -410,6 +411,30 @@ async def test_cancelling_a_sync_leaves_the_writer_usable(journals: FileJournals
         writer.append(RECORDS[1:])
         await writer.sync()
     assert plain(journals) == RECORDS
+
+
+async def test_a_sync_that_fails_after_it_was_cancelled_gives_the_writer_up_and_complains_to_nobody(
+    journals: FileJournals, disk: Disk
+) -> None:
+    complaints: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, said: complaints.append(str(said["message"])))
+    disk.error = OSError(5, "Input/output error")
+    with journals.create("run") as writer:
+        writer.append(RECORDS)
+        disk.go.clear()
+        syncing = asyncio.ensure_future(writer.sync())
+        await asyncio.to_thread(disk.begun.wait)
+        syncing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await syncing
+        disk.go.set()
+        await loop.shutdown_default_executor()
+        with pytest.raises(StorageError, match="did not confirm"):
+            writer.append(RECORDS)
+    await asyncio.sleep(0)
+    gc.collect()
+    assert complaints == []
 
 
 async def test_after_a_failed_sync_the_writer_is_given_up(journals: FileJournals, disk: Disk) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 _INNER_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile("[^\\W_]+|[\u2600-\u27bf\U0001f000-\U0001faff]")  # a pictogram is a word by itself
 _LONGEST = 64
 _KEPT = 50_000
 _WORDS = """

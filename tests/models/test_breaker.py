@@ -1,0 +1,132 @@
+"""A provider that failed too often is left alone; then one call tries it for all, whatever becomes of that call."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tea.errors import ProviderError
+from tea.managers.model_config import ModelConfig
+from tea.models.fault import Fault
+from tea.models.retrying import Retrying
+from tea.types import ModelResponse
+
+CONFIG = ModelConfig(name="fake", provider="test")
+FINE = ModelResponse(text="fine")
+
+
+class Provider:
+    """Counts its tries and answers, fails or hangs, as it is told."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.tries = self.busy = self.most = 0
+        self.answer: Callable[[], Awaitable[ModelResponse]] = down
+        self.retrying = Retrying({"attempts": 1}, sleep=self.sleep, clock=lambda: self.now, chance=lambda: 0.5)
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    async def attempt(self) -> ModelResponse:
+        self.tries += 1
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        try:
+            return await self.answer()
+        finally:
+            self.busy -= 1
+
+    async def ask(self) -> str:
+        try:
+            return (await self.retrying.run(self.attempt, CONFIG, lambda: None))[0].text
+        except ProviderError as error:
+            return "alone" if "left alone" in error.problem else "down"
+
+    async def opened(self) -> None:
+        """Fail until it is left alone, and wait until it may be tried again."""
+        self.answer = down
+        assert [await self.ask() for _ in range(6)] == ["down"] * 5 + ["alone"]
+        self.now += 31
+        self.tries = self.most = 0
+
+
+async def down() -> ModelResponse:
+    raise Fault("down", again=True, status=500)
+
+
+def held(reply: Callable[[], Awaitable[ModelResponse]]) -> tuple[asyncio.Event, Callable[[], Awaitable[ModelResponse]]]:
+    """A reply that comes when it is let."""
+    let = asyncio.Event()
+
+    async def answer() -> ModelResponse:
+        await let.wait()
+        return await reply()
+
+    return let, answer
+
+
+async def fine() -> ModelResponse:
+    return FINE
+
+
+async def settled(*tasks: asyncio.Task[str]) -> list[str]:
+    for _ in range(20):
+        await asyncio.sleep(0)
+    return [one.result() if one.done() else "waits" for one in tasks]
+
+
+@pytest.mark.parametrize(("reply", "first", "after"), [(fine, "fine", "fine"), (down, "down", "alone")])
+async def test_after_its_pause_one_call_of_fifty_tries_it_and_the_others_are_sent_elsewhere(
+    reply: Callable[[], Awaitable[ModelResponse]], first: str, after: str
+) -> None:
+    one = Provider()
+    await one.opened()
+    let, one.answer = held(reply)
+    asked = [asyncio.create_task(one.ask()) for _ in range(50)]
+    assert await settled(*asked) == ["waits"] + ["alone"] * 49
+    let.set()
+    assert await settled(asked[0]) == [first]
+    assert (one.tries, await one.ask()) == (1, after)
+    assert one.most == 1
+
+
+async def test_a_trial_that_is_called_off_leaves_the_next_call_to_try() -> None:
+    one = Provider()
+    await one.opened()
+    _, one.answer = held(fine)
+    asked = asyncio.create_task(one.ask())
+    assert await settled(asked) == ["waits"]
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    one.answer = fine
+    assert [await one.ask(), await one.ask()] == ["fine", "fine"]
+
+
+async def test_a_trial_that_the_provider_refuses_shows_that_it_is_there() -> None:
+    async def refuse() -> ModelResponse:
+        raise Fault("no", again=False, status=400)
+
+    async def broken() -> ModelResponse:
+        raise RuntimeError("a defect")
+
+    one = Provider()
+    await one.opened()
+    one.answer = broken
+    with pytest.raises(RuntimeError):
+        await one.ask()
+    one.answer = refuse
+    assert [await one.ask(), await one.ask()] == ["down", "down"]
+    one.answer = down
+    assert [await one.ask(), await one.ask()] == ["down", "alone"]
+
+
+async def test_many_calls_that_are_put_off_at_once_leave_a_provider_in_use() -> None:
+    async def busy() -> ModelResponse:
+        raise Fault("too many requests", again=True, status=429)
+
+    one = Provider()
+    one.answer = busy
+    assert set(await asyncio.gather(*(one.ask() for _ in range(10)))) == {"down"}
+    one.answer = fine
+    assert await one.ask() == "fine"
