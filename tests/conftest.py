@@ -1,6 +1,7 @@
 """What every test may rely on: no outside network, no keys, and in CI no silent skips."""
 
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
@@ -12,6 +13,8 @@ from hypothesis import settings
 settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)
 if "CI" not in os.environ:
     settings.load_profile("tea")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a script starts in its background ignores it, children too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _REPORT = pytest.StashKey[list[str]]()
 
