@@ -149,7 +149,7 @@ async def test_a_server_of_ones_own_is_offered_functions_too(tmp_path: Path) -> 
 
 
 EXPRESSION = "Numbers with + - * / // % **"  # of the calculator's schema
-TODO = "Keep the plan of a task as a checklist"
+CHECKLIST = "Keep the plan of a task as a checklist"
 
 
 def spoken(body: Any) -> str:
@@ -171,8 +171,8 @@ async def test_a_schema_is_told_once_as_a_function_or_in_words(dialect: Dialect,
             (asked,) = server.asked
             sizes.append(len(asked.raw))
             dialect.check(asked.body)
-            assert [asked.raw.decode().count(one) for one in (EXPRESSION, TODO)] == [1, 1]
-            assert [spoken(asked.body).count(one) for one in (EXPRESSION, TODO)] == [words, words]
+            assert [asked.raw.decode().count(one) for one in (EXPRESSION, CHECKLIST)] == [1, 1]
+            assert [spoken(asked.body).count(one) for one in (EXPRESSION, CHECKLIST)] == [words, words]
             assert ("behind it" in spoken(asked.body)) == (not words)
     assert sizes[0] < sizes[1]
 
