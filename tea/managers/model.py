@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 from tea.errors import BadInput, ProviderError
 from tea.managers.model_config import OFFLINE, ModelConfig
@@ -55,7 +55,6 @@ class Adapter(Protocol):
         ...
 
 
-@runtime_checkable
 class Telling(Protocol):
     """An adapter that can tell of an answer while it comes, and of tries that broke."""
 
@@ -253,8 +252,8 @@ class ModelManager:
         payer: Payer | None,
     ) -> Coroutine[Any, Any, ModelResponse]:
         adapter = self._adapter(config.name)
-        if isinstance(adapter, Telling):
-            return adapter.tell(request, config, listen, payer)
+        if hasattr(adapter, "tell"):  # asked for each answer: in Python 3.11, isinstance of a protocol takes 30 us
+            return cast(Telling, adapter).tell(request, config, listen, payer)
         return adapter.complete(request, config, call_tool)
 
     def _check_fallbacks(self, config: ModelConfig) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, ClassVar, Literal, cast, get_args
@@ -76,8 +76,8 @@ class ModelConfig:
         return tuple(name.strip() for name in (self.key_env or "").split(",") if name.strip())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the configuration as a JSON object."""
-        return asdict(self)
+        """Return the configuration as a JSON object, which shares its mappings."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def of(cls, name: str, document: JsonObject) -> ModelConfig:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, cast
 
+from pydantic_core import to_json
+
 from tea.errors import ProviderError
 from tea.managers.model import Delta
 from tea.managers.model_config import ModelConfig
@@ -111,7 +113,10 @@ _sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=
 
 def encoded(value: Any) -> bytes:
     """Return compact JSON, in the order in which it was written."""
-    return _encode(value).encode("utf-8", "replace")
+    try:
+        return to_json(value, inf_nan_mode="constants")
+    except ValueError:  # half of a surrogate pair
+        return _encode(value).encode("utf-8", "replace")
 
 
 def stable(value: Any) -> bytes:

@@ -181,7 +181,9 @@ class Line:
     def _fault(self, error: Exception, name: str) -> Fault:
         status = getattr(error, "status_code", None)
         if not isinstance(status, int):
-            cause = error.__cause__ or error
+            cause: BaseException = error
+            while cause.__cause__ is not None:  # the transport's own, which no other's error has renamed
+                cause = cause.__cause__
             if "onnect call failed" in str(cause):
                 return Fault(f"nothing answers at {self._base_url}", again=True)
             words = f"the connection failed ({type(cause).__name__}: {self._words(str(cause))[:160]})"

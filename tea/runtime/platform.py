@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +37,7 @@ from tea.protocols.retrieval.evidence import Evidence
 from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.tcp import TCPServer, ToolContextManager
 from tea.refs import Kind, Ref
+from tea.runtime.collector import relaxed
 from tea.runtime.home import Settings, find_home, read_keys, read_settings
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
@@ -105,22 +107,25 @@ class Platform:
         recipes = Recipes(self.versions, self.trust, _work)
         self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))
         self._policy, self._person = policy, person
+        self._open = ExitStack()
 
     async def __aenter__(self) -> Self:
         """Read what is shipped and stored; nothing is executed or written."""
         for library in self.libraries.values():
             self.problems += await library.init()
         await self._find_models()
+        self._open.enter_context(relaxed())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Tear the environments down, and end the connections to models."""
-        try:
-            await self._instances.close()
-        finally:
-            await self.models.close()
+        with self._open:
+            try:
+                await self._instances.close()
+            finally:
+                await self.models.close()
 
     async def run(
         self, task: TaskLike, *, files: Sequence[str | Path] = (), watch: Watcher | None = None, **options: Any

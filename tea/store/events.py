@@ -117,6 +117,7 @@ class FileEvents:
         self._root = root
         self._scratch = Scratch(root.parent)
         self._streams: OrderedDict[str, _Stream] = OrderedDict()
+        self._held = 0
         self._lock = threading.Lock()
 
     def append(self, stream: str, key: str, event: JsonObject, *, synced: bool = True) -> bool:
@@ -153,7 +154,8 @@ class FileEvents:
         """Remove a stream; see `EventStore.remove`."""
         path = self._root / _file_name(stream)
         with self._lock, writing(path):
-            self._streams.pop(stream, None)
+            if (gone := self._streams.pop(stream, None)) is not None:
+                self._held -= gone.counted
             path.unlink(missing_ok=True)
 
     def _stream(self, name: str) -> _Stream:
@@ -161,17 +163,16 @@ class FileEvents:
             found = self._streams.get(name)
             if found is None:
                 found = self._streams[name] = _Stream(self._root / _file_name(name), name, self._scratch)
-                self._shrink()
             self._streams.move_to_end(name)
+            self._held += found.count()
+            self._shrink()
             return found
 
     def _shrink(self) -> None:
         """Let go of the streams that were used the longest ago."""
-        held = sum(one.size for one in self._streams.values())
-        for name in list(self._streams)[:-1]:
-            if len(self._streams) <= _OPEN_STREAMS and held <= _OPEN_BYTES:
-                return
-            held -= self._streams.pop(name).size
+        while len(self._streams) > _OPEN_STREAMS or (self._held > _OPEN_BYTES and len(self._streams) > 1):
+            _, gone = self._streams.popitem(last=False)
+            self._held -= gone.counted
 
 
 class _Stream:
@@ -182,12 +183,13 @@ class _Stream:
         self._name = name
         self._scratch = scratch
         self._lock = threading.Lock()
+        self.counted = 0
         self._forget((0, 0))
 
-    @property
-    def size(self) -> int:
-        """Bytes of the events that are held in memory."""
-        return self._end
+    def count(self) -> int:
+        """Count the bytes of the events that are held in memory, and return how many more they are than before."""
+        before, self.counted = self.counted, self._end
+        return self.counted - before
 
     def append(self, key: str, line: bytes, synced: bool) -> bool:
         with self._lock, writing(self._path):

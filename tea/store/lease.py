@@ -21,7 +21,7 @@ from tea.errors import Conflict
 from tea.store.files import FILE_LIMIT, open_regular, read_regular, reading, shown, storage_error, write_all, writing
 from tea.store.strict import Refused
 
-_Identity: TypeAlias = tuple[int, int, int, int]
+_Look: TypeAlias = tuple[int, int, int]
 
 _LINE = re.compile(rb"([0-9]{8,12}) ([0-9]+) ([0-9]+)")
 _WHOLE = re.compile(rb"(?:left:([0-9]{1,18}):|([0-9]{8,12} [0-9]+ [0-9]+) )([0-9a-f]{8})")
@@ -58,22 +58,22 @@ class Lease:
         self._path = path
 
     def check(self) -> None:
-        """Make sure that the lease is still ours; one call to the system when nothing changed.
+        """Make sure that the lease is still ours; one call to the system, on the open file, when nothing changed.
 
         Raises:
             Conflict: The lease was removed, or taken by someone else.
         """
         try:
-            look = _identity(os.stat(self._path))
+            if (look := _look(self._descriptor)) == self._seen:
+                return
+            ours = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
+            if ours and _epoch(self._content()) == self.epoch:
+                self._seen = look
+                return
         except FileNotFoundError:
-            look = (0, 0, 0, 0)
+            pass
         except OSError as problem:
             raise storage_error("read", self._path, problem) from problem
-        if look == self._seen:
-            return
-        if look[:2] == self._seen[:2] and _epoch(self._content()) == self.epoch:
-            self._seen = look
-            return
         raise Conflict(f"The lease {shown(self._path)} was taken away.", fix="resume the run when nobody holds it.")
 
     def release(self, lines: int = 0) -> None:
@@ -103,7 +103,7 @@ class Lease:
                 raise
             return descriptor
 
-    def _enter(self) -> tuple[int, int, _Identity]:
+    def _enter(self) -> tuple[int, int, _Look]:
         # Not synced: no holder outlives a loss of power, so there is nobody left to fence off after one.
         with writing(self._path):
             content = self._content()
@@ -111,7 +111,7 @@ class Lease:
             mend = b"" if content.endswith(b"\n") or not content else b"\n"
             line = b"%08d %d %d" % (epoch, os.getpid(), time.time_ns())
             write_all(self._descriptor, mend + b"%b %b\n" % (line, _sum(line)))
-            return epoch, _left(content), _identity(os.fstat(self._descriptor))
+            return epoch, _left(content), _look(self._descriptor)
 
     def _content(self) -> bytes:
         with reading(self._path):
@@ -194,5 +194,7 @@ def _epoch(content: bytes) -> int:
     return max([holders, *(int(epoch) for epoch, _, _ in _LINE.findall(content))])
 
 
-def _identity(found: os.stat_result) -> _Identity:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def _look(descriptor: int) -> _Look:
+    """Return what changes when another writes a line, and when the file gets another name or loses its own."""
+    found = os.fstat(descriptor)
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -24,7 +24,10 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """One response: after how many seconds, its chunks in their order, and whether it then hangs or breaks off."""
+    """One response: after how many seconds, its chunks in their order, and what then.
+
+    It ends, hangs or breaks off (`end`, `hang`, `break`); with `hang up` it does so before a word.
+    """
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -125,6 +128,8 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
 
 async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, reply: Reply) -> bool:
     await asyncio.sleep(reply.after)
+    if reply.then == "hang up":
+        return False
     lines = [f"HTTP/1.1 {reply.status} -", "transfer-encoding: chunked"]
     lines += [f"{name}: {value}" for name, value in reply.headers.items()]
     writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())

@@ -209,6 +209,15 @@ async def test_a_server_that_is_not_there_is_one_clear_error(dialect: Dialect) -
     await one.model.close()
 
 
+async def test_a_server_that_hangs_up_is_said_to_have_done_so(dialect: Dialect) -> None:
+    hung = Reply(then="hang up")
+    async with asking(dialect, said(dialect, HI), hung, hung, limits={"attempts": 1}) as (one, _):
+        assert (await one.ask(HELLO)).text == "hello"
+        for _ in range(2):
+            with pytest.raises(ProviderError, match=r"the connection failed \(ServerDisconnectedError"):
+                await one.ask(HELLO)
+
+
 async def test_a_call_that_is_called_off_leaves_nothing_behind(dialect: Dialect) -> None:
     async with asking(dialect, Reply(then="hang"), said(dialect, HI)) as (one, server):
         asked = asyncio.ensure_future(one.ask(HELLO))
