@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from tea.errors import BadArguments
+from tea.errors import BadArguments, TeaError
 from tea.managers.state import Choose, States, session_of
 from tea.refs import NAME
 from tea.store.events import EventStore
@@ -91,14 +91,16 @@ class MemoryManager:
             BadArguments: The kind is no name, the key or session is empty, or the data are not JSON or too large.
             StorageError: It cannot be written.
         """
-        if not NAME.fullmatch(kind):
-            fix = "use lower-case letters, digits and _, for example step."
-            raise BadArguments(f"{kind[:60]!r} is not a kind of event.", fix=fix)
-        if not scope.session or not key:
-            raise BadArguments("An event needs a session and a key.", fix="give both.")
-        event = {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
+        event = _event(scope, kind, data, key)
         if synced or not self._events.at_once(scope.session, key, event):
             await asyncio.to_thread(self._events.append, scope.session, key, event, synced=synced)
+
+    def at_once(self, scope: Scope, kind: str, data: JsonObject, key: str) -> bool:
+        """Do what `record` does without `synced`, if that takes no time and nothing is wrong; tell whether it did."""
+        try:
+            return self._events.at_once(scope.session, key, _event(scope, kind, data, key))
+        except TeaError:
+            return False
 
     async def sync(self, session: str) -> None:
         """Make all that was recorded of a session here survive a loss of power.
@@ -191,6 +193,16 @@ class MemoryManager:
         found = [index for index, count in enumerate(hits) if count]
         found.sort(key=lambda index: (hits[index], _closeness(events[index], scope), index), reverse=True)
         return [deepcopy(events[index]) for index in sorted(found[:limit])]
+
+
+def _event(scope: Scope, kind: str, data: JsonObject, key: str) -> JsonObject:
+    """Return an event as it is kept; raises BadArguments."""
+    if not NAME.fullmatch(kind):
+        fix = "use lower-case letters, digits and _, for example step."
+        raise BadArguments(f"{kind[:60]!r} is not a kind of event.", fix=fix)
+    if not scope.session or not key:
+        raise BadArguments("An event needs a session and a key.", fix="give both.")
+    return {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
 
 
 def _words(text: str) -> set[str]:

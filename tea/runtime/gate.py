@@ -16,7 +16,7 @@ from tea.errors import CallFailed, ErrorRecord, InternalError, NotLocked, TeaErr
 from tea.runtime.entry import Entry, canonical, encode, spoken
 from tea.runtime.group import Group, race
 from tea.runtime.past import Past
-from tea.runtime.pending import Called, Pending, Perform
+from tea.runtime.pending import AtOnce, Called, Pending, Perform
 from tea.runtime.pump import Pump
 from tea.runtime.timer import Timeout, timer
 from tea.types import JsonObject, JsonValue
@@ -83,7 +83,9 @@ class Gate:
             raise CallFailed("The program cancelled itself.", fix="return a result, or raise an error that says why.")
         return root.result()
 
-    async def effect(self, kind: str, target: str, data: JsonValue, perform: Perform) -> JsonValue:
+    async def effect(
+        self, kind: str, target: str, data: JsonValue, perform: Perform, at_once: AtOnce | None = None
+    ) -> JsonValue:
         """Make one call across the boundary and return what it gave, as JSON decoded from its record.
 
         Args:
@@ -93,12 +95,14 @@ class Gate:
             perform: Does the work, outside of the program's branches, when the outcome is not in the journal. It
                 gets the key. A call that the program gave up on is cancelled, and cleans up while the program goes
                 on. Raising `ApprovalNeeded` records no outcome and ends the run, to be resumed.
+            at_once: Tried before `perform`, without a task: does the work if that takes no time and cannot fail, and
+                tells whether it did; the outcome is null.
 
         Raises:
             TeaError: What `perform` raised; any other exception is an `InternalError`. `NotLocked` ends the run.
             BadArguments: `data` is not JSON.
         """
-        call = Called(self._pump.performs, f"{kind} {target}".rstrip(), perform)
+        call = Called(self._pump.performs, f"{kind} {target}".rstrip(), perform, at_once)
         waiting = self._pump.wait(kind, target, data, ("done", "failed"), call)
         del data  # it is recorded when the wait begins, and would be in the garbage collector's way while it lasts
         outcome = await waiting

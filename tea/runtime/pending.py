@@ -13,6 +13,7 @@ from tea.runtime.entry import Entry, Event, encode
 from tea.types import JsonValue
 
 Perform = Callable[[str], Awaitable[JsonValue]]
+AtOnce = Callable[[str], bool]
 Launch = Callable[["Pending"], Callable[[], object]]
 
 
@@ -44,11 +45,18 @@ class Performs:
 
     Args:
         settled: Called with the outcome of each call; None when there is none, as it was called off.
+        ended: Called with the outcome of a call that ended as it began.
         failed: Called with a call's key and what ends the run: an approval that is needed, or a keyboard interrupt.
     """
 
-    def __init__(self, settled: Callable[[Entry | None], None], failed: Callable[[str, BaseException], None]) -> None:
+    def __init__(
+        self,
+        settled: Callable[[Entry | None], None],
+        ended: Callable[[Entry], None],
+        failed: Callable[[str, BaseException], None],
+    ) -> None:
         self._settled = settled
+        self.ended = ended
         self._failed = failed
         self._tasks: dict[asyncio.Task[Entry], str] = {}
 
@@ -85,17 +93,25 @@ class Called:
         performs: What starts it.
         what: What it is, for words.
         perform: Does the work.
+        at_once: Does it instead, where that takes no time; see `Gate.effect`.
     """
 
-    __slots__ = ("_context", "_perform", "_performs", "_what")
+    __slots__ = ("_at_once", "_context", "_perform", "_performs", "_what")
 
-    def __init__(self, performs: Performs, what: str, perform: Perform) -> None:
-        self._performs, self._what, self._perform = performs, what, perform
+    def __init__(self, performs: Performs, what: str, perform: Perform, at_once: AtOnce | None = None) -> None:
+        self._performs, self._what, self._perform, self._at_once = performs, what, perform, at_once
         self._context = contextvars.copy_context()
 
     def __call__(self, pending: Pending) -> Callable[[], object]:
         """Start it and return what calls it off."""
+        if self._at_once is not None and self._at_once(pending.key):
+            self._performs.ended(Entry(event="done", key=pending.key))
+            return _nothing
         return self._performs.start(pending.key, self._what, self._perform, self._context)
+
+
+def _nothing() -> None:
+    """Call off what has ended."""
 
 
 async def _outcome(key: str, what: str, perform: Perform) -> Entry:

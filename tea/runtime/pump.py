@@ -53,7 +53,7 @@ class Pump:
         self._events: deque[Entry] = deque()
         self._approvals: dict[str, ApprovalNeeded] = {}
         self.branches = Branches(self.arm)
-        self.performs = Performs(self._settled, self._failed)
+        self.performs = Performs(self._settled, self._events.append, self._failed)
         self.open: dict[str, Pending] = {}
         self.receivers: dict[str, Pending] = {}
         self.mail: deque[str] = deque()

@@ -7,6 +7,7 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 from tea.errors import InternalError, ToolError, UnknownComponent
@@ -56,7 +57,8 @@ class RunServices:
         async def perform(key: str) -> JsonValue:
             return await self.answer(service, verb, data, agent, key, whole=True)
 
-        value = await self._run.gate.effect(service, verb, dict(data), perform)
+        at_once = partial(self._recorded, data, agent) if (service, verb) == ("memory", "record") else None
+        value = await self._run.gate.effect(service, verb, dict(data), perform, at_once)
         if service == "media":
             purse = self._purses.of(self._run.gate.path())
             for one in value:
@@ -85,6 +87,13 @@ class RunServices:
         if service not in self._answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
         return await self._answers[service](verb, data, agent, key)
+
+    def _recorded(self, data: JsonObject, agent: str, key: str) -> bool:
+        """Remember an event that the journal holds as well, if that takes no time; tell whether it is remembered."""
+        if self._run.recorder.trace is None:
+            return False
+        data = self._run.recorder.mask.data(data)
+        return self._memory.at_once(self._scope(agent), data["kind"], data["data"], f"{self._run.id}/{key}")
 
     async def _registry(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         if data.get("kind") not in KINDS or data["kind"] not in self._run.servers:

@@ -221,3 +221,32 @@ async def test_a_resumed_run_repeats_only_what_has_no_outcome_and_knows_it() -> 
     assert outcome == ()
     assert seen == [("0.1", True), ("0.2", False)]
     assert after == entries
+
+
+@pytest.mark.parametrize("quick", [True, False])
+async def test_what_is_done_at_once_is_recorded_like_any_other_call_and_never_done_by_a_replay(quick: bool) -> None:
+    done: list[str] = []
+    written: list[Entry] = []
+
+    def at_once(key: str) -> bool:
+        assert key in [entry.key for entry in written], "its start is recorded before"
+        done.extend([key] * quick)
+        return quick
+
+    async def perform(key: str) -> Any:
+        done.append(f"{key}, later")
+
+    async def program(gate: Gate) -> Any:
+        async with gate.group() as group:
+            other = group.spawn(call(gate))
+            first = await gate.effect("memory", "record", {"a": 1}, perform, at_once)
+        return first, await gate.effect("memory", "record", {"a": 2}, perform, at_once), other.result()
+
+    gate = Gate(write=written.append)
+    live = await asyncio.wait_for(gate.run(lambda: program(gate)), 5)
+    keys = [entry.key for entry in written if entry.kind == "memory"]
+    assert live == (None, None, {"key": next(entry.key for entry in written if entry.kind == "tool")})
+    assert done == (keys if quick else [f"{key}, later" for key in keys])
+    assert sorted(entry.event for entry in written) == ["done"] * 3 + ["start"] * 3
+    assert await replayed(program, written) == live
+    assert len(done) == 2
