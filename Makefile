@@ -1,6 +1,7 @@
 # Everything here needs only Python 3.11 or later with pip, make and git.
 PYTHON ?= python3
 VENV ?= .venv
+WORKERS ?= 2
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
@@ -9,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 help:
 	@echo 'make demo         install, and answer one question about a real file'
-	@echo 'make test         install, and run the tests'
+	@echo 'make test         install, and run the tests, in two processes (WORKERS=2)'
 	@echo 'make check        what must pass before a commit: format, lint, types, tests'
 	@echo 'make wheel-check  build the wheel, install it elsewhere, run the command-line tests on it'
 
@@ -17,7 +18,7 @@ demo: $(VENV)/core.stamp
 	$(BIN)/tea run examples/demo.json
 
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 check: format lint types test
 
@@ -31,7 +32,7 @@ types: $(VENV)/test.stamp
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 wheel-check: $(VENV)/test.stamp
-	.ci/wheel-check $(BIN)/python
+	.ci/wheel-check $(BIN)/python $(WORKERS)
 
 $(VENV)/core.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 
@@ -16,7 +17,7 @@ if "CI" not in os.environ:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a script starts in its background ignores it, children too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-_REPORT = pytest.StashKey[list[str]]()
+_LINE = "report"
 
 
 class OutsideNetworkForbidden(AssertionError):
@@ -46,14 +47,15 @@ def no_operator_settings() -> Iterator[None]:
 
 
 @pytest.fixture
-def report(pytestconfig: pytest.Config) -> Callable[[str], None]:
-    """Add a line to what is printed after the tests."""
-    return pytestconfig.stash.setdefault(_REPORT, []).append
+def report(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Add a line to what is printed after the tests; it goes with the test's own report, from any process."""
+    return partial(record_property, _LINE)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    for line in config.stash.get(_REPORT, []):
-        terminalreporter.write_line(line)
+    for ended in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for line in (value for name, value in ended.user_properties if name == _LINE):
+            terminalreporter.write_line(line)
     if _skips_that_count(config):
         terminalreporter.write_line("Tests were skipped, and in CI a skipped test is a failure.", red=True)
 

@@ -2,10 +2,12 @@
 
 import json
 import math
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tea.errors import InternalError, TeaError
 from tea.managers.dynamic import DynamicManager
@@ -22,8 +24,16 @@ from tea.runtime.platform import Platform
 from tea.runtime.task_file import find_files, read_task
 from tea.testing import platform
 
+in_one_loop = pytest.mark.asyncio(loop_scope="module")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text())
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    """One home for all, as a person has one."""
+    async with platform() as tea:
+        yield tea
 
 
 async def run(tea: Platform, name: str) -> Outcome:
@@ -73,20 +83,20 @@ def test_an_answer_is_compared_as_a_whole(answer: Any, expected: Any, right: boo
     assert same(answer, expected) == right
 
 
+@in_one_loop
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-async def test_example_gives_the_expected_answer_and_replays(name: str) -> None:
+async def test_example_gives_the_expected_answer_and_replays(tea: Platform, name: str) -> None:
     expected = EXPECTED[name]
-    async with platform() as tea:
-        outcome = await run(tea, name)
-        assert outcome.exit_code == expected["exit"], outcome.reason
-        assert expected["exit"] or same(outcome.answer, expected["answer"]), outcome.answer
-        assert (await tea.replay(outcome.run)).answer == outcome.answer
+    outcome = await run(tea, name)
+    assert outcome.exit_code == expected["exit"], outcome.reason
+    assert expected["exit"] or same(outcome.answer, expected["answer"]), outcome.answer
+    assert (await tea.replay(outcome.run)).answer == outcome.answer
 
 
 async def test_the_demo_shows_all_managers_and_protocols_at_work() -> None:
-    async with platform() as tea:
-        outcome = await run(tea, "demo")
-        records: list[TraceRecord] = list(tea.tracer.records(outcome.run))
+    async with platform() as fresh:
+        outcome = await run(fresh, "demo")
+        records: list[TraceRecord] = list(fresh.tracer.records(outcome.run))
         kinds = {record.data["kind"] for record in records if record.kind in ("start", "note", "evidence")}
         assert {"resolve", "policy", "model", "memory", "tool", "environment", "enter", "exit", "step"} <= kinds
         agents = {record.agent for record in records}
@@ -108,22 +118,24 @@ BREAKS: list[tuple[type[Any], str]] = [
 ]
 
 
+@in_one_loop
 @pytest.mark.parametrize(("owner", "method"), BREAKS, ids=lambda one: getattr(one, "__name__", one))
 async def test_the_demo_fails_clearly_when_a_part_is_broken(
-    owner: type[Any], method: str, monkeypatch: pytest.MonkeyPatch
+    tea: Platform, owner: type[Any], method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("this part is broken")
 
-    async with platform() as tea:
-        await run(tea, "demo")
+    await run(tea, "demo")
+    async with Platform(tea.home, state=tea.home.parent / "state") as opened:
         monkeypatch.setattr(owner, method, broken)
         with pytest.raises((TeaError, RuntimeError)) as caught:
-            await run(tea, "demo")
-        assert "this part is broken" in str(caught.value)
-        assert not isinstance(caught.value, TeaError) or isinstance(caught.value, InternalError)
+            await run(opened, "demo")
+    assert "this part is broken" in str(caught.value)
+    assert not isinstance(caught.value, TeaError) or isinstance(caught.value, InternalError)
 
 
+@in_one_loop
 @pytest.mark.parametrize(
     ("question", "form", "answer"),
     [
@@ -142,9 +154,8 @@ async def test_the_demo_fails_clearly_when_a_part_is_broken(
     ],
 )
 async def test_an_answer_has_the_form_that_the_task_asks_for(
-    question: str, form: dict[str, Any], answer: object
+    tea: Platform, question: str, form: dict[str, Any], answer: object
 ) -> None:
-    async with platform() as tea:
-        outcome = await tea.run(question, files=[EXAMPLES / "data/airports.csv"], answer=form)
-        assert (outcome.exit_code, outcome.answer) == (0, answer)
-        assert type(outcome.answer) is type(answer)
+    outcome = await tea.run(question, files=[EXAMPLES / "data/airports.csv"], answer=form)
+    assert (outcome.exit_code, outcome.answer) == (0, answer)
+    assert type(outcome.answer) is type(answer)

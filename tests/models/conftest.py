@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "runtime"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from dialects import DIALECTS, Dialect

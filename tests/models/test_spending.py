@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, said
+from journals import PROMPT, Asks
 from loopback import Loopback, document
 from run_kit import ADDS, home, run, tea
 
@@ -20,22 +21,8 @@ from tea.runtime.budget import Estimate, Purse
 from tea.testing import FunctionModel, platform
 from tea.types import Budget, ModelRequest, ModelResponse, Usage
 
-PROMPT = "---\nname: answers\ndescription: Asks.\n---\n# system\n\nAnswer.\n\n# message\n\nNow.\n"
 CHEAP, DEAR = {"input": 1.0, "output": 1.0}, {"input": 100.0, "output": 1000.0}
 CHAT = DIALECTS["openai_chat"]
-
-
-class Asks(Agent):
-    """Ask as long as it can."""
-
-    async def run(self, ctx: Context, task: Task) -> Result:
-        """Ask up to nine times; say how often it could."""
-        for number in range(9):
-            try:
-                await ctx.ask("answers", {})
-            except BudgetExceeded as error:
-                return Result(answer=number, ok=False, reason=error.problem, exhausted=True)
-        return Result(answer=9)
 
 
 def answering(name: str, prices: dict[str, float] | None) -> FunctionModel:

@@ -1,7 +1,8 @@
 """Policies and transformations: a call is decided by all of its names; none of them leads past the answer."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -56,6 +57,16 @@ class Asked:
         return [tuple(names) for names in said.values()]
 
 
+@asynccontextmanager
+async def transformed(steps: list[tuple[str, str, str]], policy: Asked) -> AsyncGenerator[Platform]:
+    """A platform on which something was transformed, step by step."""
+    async with platform(policy=policy) as stage:
+        await furnish(stage)
+        for how, operand, name in steps:
+            await stage.transform(how, operand, name=name)
+        yield stage
+
+
 async def invoked(stage: Platform, ref: str, arguments: dict[str, Any]) -> Any:
     """Call it from outside of any run."""
     target = Ref.parse(ref)
@@ -83,10 +94,7 @@ def exact(names: list[str]) -> tuple[str, ...]:
 async def test_a_call_under_another_name_is_asked_about_by_each_of_its_names(way: str) -> None:
     steps, acts, names = WAYS[way]
     policy = Asked()
-    async with platform(policy=policy) as stage:
-        await furnish(stage)
-        for how, operand, name in steps:
-            await stage.transform(how, operand, name=name)
+    async with transformed(steps, policy) as stage:
         policy.said()
         assert (await invoked(stage, names[0], GIVEN[acts])).ok
         request = policy.requests[0]
@@ -107,10 +115,7 @@ async def test_a_call_under_another_name_is_asked_about_by_each_of_its_names(way
 async def test_who_denies_what_acts_or_a_name_of_it_denies_the_call(way: str, which: str) -> None:
     steps, acts, names = WAYS[way]
     policy = Asked()
-    async with platform(policy=policy) as stage:
-        await furnish(stage)
-        for how, operand, name in steps:
-            await stage.transform(how, operand, name=name)
+    async with transformed(steps, policy) as stage:
         for denied in [acts] if which == "what acts" else exact(names):
             policy.decision = lambda request, denied=denied: "deny" if request.ref == denied else "allow"
             found = await invoked(stage, names[0], GIVEN[acts])
@@ -133,10 +138,7 @@ async def test_a_person_is_asked_once_and_told_every_name(way: str, which: str) 
     policy = Asked()
     policy.decision = lambda request: "ask" if request.ref in decisive else "allow"
     decisive = (acts,) if which == "what acts" else exact(names)
-    async with platform(policy=policy) as stage:
-        await furnish(stage)
-        for how, operand, name in steps:
-            await stage.transform(how, operand, name=name)
+    async with transformed(steps, policy) as stage:
         with pytest.raises(ApprovalNeeded) as waiting:
             await called(stage, call_of(names[0], GIVEN[acts]))
         assert all(name in waiting.value.problem for name in (acts, *exact(names)))
@@ -194,10 +196,7 @@ async def test_a_persons_words_stand_in_for_what_acts(way: str) -> None:
     steps, acts, names = WAYS.get(way, ([], RUN, [RUN]))
     policy = Asked()
     policy.decision = lambda request: "ask" if request.ref == acts else "allow"
-    async with platform(policy=policy) as stage:
-        await furnish(stage)
-        for how, operand, name in steps:
-            await stage.transform(how, operand, name=name)
+    async with transformed(steps, policy) as stage:
         with pytest.raises(ApprovalNeeded) as waiting:
             await called(stage, call_of(names[0], GIVEN[acts]))
         outcome = await stage.resume("last", answers={key_of(waiting.value): "my words"})

@@ -1,11 +1,20 @@
 """What the tests of runs share: small agents, and ways to look into and alter a journal."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tea import Agent, BudgetExceeded, Context, Result, Task
+from tea.runtime.outcome import Outcome
+from tea.runtime.platform import Platform
+from tea.runtime.recorder import Event
 from tea.store.journal import FileJournals
+
+LATER = "2999-01-01T00:00:00.000Z"
 
 COUNT = '''
 from tea import Environment, action
@@ -128,3 +137,35 @@ def rewrite(home: Path, run: str, change: Callable[[list[dict[str, Any]]], list[
     with store.create(other) as writer:
         writer.append(change(kept))
     return other
+
+
+class Asks(Agent):
+    """Ask as long as it can."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask up to nine times; say what is known so far."""
+        for number in range(9):
+            try:
+                await ctx.ask("answers", {})
+            except BudgetExceeded as error:
+                return Result(answer=f"{number} answers", ok=False, reason=error.problem, exhausted=True)
+        return Result(answer="all")
+
+
+async def resumed_late(tea: Platform, task: str, **options: Any) -> tuple[str, Outcome]:
+    """Call a run off while it sleeps, let years pass, and let it go on; return the run that went on, and its end."""
+    asleep = asyncio.Event()
+
+    def watch(event: Event) -> None:
+        if event.kind == "start" and event.data["kind"] == "sleep":
+            asleep.set()
+
+    running = asyncio.ensure_future(tea.run(task, watch=watch, **options))
+    await asleep.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    run = rewrite(tea.home, tea.tracer.find("last"), lambda kept: [*kept[:-1], {**kept[-1], "time": LATER}])
+    (tea.home / "traces" / run / "workspace").mkdir()
+    async with asyncio.timeout(30):
+        return run, await tea.resume(run)

@@ -5,17 +5,15 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import PROMPT, rewrite
+from journals import PROMPT, resumed_late
 
 from tea import Agent, Context, Result, Task, TeaError
 from tea.errors import BadInput, BudgetExceeded
 from tea.managers.model_config import ModelConfig
 from tea.runtime.budget import Estimate, Purse, Reservation, Tries, check_price
-from tea.runtime.recorder import Event
 from tea.testing import FunctionModel, platform
 from tea.types import Budget, Evidence, ModelRequest, ModelResponse, Usage
 
-LATER = "2999-01-01T00:00:00.000Z"
 PRICES = {"input": 10.0, "output": 30.0}
 
 
@@ -172,23 +170,9 @@ class Naps(Agent):
 
 
 async def test_a_resumed_run_does_not_get_its_seconds_again() -> None:
-    asleep = asyncio.Event()
-
-    def watch(event: Event) -> None:
-        if event.kind == "start" and event.data["kind"] == "sleep":
-            asleep.set()
-
     async with platform() as tea:
         await tea.acp.register(Naps)
-        running = asyncio.ensure_future(tea.run("x", agent="naps", budget={"seconds": 600}, watch=watch))
-        await asleep.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        run = rewrite(tea.home, tea.tracer.find("last"), lambda kept: [*kept[:-1], {**kept[-1], "time": LATER}])
-        (tea.home / "traces" / run / "workspace").mkdir()
-        async with asyncio.timeout(30):
-            outcome = await tea.resume(run)
+        run, outcome = await resumed_late(tea, "x", agent="naps", budget={"seconds": 600})
         assert (outcome.exit_code, outcome.reason) == (5, "The budget of 600 seconds is used up.")
         assert [record.kind for record in tea.tracer.records(run)].count("resumed") == 1
         assert (await tea.replay(run)).to_json() == outcome.to_json()

@@ -6,17 +6,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import PROMPT, rewrite
+from journals import PROMPT, Asks, resumed_late
 from loop_kit import Stage, done, observations, step, sum_of, told
 
 from tea import Agent, Budget, BudgetExceeded, Context, Result, Task
 from tea.managers.model_config import ModelConfig
 from tea.runtime.budget import Estimate, Purse, Purses, Reservation
-from tea.runtime.recorder import Event
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest, ModelResponse, Usage
 
-LATER = "2999-01-01T00:00:00.000Z"
 PRICES = {"input": 10.0, "output": 30.0}
 
 
@@ -80,19 +78,6 @@ class Gives(Agent):
         last = (await ctx.ask("answers", {})).text
         left = await ctx.remaining()
         return Result(answer=[response.result.answer, response.result.reason, last, left["steps"]])
-
-
-class Asks(Agent):
-    """Ask as long as it can."""
-
-    async def run(self, ctx: Context, task: Task) -> Result:
-        """Ask up to nine times; say what is known so far."""
-        for number in range(9):
-            try:
-                await ctx.ask("answers", {})
-            except BudgetExceeded as error:
-                return Result(answer=f"{number} answers", ok=False, reason=error.problem, exhausted=True)
-        return Result(answer="all")
 
 
 async def test_a_delegation_ends_with_its_own_budget_and_the_rest_goes_on() -> None:
@@ -170,24 +155,10 @@ async def test_when_the_seconds_of_a_delegation_end_its_best_answer_is_taken() -
 
 
 async def test_a_resumed_delegation_does_not_get_its_seconds_again() -> None:
-    asleep = asyncio.Event()
-
-    def watch(event: Event) -> None:
-        if event.kind == "start" and event.data["kind"] == "sleep":
-            asleep.set()
-
     async with platform() as tea:
         for one in (Waits, Dozes):
             await tea.acp.register(one)
-        running = asyncio.ensure_future(tea.run("600", agent="waits", watch=watch))
-        await asleep.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        run = rewrite(tea.home, tea.tracer.find("last"), lambda kept: [*kept[:-1], {**kept[-1], "time": LATER}])
-        (tea.home / "traces" / run / "workspace").mkdir()
-        async with asyncio.timeout(30):
-            outcome = await tea.resume(run)
+        run, outcome = await resumed_late(tea, "600", agent="waits")
         assert outcome.answer == ["so far", "The delegation's budget of 600 seconds is used up.", True]
         assert (await tea.replay(run)).to_json() == outcome.to_json()
 

@@ -41,6 +41,18 @@ async def stage() -> AsyncIterator[Platform]:
         yield made
 
 
+@pytest.fixture
+async def waiting(tmp_path: Path) -> AsyncIterator[tuple[Platform, str]]:
+    """A platform whose last run waits for a person's consent to a call, and the key of that call."""
+    async with Platform(tmp_path / "home", policy=AskBeforeSending(), state=tmp_path / "state") as stage:
+        for source in (DOUBLE, SEND):
+            await stage.tcp.register(source)
+        await stage.acp.register(SENDER)
+        with pytest.raises(ApprovalNeeded) as asked:
+            await stage.run("hello", agent="sender")
+        yield stage, asked.value.fix.split("--answer ")[1].split("=")[0]
+
+
 def tree(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")} if folder.exists() else set()
 
@@ -95,38 +107,28 @@ async def test_a_pinned_source_edited_by_hand_is_a_divergence(stage: Platform) -
         await stage.replay(outcome.run)
 
 
-async def test_a_call_that_needs_consent_waits_and_goes_on(tmp_path: Path) -> None:
-    async with Platform(tmp_path / "home", policy=AskBeforeSending(), state=tmp_path / "state") as stage:
-        for source in (DOUBLE, SEND):
-            await stage.tcp.register(source)
-        await stage.acp.register(SENDER)
-        with pytest.raises(ApprovalNeeded) as waiting:
-            await stage.run("hello", agent="sender")
-        run = stage.tracer.find("last")
-        key = waiting.value.fix.split("--answer ")[1].split("=")[0]
-        sent = stage.home / "traces" / run / "workspace" / "sent.txt"
-        assert not sent.exists()
-        with pytest.raises(ApprovalNeeded):
-            await stage.resume(run)
-        outcome = await stage.resume(run, answers={key: "allow"})
-        assert outcome.answer == "hello"
-        assert sent.read_text() == "hello"
-        assert (await stage.replay(run)).ok
-        with pytest.raises(BadInput, match="has ended"):
-            await stage.resume(run)
+async def test_a_call_that_needs_consent_waits_and_goes_on(waiting: tuple[Platform, str]) -> None:
+    stage, key = waiting
+    run = stage.tracer.find("last")
+    sent = stage.home / "traces" / run / "workspace" / "sent.txt"
+    assert not sent.exists()
+    with pytest.raises(ApprovalNeeded):
+        await stage.resume(run)
+    outcome = await stage.resume(run, answers={key: "allow"})
+    assert outcome.answer == "hello"
+    assert sent.read_text() == "hello"
+    assert (await stage.replay(run)).ok
+    with pytest.raises(BadInput, match="has ended"):
+        await stage.resume(run)
 
 
 @pytest.mark.parametrize(("answer", "ok", "text"), [("deny", False, "None"), ("in my words", True, "in my words")])
-async def test_a_person_may_say_no_or_answer_instead(tmp_path: Path, answer: str, ok: bool, text: str) -> None:
-    async with Platform(tmp_path / "home", policy=AskBeforeSending(), state=tmp_path / "state") as stage:
-        for source in (DOUBLE, SEND):
-            await stage.tcp.register(source)
-        await stage.acp.register(SENDER)
-        with pytest.raises(ApprovalNeeded) as waiting:
-            await stage.run("hello", agent="sender")
-        key = waiting.value.fix.split("--answer ")[1].split("=")[0]
-        outcome = await stage.resume("last", answers={key: answer})
-        assert (outcome.ok, outcome.answer) == (ok, text)
+async def test_a_person_may_say_no_or_answer_instead(
+    waiting: tuple[Platform, str], answer: str, ok: bool, text: str
+) -> None:
+    stage, key = waiting
+    outcome = await stage.resume("last", answers={key: answer})
+    assert (outcome.ok, outcome.answer) == (ok, text)
 
 
 async def test_resume_repeats_no_recorded_effect_and_asks_about_an_uncertain_one(stage: Platform) -> None:

@@ -264,11 +264,14 @@ MOVES = st.sampled_from(["advance", "hide", "add", "drop", "lose", "copy"])
 CHANGES = st.sampled_from(["advance", "hide", "add", "spoil head", "spoil version", "mend", "drop", "lose", "copy"])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    changes=st.lists(st.tuples(CHANGES, st.sampled_from(NAMES)), min_size=1, max_size=12),
-    ahead=st.sampled_from([0, 10**10]),
-)
+def after_any(changes: st.SearchStrategy[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Ask for what must hold after a dozen of these changes, where the clock is right and where it is ahead."""
+    several = st.lists(st.tuples(changes, st.sampled_from(NAMES)), min_size=1, max_size=12)
+    some = settings(max_examples=25, deadline=None)
+    return lambda test: some(given(changes=several, ahead=st.sampled_from([0, 10**10]))(test))
+
+
+@after_any(CHANGES)
 def test_it_shows_what_reading_everything_shows(
     changes: list[tuple[str, str]], ahead: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -283,11 +286,7 @@ def test_it_shows_what_reading_everything_shows(
     assert json.loads(json.dumps(house.look(mine))) == json.loads(json.dumps(house.plain()))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    changes=st.lists(st.tuples(MOVES, st.sampled_from(NAMES)), min_size=1, max_size=12),
-    ahead=st.sampled_from([0, 10**10]),
-)
+@after_any(MOVES)
 def test_a_look_at_pointers_shows_every_move(
     changes: list[tuple[str, str]], ahead: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

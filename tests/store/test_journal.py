@@ -398,16 +398,21 @@ async def test_what_is_appended_during_a_sync_needs_the_next_one(journals: FileJ
         assert disk.writes == 2
 
 
+async def called_off(writer: FileJournalWriter, disk: Disk) -> None:
+    """Cancel a sync while the disk is at it; the disk ends its work later."""
+    disk.go.clear()
+    syncing = asyncio.ensure_future(writer.sync())
+    await asyncio.to_thread(disk.begun.wait)
+    syncing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await syncing
+    disk.go.set()
+
+
 async def test_cancelling_a_sync_leaves_the_writer_usable(journals: FileJournals, disk: Disk) -> None:
     with journals.create("run") as writer:
         writer.append(RECORDS[:1])
-        disk.go.clear()
-        syncing = asyncio.ensure_future(writer.sync())
-        await asyncio.to_thread(disk.begun.wait)
-        syncing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await syncing
-        disk.go.set()
+        await called_off(writer, disk)
         writer.append(RECORDS[1:])
         await writer.sync()
     assert plain(journals) == RECORDS
@@ -422,13 +427,7 @@ async def test_a_sync_that_fails_after_it_was_cancelled_gives_the_writer_up_and_
     disk.error = OSError(5, "Input/output error")
     with journals.create("run") as writer:
         writer.append(RECORDS)
-        disk.go.clear()
-        syncing = asyncio.ensure_future(writer.sync())
-        await asyncio.to_thread(disk.begun.wait)
-        syncing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await syncing
-        disk.go.set()
+        await called_off(writer, disk)
         await loop.shutdown_default_executor()
         with pytest.raises(StorageError, match="did not confirm"):
             writer.append(RECORDS)

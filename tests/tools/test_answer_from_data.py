@@ -1,17 +1,13 @@
 """Questions in words over small tables, each answered right or not at all."""
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-import pytest_asyncio
-
-from tea.protocols.tcp import TCPServer
-from tea.testing import platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+Solve = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
 MOST_STEPS = 8
 PLANETS = """Planet;Type;Diameter (km);Mass (10^24 kg);Moons;Distance from Sun (million km);Has rings;Discovered
@@ -114,32 +110,6 @@ FILES = {
     "race.csv": RACE,
     "museum.md": MUSEUM,
 }
-
-
-async def solve(tools: TCPServer, task: str, files: list[str], answer: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Work on a task as an agent would, with the solver and its tools; return the arguments of `done`."""
-    history: list[dict[str, Any]] = []
-    for number in range(1, MOST_STEPS):
-        arguments = {"task": task, "files": files, "history": history, "answer": answer}
-        step = (await tools.invoke("answer_from_data", arguments)).unwrap()
-        calls = step["calls"]
-        if calls[0]["name"] == "done":
-            return calls[0]["arguments"] | {"history": history}
-        responses = await asyncio.gather(*(tools.invoke(call["name"], call["arguments"]) for call in calls))
-        results = [{"ok": got.ok, "value": got.value, "error": got.error and dict(got.error)} for got in responses]
-        history.append({"step": number, "calls": [call | got for call, got in zip(calls, results, strict=True)]})
-    raise AssertionError("the solver does not come to an end")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TCPServer]:
-    folder = tmp_path_factory.mktemp("tables")
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        async with platform() as tea:
-            yield tea.tcp
 
 
 ANSWERS = [
@@ -260,8 +230,8 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("files", "question", "expected"), ANSWERS)
-async def test_a_question_is_answered(tools: TCPServer, files: str, question: str, expected: str) -> None:
-    done = await solve(tools, question, [name for name in files.split(",") if name])
+async def test_a_question_is_answered(solve: Solve, files: str, question: str, expected: str) -> None:
+    done = await solve(question, [name for name in files.split(",") if name])
     assert (done["success"], done["answer"]) == (True, expected), done["reason"]
 
 
@@ -296,19 +266,19 @@ UNANSWERABLE = [
 
 
 @pytest.mark.parametrize(("files", "question"), UNANSWERABLE)
-async def test_what_the_files_do_not_tell_is_not_answered(tools: TCPServer, files: str, question: str) -> None:
-    done = await solve(tools, question, [name for name in files.split(",") if name])
+async def test_what_the_files_do_not_tell_is_not_answered(solve: Solve, files: str, question: str) -> None:
+    done = await solve(question, [name for name in files.split(",") if name])
     assert (done["success"], done["answer"]) == (False, "")
     assert done["reason"]
 
 
-async def test_an_answer_says_where_it_comes_from(tools: TCPServer) -> None:
-    done = await solve(tools, "What is the capital of Chad?", ["countries.csv"])
+async def test_an_answer_says_where_it_comes_from(solve: Solve) -> None:
+    done = await solve("What is the capital of Chad?", ["countries.csv"])
     (evidence,) = done["evidence"]
     assert evidence["source"] == "countries.csv"
     assert evidence["detail"].startswith("SQL SELECT")
     assert evidence["quote"] == "N'Djamena"
-    text = await solve(tools, "When did the Harbour Museum open?", ["museum.md"])
+    text = await solve("When did the Harbour Museum open?", ["museum.md"])
     assert text["evidence"][0]["detail"] == "line 3"
 
 
@@ -327,33 +297,33 @@ async def test_an_answer_says_where_it_comes_from(tools: TCPServer) -> None:
     ],
 )
 async def test_an_answer_has_the_wanted_type(
-    tools: TCPServer, schema: dict[str, Any], question: str, expected: Any
+    solve: Solve, schema: dict[str, Any], question: str, expected: Any
 ) -> None:
-    done = await solve(tools, question, ["planets.csv"], schema)
+    done = await solve(question, ["planets.csv"], schema)
     assert done["answer"] == expected
 
 
-async def test_a_number_is_taken_out_of_a_passage_only_where_it_is_the_only_one(tools: TCPServer) -> None:
-    one = await solve(tools, "When did the Harbour Museum open?", ["museum.md"], {"type": "integer"})
-    two = await solve(tools, "How much do tickets cost?", ["museum.md"], {"type": "integer"})
+async def test_a_number_is_taken_out_of_a_passage_only_where_it_is_the_only_one(solve: Solve) -> None:
+    one = await solve("When did the Harbour Museum open?", ["museum.md"], {"type": "integer"})
+    two = await solve("How much do tickets cost?", ["museum.md"], {"type": "integer"})
     assert (one["answer"], two["success"]) == (1932, False)
 
 
-async def test_the_things_that_a_cell_lists_become_a_list(tools: TCPServer) -> None:
+async def test_the_things_that_a_cell_lists_become_a_list(solve: Solve) -> None:
     question, wanted = "What are the languages of Switzerland?", {"type": "array", "items": {"type": "string"}}
-    done = await solve(tools, question, ["countries.csv"], wanted)
+    done = await solve(question, ["countries.csv"], wanted)
     assert done["answer"] == ["German", "French", "Italian"]
 
 
-async def test_every_look_at_the_data_is_a_call(tools: TCPServer) -> None:
-    done = await solve(tools, "How many planets have rings?", ["planets.csv"])
+async def test_every_look_at_the_data_is_a_call(solve: Solve) -> None:
+    done = await solve("How many planets have rings?", ["planets.csv"])
     calls = [call for step in done["history"] for call in step["calls"]]
     assert {call["name"] for call in calls} == {"table_query"}
     given = dict.fromkeys(tuple(sorted(call["arguments"])) for call in calls)
     assert list(given) == [("files",), ("files", "find"), ("files", "limit", "sql")]
 
 
-async def test_a_missing_file_ends_the_work_with_its_problem(tools: TCPServer) -> None:
-    done = await solve(tools, "How many rows are there?", ["nowhere.csv"])
+async def test_a_missing_file_ends_the_work_with_its_problem(solve: Solve) -> None:
+    done = await solve("How many rows are there?", ["nowhere.csv"])
     assert done["success"] is False
     assert "nowhere.csv" in done["reason"]

@@ -1,16 +1,13 @@
 """The solver's own parsing: it never fails, and it does not change what it does not know."""
 
 import re
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tea.protocols.tcp import TCPServer
-from tea.testing import platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -34,12 +31,6 @@ VOCABULARY = """
 what which how many is the of age pets pet name Rex Tom oldest average most more than 3 5 or and in with not , ?
 """
 WORDS = st.sampled_from(VOCABULARY.split())
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tools() -> AsyncIterator[TCPServer]:
-    async with platform() as tea:
-        yield tea.tcp
 
 
 async def next_calls(tools: TCPServer, task: str) -> list[dict[str, Any]]:

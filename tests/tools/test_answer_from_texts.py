@@ -1,16 +1,13 @@
 """Questions in words over small texts, each answered with the passage that tells, or not at all."""
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-import pytest_asyncio
-
-from tea.protocols.tcp import TCPServer
-from tea.testing import platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Solve = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
 MOST_STEPS = 4
 MILL = """The Orrin Mill
@@ -38,31 +35,6 @@ Last inspection: 2023-04-18
 FILES = {"mill.txt": MILL, "pump.md": PUMP}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TCPServer]:
-    folder = tmp_path_factory.mktemp("texts")
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        async with platform() as tea:
-            yield tea.tcp
-
-
-async def solve(tools: TCPServer, task: str, file: str, answer: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Work on a task as an agent would; return the arguments of `done`."""
-    history: list[dict[str, Any]] = []
-    for number in range(1, MOST_STEPS):
-        arguments = {"task": task, "files": [file], "history": history, "answer": answer}
-        calls = (await tools.invoke("answer_from_data", arguments)).unwrap()["calls"]
-        if calls[0]["name"] == "done":
-            return dict(calls[0]["arguments"])
-        responses = await asyncio.gather(*(tools.invoke(call["name"], call["arguments"]) for call in calls))
-        results = [{"ok": got.ok, "value": got.value, "error": got.error and dict(got.error)} for got in responses]
-        history.append({"step": number, "calls": [call | got for call, got in zip(calls, results, strict=True)]})
-    raise AssertionError("the solver does not come to an end")
-
-
 @pytest.mark.parametrize(
     ("file", "question", "part"),
     [
@@ -83,9 +55,9 @@ async def solve(tools: TCPServer, task: str, file: str, answer: dict[str, Any] |
     ],
 )
 async def test_other_words_than_those_of_the_text_find_the_passage(
-    tools: TCPServer, file: str, question: str, part: str
+    solve: Solve, file: str, question: str, part: str
 ) -> None:
-    done = await solve(tools, question, file)
+    done = await solve(question, [file])
     assert part in done["answer"], done["reason"]
     assert done["evidence"][0]["source"] == file
 
@@ -104,12 +76,12 @@ async def test_other_words_than_those_of_the_text_find_the_passage(
         ("pump.md", "Which valve is broken?"),
     ],
 )
-async def test_what_is_said_of_something_else_is_no_answer(tools: TCPServer, file: str, question: str) -> None:
-    done = await solve(tools, question, file)
+async def test_what_is_said_of_something_else_is_no_answer(solve: Solve, file: str, question: str) -> None:
+    done = await solve(question, [file])
     assert (done["success"], done["answer"]) == (False, "")
 
 
-async def test_yes_or_no_is_a_truth_where_one_is_wanted(tools: TCPServer) -> None:
+async def test_yes_or_no_is_a_truth_where_one_is_wanted(solve: Solve) -> None:
     wanted = {"type": "boolean"}
-    assert (await solve(tools, "Can the filter be washed in the dishwasher?", "pump.md", wanted))["answer"] is True
-    assert (await solve(tools, "May visitors touch the stones?", "mill.txt", wanted))["answer"] is False
+    assert (await solve("Can the filter be washed in the dishwasher?", ["pump.md"], wanted))["answer"] is True
+    assert (await solve("May visitors touch the stones?", ["mill.txt"], wanted))["answer"] is False

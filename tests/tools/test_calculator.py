@@ -1,23 +1,14 @@
 """Arithmetic that is exact, bounded, and nothing but arithmetic."""
 
 import math
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tea.protocols.tcp import TCPServer
-from tea.testing import platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tools() -> AsyncIterator[TCPServer]:
-    async with platform() as tea:
-        yield tea.tcp
 
 
 @pytest.mark.parametrize(

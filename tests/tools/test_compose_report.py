@@ -1,27 +1,24 @@
 """The reporter's solver."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from tea.testing import platform
+from tea.protocols.tcp import TCPServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Compose = Callable[..., Coroutine[Any, Any, dict[str, str]]]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def compose() -> AsyncIterator[Compose]:
-    async with platform() as tea:
+@pytest.fixture(scope="module")
+def compose(tools: TCPServer) -> Compose:
+    async def compose(task: str, **more: Any) -> dict[str, str]:
+        return (await tools.invoke("compose_report", {"task": task, **more})).unwrap()
 
-        async def compose(task: str, **more: Any) -> dict[str, str]:
-            return (await tea.tcp.invoke("compose_report", {"task": task, **more})).unwrap()
-
-        yield compose
+    return compose
 
 
 def fenced(facts: Any) -> str:

@@ -1,20 +1,10 @@
 """The tool that ends a task."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from tea.runtime.platform import Platform
-from tea.testing import platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tea() -> AsyncIterator[Platform]:
-    async with platform() as tea:
-        yield tea
 
 
 async def test_done_gives_back_what_it_was_told_with_defaults(tea: Platform) -> None:

@@ -1,28 +1,25 @@
 """The planner's solver: what it makes of a task, and of what was seen so far."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tea.testing import platform
+from tea.protocols.tcp import TCPServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Next = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def next_step() -> AsyncIterator[Next]:
-    async with platform() as tea:
+@pytest.fixture(scope="module")
+def next_step(tools: TCPServer) -> Next:
+    async def next_step(task: str, **known: Any) -> dict[str, Any]:
+        return (await tools.invoke("plan_offline", {"task": task, **known})).unwrap()
 
-        async def next_step(task: str, **known: Any) -> dict[str, Any]:
-            return (await tea.tcp.invoke("plan_offline", {"task": task, **known})).unwrap()
-
-        yield next_step
+    return next_step
 
 
 def seen(*calls: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,10 @@
 """Lines of texts, and the passages that fit a question."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from tea.protocols.tcp import TCPServer
-from tea.testing import platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -19,12 +16,6 @@ tall. Nobody has lived there since 1962.
 - The lamp uses 1,000 watts.
 - Tours start at noon.
 """
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tools() -> AsyncIterator[TCPServer]:
-    async with platform() as tea:
-        yield tea.tcp
 
 
 @pytest.fixture(autouse=True)

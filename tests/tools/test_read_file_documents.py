@@ -1,24 +1,15 @@
 """Documents made by the libraries that people's programs use, read back as lines and passages."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tea import require_extra
 from tea.protocols.tcp import TCPServer
-from tea.testing import platform
 
 pytest.importorskip("pypdf", reason="the extra documents is not installed")
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tools() -> AsyncIterator[TCPServer]:
-    async with platform() as tea:
-        yield tea.tcp
 
 
 @pytest.fixture(autouse=True)

@@ -3,29 +3,21 @@
 import csv
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from tea.protocols.tcp import TCPServer
-from tea.testing import platform
 from tea.types import ToolResponse
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tools() -> AsyncIterator[TCPServer]:
-    async with platform() as tea:
-        yield tea.tcp
 
 
 @pytest.fixture

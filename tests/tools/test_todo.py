@@ -1,28 +1,20 @@
 """The plan in todo.md."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tea.runtime.platform import Platform
-from tea.testing import platform
 from tea.types import ToolResponse
 
 Todo = Callable[..., Coroutine[Any, Any, ToolResponse]]
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tea() -> AsyncIterator[Platform]:
-    async with platform() as tea:
-        yield tea
 
 
 @pytest.fixture
