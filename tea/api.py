@@ -19,7 +19,7 @@ async def run(
     *,
     files: Sequence[str | Path] = (),
     home: str | Path | None = None,
-    model: Adapter | None = None,
+    model: Adapter | str | None = None,
     **options: Any,
 ) -> Outcome:
     """Run a task once and return its outcome: `answer`, `cost`, `trace`, `report`.
@@ -28,7 +28,7 @@ async def run(
         task: Words, or the JSON object of a task file; its files are relative to the current folder.
         files: Further files it may use.
         home: Folder of `registry/` and `traces/`; see `tea.Platform`.
-        model: Answers in place of the configured models.
+        model: Name of a configured model, as in a task file; or what answers in place of the configured models.
         **options: Further keys of the task file, for example `budget={"steps": 5}`.
 
     Raises:
@@ -36,8 +36,9 @@ async def run(
     """
     from tea.runtime.platform import Platform
 
-    async with Platform(home, model=model) as platform:
-        return await platform.run(task, files=files, **options)
+    adapter, named = _told(model)
+    async with Platform(home, model=adapter) as platform:
+        return await platform.run(task, files=files, **named, **options)
 
 
 async def stream(
@@ -45,7 +46,7 @@ async def stream(
     *,
     files: Sequence[str | Path] = (),
     home: str | Path | None = None,
-    model: Adapter | None = None,
+    model: Adapter | str | None = None,
     **options: Any,
 ) -> AsyncGenerator[Event | Outcome]:
     """Run a task and yield its events as they happen, its outcome last.
@@ -59,9 +60,15 @@ async def stream(
     """
     from tea.runtime.platform import Platform
 
+    adapter, named = _told(model)
     async with (
-        Platform(home, model=model) as platform,
-        aclosing(platform.stream(task, files=files, **options)) as events,
+        Platform(home, model=adapter) as platform,
+        aclosing(platform.stream(task, files=files, **named, **options)) as events,
     ):
         async for event in events:
             yield event
+
+
+def _told(model: Adapter | str | None) -> tuple[Adapter | None, dict[str, str]]:
+    """Return what answers, if that is given, and the key of the task file, if a name is."""
+    return (None, {"model": model}) if isinstance(model, str) else (model, {})

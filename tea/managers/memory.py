@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from tea.errors import BadArguments, TeaError
+from tea.errors import BadArguments
 from tea.managers.state import Choose, States, session_of
 from tea.refs import NAME
 from tea.store.events import EventStore
@@ -96,11 +96,8 @@ class MemoryManager:
             await asyncio.to_thread(self._events.append, scope.session, key, event, synced=synced)
 
     def at_once(self, scope: Scope, kind: str, data: JsonObject, key: str) -> bool:
-        """Do what `record` does without `synced`, if that takes no time and nothing is wrong; tell whether it did."""
-        try:
-            return self._events.at_once(scope.session, key, _event(scope, kind, data, key))
-        except TeaError:
-            return False
+        """Do what `record` does without `synced`, if that takes no time; tell whether it did."""
+        return self._events.at_once(scope.session, key, _event(scope, kind, data, key))
 
     async def sync(self, session: str) -> None:
         """Make all that was recorded of a session here survive a loss of power.

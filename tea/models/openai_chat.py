@@ -108,6 +108,7 @@ class OpenAIChat:
         choice = next(iter(members(document, "choices")), None)
         if choice is None:
             raise Fault(_error_of(document) or "the answer has no choice", again=True)
+        _check_ended(choice)
         said = member(choice, "message")
         wishes = Wishes()
         for call in members(said, "tool_calls"):
@@ -162,6 +163,7 @@ class ChatAssembly:
                 self._document[name] = chunk[name]
         deltas: list[Delta] = []
         for choice in members(chunk, "choices"):
+            _check_ended(choice)
             self._finish = choice.get("finish_reason") or self._finish
             deltas += self._delta(member(choice, "delta"))
         return deltas
@@ -205,6 +207,12 @@ class ChatAssembly:
             call = self._places[index] = {"id": id, "function": {"name": "", "arguments": ""}}
             self._calls.append(call)
         return call
+
+
+def _check_ended(choice: JsonObject) -> None:
+    """Refuse a choice that broke off: routers say so in its place, where the answer had begun."""
+    if choice.get("finish_reason") == "error" or choice.get("error"):
+        raise Fault(_error_of(choice) or "the answer broke off with an error", again=True)
 
 
 def _newer(base_url: str | None) -> bool:

@@ -95,8 +95,8 @@ class Gate:
             perform: Does the work, outside of the program's branches, when the outcome is not in the journal. It
                 gets the key. A call that the program gave up on is cancelled, and cleans up while the program goes
                 on. Raising `ApprovalNeeded` records no outcome and ends the run, to be resumed.
-            at_once: Tried before `perform`, without a task: does the work if that takes no time and cannot fail, and
-                tells whether it did; the outcome is null.
+            at_once: Tried before `perform`, without a task: does the work if that takes no time, and tells whether it
+                did; the outcome is null.
 
         Raises:
             TeaError: What `perform` raised; any other exception is an `InternalError`. `NotLocked` ends the run.

@@ -104,10 +104,20 @@ class Called:
 
     def __call__(self, pending: Pending) -> Callable[[], object]:
         """Start it and return what calls it off."""
-        if self._at_once is not None and self._at_once(pending.key):
-            self._performs.ended(Entry(event="done", key=pending.key))
+        if self._at_once is not None and (ended := _ended(pending.key, self._what, self._at_once)) is not None:
+            self._performs.ended(ended)
             return _nothing
         return self._performs.start(pending.key, self._what, self._perform, self._context)
+
+
+def _ended(key: str, what: str, at_once: AtOnce) -> Entry | None:
+    """Try a call that may end at once; its failures are outcomes, as of any other."""
+    try:
+        return Entry(event="done", key=key) if at_once(key) else None
+    except TeaError as error:
+        return _failure(key, error)
+    except Exception as error:
+        return _failure(key, _defect(what, error))
 
 
 def _nothing() -> None:

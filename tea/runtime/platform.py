@@ -85,6 +85,9 @@ class Platform:
         state: str | Path | None = None,
         person: Person | None = None,
     ) -> None:
+        if isinstance(model, str):
+            problem = f"The model {model[:80]!r} is a name, and a platform is given what answers itself."
+            raise BadInput(problem, fix="name it where a task is run: `platform.run(task, model=...)`.")
         self.home = find_home(home)
         self.settings: Settings = read_settings(self.home)
         self.trust = Trust(Path(state) if state else None)

@@ -209,6 +209,22 @@ async def test_a_server_that_is_not_there_is_one_clear_error(dialect: Dialect) -
     await one.model.close()
 
 
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_choice_that_broke_off_is_asked_again_and_no_answer(stream: bool) -> None:
+    chat = DIALECTS["openai_chat"]
+    half = {"index": 0, "finish_reason": "error", "error": {"code": 502, "message": "upstream died"}}
+    broken: Any = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+    if stream:
+        chunk = {**broken, "object": "chat.completion.chunk", "choices": [{**half, "delta": {"content": "HALF"}}]}
+        reply = sse([("", json.dumps(chunk)), ("", "[DONE]")])
+    else:
+        reply = document({**broken, "choices": [{**half, "message": {"role": "assistant", "content": "HALF"}}]})
+    async with asking(chat, reply, (streamed if stream else said)(chat, HI)) as (one, _):
+        found = await one.ask(HELLO, stream=stream)
+    assert found.text == "hello"
+    assert ["upstream died" in one.problem for one in found.attempts] == [True]
+
+
 async def test_a_server_that_hangs_up_is_said_to_have_done_so(dialect: Dialect) -> None:
     hung = Reply(then="hang up")
     async with asking(dialect, said(dialect, HI), hung, hung, limits={"attempts": 1}) as (one, _):

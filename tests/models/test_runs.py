@@ -16,6 +16,9 @@ from dialects import DIALECTS, Dialect, Say, said, streamed
 from loopback import Asked, Loopback, Reply, document
 from run_kit import ADDS, ENDS, SECRET, home, record, replayed, run, started, tea
 
+from tea import run as short_run
+from tea.errors import BadInput, ProviderError
+from tea.runtime.platform import Platform
 from tea.runtime.recorder import Event
 
 TOKENS = {"input": 8000, "cached": 0, "output": 2000, "thought": 0}
@@ -47,6 +50,19 @@ async def test_the_planner_works_over_each_format_and_its_run_replays_identicall
     assert {event.agent for event in heard if event.kind == "delta"} == {"planner"}
     assert SECRET not in everything_written(tmp_path)
     assert '"delta"' not in (outcome.trace / "journal.jsonl").read_text()
+
+
+async def test_a_run_from_python_names_its_model(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(said(chat, ADDS), said(chat, ENDS)).open() as server:
+        text = home(tmp_path, chat, server.url, capabilities=["schema"]).joinpath("tea.toml").read_text()
+        (tmp_path / "tea.toml").write_text(text.replace('model = "fake"', "", 1))
+        outcome = await short_run("What is 6 * 7?", home=tmp_path, model="fake")
+        assert (outcome.answer, len(server.asked)) == ("42", 2)
+    with pytest.raises(ProviderError, match="No model is configured as 'fape'"):
+        await short_run("What is 6 * 7?", home=tmp_path, model="fape")
+    with pytest.raises(BadInput, match=r"is a name.*platform\.run\(task, model="):
+        Platform(tmp_path, model="fake")  # pyright: ignore[reportArgumentType]
 
 
 async def test_one_address_is_all_that_a_server_of_ones_own_needs(tmp_path: Path) -> None:
