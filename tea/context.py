@@ -134,7 +134,7 @@ class Caller:
             query: What is wished for.
             k: How many at most, from 1 to 1,000.
             route: Prefer the best toolkits of the best categories.
-            among: Only these names.
+            among: Only these names; `*` stands for all that `list` returns.
 
         Raises:
             BadInput: The query holds no word, or `k` is out of range.

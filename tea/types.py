@@ -15,6 +15,7 @@ JsonSchema: TypeAlias = dict[str, Any]
 
 Effects = Literal["reads", "writes", "external", "irreversible"]
 State = Literal["active", "deprecated", "archived"]
+EVERY = "*"  # among the names of tools: all that are active and trusted
 
 
 _new = object.__new__
@@ -62,7 +63,8 @@ class Task(Record):
         text: The task in words.
         files: Names of files inside the run's workspace.
         answer: JSON Schema of the wanted answer, or None for text.
-        tools: Names of the only tools it may use, or None for the agent's own set.
+        tools: Names of the only tools it may use, or None for the agent's own set; with `*`, all that are active and
+            trusted, beside these and the agent's own.
         budget: What it may use of what is left to whoever gives it away, or None for all of that.
     """
 

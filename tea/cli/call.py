@@ -19,11 +19,14 @@ async def call(
     ref: RefArgument,
     words: Annotated[list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Arguments by name.")] = None,
     arguments: Annotated[str | None, typer.Option("--args", help="All arguments as one JSON object.")] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="The session whose environments and state it uses; else a new one.")
+    ] = None,
 ) -> int:
     """Call one operation of a component, REF#OP.
 
     A tool's operation is `call`, an agent's `run`, an environment's its actions. A value is read as JSON where that
-    fits the parameter, else as text.
+    fits the parameter, else as text. Calls with the same --session find what the earlier ones kept.
     """
     if words and arguments is not None:
         raise BadInput("Arguments were given twice.", fix="write NAME=VALUE, or --args JSON.")
@@ -33,7 +36,7 @@ async def call(
         operation = server.operation(found)
         signature = (await library.info(found)).operation(operation)
         given = _from_json(arguments) if arguments is not None else _from_words(words or [], signature.parameters)
-        return answered(command, await server.invoke(str(found), given))
+        return answered(command, await server.invoke(str(found), given, session=session))
 
 
 def answered(command: Command, response: "Response") -> int:

@@ -1,12 +1,16 @@
 """`tea load`: components from one file."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tea.cli.command import Command
+
+if TYPE_CHECKING:
+    from tea.managers.transfer import Loaded
 
 LoadedFile = Annotated[Path, typer.Argument(metavar="FILE", help="What `tea save` wrote.")]
 
@@ -21,12 +25,34 @@ async def load(command: Command, file: LoadedFile) -> None:
     async with command.platform() as tea:
         found = await load_components(tea.libraries, file)
     known = f"; {len(found.skipped)} were here already" if found.skipped else ""
-    command.show(f"loaded {len(found.added)} versions{known}", asdict(found))
-    if command.as_json:
-        return
-    if found.added:
-        command.tell("what nobody trusts yet is quarantined: `tea list` shows it, `tea trust REF` vouches for it")
-    moved = {one.partition("@")[0] for one in found.current}
-    for name in dict.fromkeys(one.partition("@")[0] for one in found.added):
+    gone = f"; {len(found.purged)} stay purged" if found.purged else ""
+    command.show(f"loaded {len(found.added)} versions{known}{gone}", asdict(found))
+    if not command.as_json:
+        for line in _notes(found):
+            command.tell(line)
+
+
+def _notes(found: "Loaded") -> Iterator[str]:
+    """Yield what a person has to know of each component that is not simply there now."""
+    hidden, moved, kept = set(found.unregistered), set(_names(found.current)), _names((*found.added, *found.skipped))
+    added = [name for name in _names(found.added) if name not in hidden]
+    if added:
+        yield "what nobody trusts yet is quarantined: `tea list` shows it, `tea trust REF` vouches for it"
+    for name in added:
         if name not in moved:
-            command.tell(f"{name} stays as it is here: `tea history {name}` shows what lies beside")
+            yield f"{name} stays as it is here: `tea history {name}` shows what lies beside"
+    for name in kept:
+        if name in hidden:
+            yield (
+                f"{name} stays unregistered, so nothing lists it: to have it again, `tea register` its source, "
+                "or load a file saved while it was registered"
+            )
+    for ref in found.purged:
+        yield (
+            f"{ref} was purged and stays so: to have it again, `tea register` its source, "
+            f"which a home that holds it prints with `tea show {ref} --source`"
+        )
+
+
+def _names(refs: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(ref.partition("@")[0] for ref in refs))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "done": "[x]", "failed": "[!]"}
 _WORDS, _ARGUMENTS = 150, 90
 _CALLS = ("tool", "environment")
+_NOTHING = -1  # of an answer that is asked for again
 _PIECE = 20  # characters of an answer between two looks of the line that tells of it
 _CLEAR = "\r\x1b[K"
 
@@ -77,18 +78,24 @@ class Progress:
 
     def _delta(self, event: "Event", data: Mapping[str, Any]) -> None:
         """Show that an answer comes: on a terminal how much of it so far, elsewhere only that it has begun."""
-        before = self._came.get(event.key)
-        if data["type"] == "again" and before is None:
-            return  # the try before brought nothing
-        now = 0 if data["type"] == "again" else (before or 0) + len(data["text"])
-        self._came[event.key] = now
-        who = f"{event.agent or 'tea'}: {self._targets.get(event.key, ('', 'a model'))[1]}"
-        if before is None or (self._live and now // _PIECE != before // _PIECE):
-            self._present(f"{who} answers" + (f", {now:,} characters" if self._live else ""))
+        before, who = self._came.get(event.key), event.agent or "tea"
+        if data["type"] == "again":
+            if before is None and not data["text"]:
+                return  # the try before brought nothing
+            asked = data["text"] or self._targets.get(event.key, ("", "a model"))[1]
+            self._targets[event.key], self._came[event.key] = ("model", asked), _NOTHING
+            self._present(f"{who}: asks {asked} {'instead' if data['text'] else 'again'}")
+            return
+        begins = before in (None, _NOTHING)
+        was = 0 if before is None or begins else before
+        now = self._came[event.key] = was + len(data["text"])
+        if begins or (self._live and now // _PIECE != was // _PIECE):
+            target = self._targets.get(event.key, ("", "a model"))[1]
+            self._present(f"{who}: {target} answers" + (f", {now:,} characters" if self._live else ""))
 
     def _end(self, event: "Event", data: Mapping[str, Any]) -> None:
         kind, target = self._targets.pop(event.key, ("", ""))
-        self._came.pop(event.key, None)
+        told = self._came.pop(event.key, None) is not None
         found = fields(data.get("data"))
         if kind == "budget":
             self._left = _left(found)
@@ -97,6 +104,8 @@ class Progress:
         error = found if event.kind == "failed" else fields(found.get("error"))
         if kind in _CALLS and error:
             self._line(f"{event.agent or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
+        elif told and error:
+            self._line(f"{event.agent or 'tea'}: {error.get('problem', '')}", "yellow")
 
     def _note(self, event: "Event", data: Mapping[str, Any]) -> None:
         kind, said = data.get("kind"), fields(data.get("data"))

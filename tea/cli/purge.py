@@ -21,7 +21,8 @@ async def purge(
 ) -> None:
     """Remove bytes for good: of REF@VERSION, or of all that an unregistered component had.
 
-    Runs that pinned them can no longer be replayed. What stays says who purged them, when and why.
+    Runs that pinned them can no longer be replayed. What stays says who purged them, when and why. Aliases that stood
+    for them go too, and are named.
     """
     if not yes and not interactive(sys.stdin):
         raise BadInput(f"Nothing brings back what is purged of {ref[:80]}.", fix="add --yes if that is meant.")
@@ -29,6 +30,9 @@ async def purge(
         await asyncio.to_thread(typer.confirm, f"Remove the bytes of {ref} for good?", abort=True)
     async with command.platform() as tea:
         library, found = await find(tea, ref, gone=True)
+        before = await asyncio.to_thread(tea.versions.head, found.kind, found.name)
         gone = await library.purge(found, reason=reason)
-    refs = [str(one.ref) for one in gone]
-    command.show(f"purged {', '.join(refs)}", {"purged": refs})
+    refs, versions = [str(one.ref) for one in gone], {one.version for one in gone}
+    tags = sorted(tag for tag, version in before.aliases.items() if version in versions)
+    taken = f"; gone with it: {', '.join(f'{found.at(None)}@{tag}' for tag in tags)}" if tags else ""
+    command.show(f"purged {', '.join(refs)}{taken}", {"purged": refs, "aliases": tags})

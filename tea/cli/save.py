@@ -1,5 +1,6 @@
 """`tea save`: components to one file."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,13 +18,20 @@ Chosen = Annotated[list[str] | None, typer.Argument(metavar="[KIND|REF]...", hel
 
 
 async def save(command: Command, file: SavedFile, chosen: Chosen = None) -> None:
-    """Save components with their whole history to one file."""
+    """Save components with their whole history to one file.
+
+    What a recipe is made of is saved where it is named too; what the file lacks of that is told.
+    """
     from tea.protocols.bundle import save_components
 
     async with command.platform() as tea:
         refs = [ref for text in chosen or () for ref in await _refs(tea, text)]
-        names = await save_components(tea.libraries, file, refs if chosen else None)
-    command.show(f"saved {len(names)} components to {file.name}", {"file": str(file), "components": names})
+        found = await save_components(tea.libraries, file, refs if chosen else None)
+    text = f"saved {len(found.components)} components to {file.name}"
+    command.show(text, {"file": str(file), **asdict(found)})
+    if found.missing and not command.as_json:
+        names = " ".join(found.missing)
+        command.tell(f"recipes in it are made of what it does not hold; to add that, save these refs too: {names}")
 
 
 async def _refs(tea: "Platform", text: str) -> list[Ref]:

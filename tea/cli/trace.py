@@ -32,7 +32,7 @@ async def trace(
 ) -> None:
     """Show a run as the tree of its agents, calls and steps.
 
-    `-v` adds resolutions, memory and evidence.
+    `-v` adds resolutions, memory, evidence and the failed tries of model calls.
 
     With --session, --task, --index or --id: the steps that fit, of one run or of all.
 

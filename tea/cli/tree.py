@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from tea.cli.fields import fields
+from tea.cli.fields import fields, items
 from tea.cli.terminal import one_line
 
 if TYPE_CHECKING:
     from tea.managers.tracer import TraceRecord
 
-_WORDS = 110
+_WORDS, _LINE, _TRIES = 110, 300, 1000
 _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random")
 
 
@@ -20,7 +20,8 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
 
     Args:
         records: All of its records, in order.
-        whole: Also show what is there for a replay: resolutions, permissions, memory, notes and evidence.
+        whole: Also show what is there for a replay: resolutions, permissions, memory, notes and evidence; and of a
+            model call the tries that failed, and what another model could not take over.
         positions: Put number and key of each record before it.
     """
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
@@ -33,7 +34,10 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
             hidden += record.kind == "start"
         else:
             place = f"{record.seq:>5} {record.key:<12} " if positions else ""
-            lines.append(place + "  " * _depth(record, scopes) + one_line(line, 300))
+            depth = "  " * _depth(record, scopes)
+            lines.append(place + depth + one_line(line, _LINE))
+            tries = _tries(ends.get(record.key)) if whole and record.kind == "start" else ()
+            lines += [f"{' ' * len(place)}{depth}  {one_line(one, _TRIES)}" for one in tries]
     if hidden:
         lines.append(f"({hidden} more effects: resolutions, memory and the like; -v shows them)")
     return "\n".join(lines)
@@ -113,6 +117,19 @@ def _outcome(value: Any) -> str:
         by = response.get("answered_by") or "a model"
         return f"{_said(response.get('output') or response.get('text') or response.get('calls'))} (by {by})"
     return _said(value)
+
+
+def _tries(end: "TraceRecord | None") -> list[str]:
+    """Return what the line of a call has no place for: tries before its answer, or the rest of why there is none."""
+    found = fields(fields(end.data if end else None).get("data"))
+    problem = str(fields(found.get("error", found)).get("problem", ""))
+    tries = items(fields(found.get("response")).get("attempts"))
+    return [_try(one) for one in tries] + ([problem] if len(problem) > _WORDS else [])
+
+
+def _try(one: Mapping[str, Any]) -> str:
+    again = "" if one.get("waited") is None else f"; again after {one['waited']} s"
+    return f"{one.get('model')}: {one.get('problem')}{again}"
 
 
 def _ref(target: Any) -> str:

@@ -22,7 +22,8 @@ class Delta:
 
     Args:
         type: Words of the answer, of its reasoning, a call being written; `again`: what came so far does not count.
-        text: The piece; for a call the tool's name or a piece of its arguments.
+        text: The piece; for a call the tool's name or a piece of its arguments; for `again` the name of the model that
+            is asked instead, empty where it is the same.
     """
 
     type: Literal["text", "reasoning", "call", "again"]
@@ -35,12 +36,12 @@ Listen = Callable[[Delta], None]
 class Payer(Protocol):
     """Pays for the tries of one question, those too that broke."""
 
-    def ready(self) -> None:
-        """Let another try begin; raises BudgetExceeded."""
+    def ready(self) -> int | None:
+        """Let another try begin, and return the most tokens that its answer may have; raises BudgetExceeded."""
         ...
 
-    def lost(self, model: str, usage: Usage) -> None:
-        """Take note of about what a try used that broke in the middle of its answer: providers bill it."""
+    def lost(self, attempt: Attempt, usage: Usage) -> None:
+        """Take note of a try that broke in the middle of its answer, and of about what it used: providers bill it."""
         ...
 
 
@@ -196,12 +197,14 @@ class ModelManager:
         before: list[Attempt] = []
         fix = ""
         for name in (first.name, *first.fallbacks):
-            if payer is not None:
-                payer.ready()
+            limit = request.max_output if payer is None else payer.ready()
             try:
                 config = self.config(name)
                 asked, changed = (request, "") if config is first else carried(request, config.origin)
                 before += [Attempt(model=name, problem=changed)] if changed else []
+                asked = asked if limit == asked.max_output else asked.model_copy(update={"max_output": limit})
+                if listen is not None and config is not first:
+                    listen(Delta(type="again", text=name))
                 response = await self._ask(asked, config, call_tool, listen, payer)
             except ProviderError as error:
                 before.append(Attempt(model=name, problem=error.problem))

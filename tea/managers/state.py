@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any, cast
 
 from tea.errors import BadArguments
@@ -12,6 +13,7 @@ from tea.store.strict import Refused, dumps
 from tea.types import JsonObject, JsonValue
 
 MOST_BYTES = 64 * 1024
+_FIRST_WAIT, _LONGEST_WAIT = 0.001, 0.02
 Choose = Callable[[Sequence[str]], Sequence[str | None]]
 """Takes the keys of changes, oldest first, and gives for each the key that a copy has, None where none is made."""
 
@@ -57,10 +59,49 @@ class States:
         await self._changed(owner, session, key, lambda found: (_merged(found, patch),))
 
     async def put(
-        self, owner: str, session: str | None, changes: Sequence[tuple[Sequence[str], JsonValue]], key: str
-    ) -> None:
-        """Replace single values of a document, each at the end of a path of names."""
-        await self._changed(owner, session, key, lambda found: (_put(found, changes),))
+        self,
+        owner: str,
+        session: str | None,
+        changes: Sequence[tuple[Sequence[str], JsonValue]],
+        key: str,
+        expected: Sequence[tuple[Sequence[str], Sequence[JsonValue]]] = (),
+    ) -> bool:
+        """Replace single values of a document if others are still as expected, and tell whether they were.
+
+        Args:
+            owner: As for `load`.
+            session: As for `load`.
+            changes: Each a path of names, and the value at its end.
+            key: As for `save`.
+            expected: Each a path of names, and the one value at its end; none where there is none.
+        """
+
+        def change(found: JsonValue) -> tuple[JsonValue] | None:
+            return (_put(found, changes),) if all(_at(found, path) == list(old) for path, old in expected) else None
+
+        return await self._changed(owner, session, key, change)
+
+    async def claim(self, owner: str, session: str | None, seconds: float) -> Callable[[], None] | None:
+        """Wait until nobody else, here or in another process, has the turn of an owner, and have it.
+
+        Changes need no turn; whoever does something else between reading and changing takes one.
+
+        Args:
+            owner: As for `load`.
+            session: As for `load`.
+            seconds: How long to wait at most.
+
+        Returns:
+            What gives it back, as the end of the process does, too; None where others had it for so long.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        end, wait = monotonic() + seconds, _FIRST_WAIT
+        while (give_back := self._events.claim(_stream(owner, session))) is None and monotonic() < end:
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT)
+        return give_back
 
     async def swap(self, owner: str, session: str | None, old: JsonValue, new: JsonValue, key: str) -> bool:
         """Replace a document if it is still `old`, and tell whether it was."""
@@ -123,6 +164,15 @@ def _put(document: JsonValue, changes: Sequence[tuple[Sequence[str], JsonValue]]
     for (name, *rest), value in changes:
         found[name] = _put(found.get(name), [(rest, value)]) if rest else value
     return found
+
+
+def _at(document: JsonValue, path: Sequence[str]) -> list[JsonValue]:
+    """Return the value at the end of a path, as the only one of a list that is empty where there is none."""
+    for name in path:
+        if not isinstance(document, Mapping) or name not in document:
+            return []
+        document = cast("Mapping[str, Any]", document)[name]
+    return [document]
 
 
 def _object(document: JsonValue) -> dict[str, Any]:

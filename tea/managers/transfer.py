@@ -31,12 +31,16 @@ class Loaded:
     Args:
         added: Refs of the versions that are new.
         skipped: Refs of those that were there with the same bytes.
+        purged: Refs of those whose bytes are gone, purged here or in the file; no loading brings them back.
         current: Refs of the versions that became current.
+        unregistered: Components of the file that are out of sight now, `kind:name`.
     """
 
     added: tuple[str, ...]
     skipped: tuple[str, ...]
+    purged: tuple[str, ...]
     current: tuple[str, ...]
+    unregistered: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +55,17 @@ class _Saved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What a component adds to those that are there: versions, and heads after number `known`."""
+    """What a component adds to those that are there: versions, and heads after number `known`.
+
+    Of its versions, `purged` have no bytes then, and `current` is what a ref without selector means.
+    """
 
     saved: _Saved
     known: int
     versions: tuple[str, ...]
     heads: tuple[Head, ...]
+    purged: tuple[str, ...]
+    current: str | None
 
 
 def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
@@ -120,12 +129,15 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
     for plan in plans:
         if plan.known >= 0:
             _apply(versions, plan)
-    added = [(plan, version) for plan in plans for version in plan.versions]
     moved = [plan.saved for plan in plans if plan.heads and plan.heads[-1].current]
     return Loaded(
-        added=tuple(_ref(plan.saved, version) for plan, version in added),
-        skipped=tuple(_ref(p.saved, one) for p in plans for one in p.saved.versions if one not in p.versions),
+        added=tuple(_ref(p.saved, one) for p in plans for one in p.versions if one not in p.purged),
+        skipped=tuple(
+            _ref(p.saved, one) for p in plans for one in p.saved.versions if one not in {*p.versions, *p.purged}
+        ),
+        purged=tuple(_ref(p.saved, one) for p in plans for one in p.purged),
         current=tuple(_ref(one, str(one.heads[-1].current)) for one in moved),
+        unregistered=tuple(f"{p.saved.kind}:{p.saved.name}" for p in plans if p.current is None),
     )
 
 
@@ -229,16 +241,31 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
             problem = f"{_ref(one, version)} is here with other bytes than in the file, so nothing was loaded."
             raise AlreadyRegistered(problem, fix="load into another home, or save only what is wanted.")
     missing = tuple(version for version in one.versions if version not in there)
+    stones = {version for version in missing if isinstance(one.versions[version], Tombstone)}
     if not there:
         whole = _led(one, house)
-        return _Plan(saved=whole, known=-1, versions=missing, heads=one.heads if whole is one else ())
+        return _Plan(
+            saved=whole,
+            known=-1,
+            versions=missing,
+            heads=one.heads if whole is one else (),
+            purged=tuple(version for version in missing if version in stones),
+            current=whole.heads[-1].current,
+        )
     mine = versions.heads(one.kind, one.name)
     buried = there - {*versions.living(one.kind, one.name)}
     moves = _following(mine, one, buried)
     current = mine[-1].current if mine else None
     if moves and current is not None and not _trusted(one, house):
         moves = () if house.trusted(versions.document(one.kind, one.name, current).digest) else moves
-    return _Plan(saved=one, known=len(mine), versions=missing, heads=moves)
+    return _Plan(
+        saved=one,
+        known=len(mine),
+        versions=missing,
+        heads=moves,
+        purged=tuple(version for version in one.versions if version in stones | buried),
+        current=moves[-1].current if moves else current,
+    )
 
 
 def _led(one: _Saved, house: House) -> _Saved:

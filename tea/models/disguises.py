@@ -7,6 +7,8 @@ from base64 import b64encode
 from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
+SHORTEST = 8  # a shorter one is no secret, and would be found in ordinary words
+
 
 def disguises(value: str) -> Iterator[str]:
     """Yield a secret as it is, escaped in JSON, also twice, in percent-encoding, hexadecimal and base64."""
@@ -19,6 +21,13 @@ def disguises(value: str) -> Iterator[str]:
         code = b64encode(bytes(before) + data).decode()
         piece = code[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # what depends on this value alone
         yield from (piece, piece.replace("+", "-").replace("/", "_"))
+
+
+def hidden(text: str, secret: str, name: str) -> str:
+    """Return a text with `name` in the place of a secret, in whatever form; one shorter than `SHORTEST` is left."""
+    for form in sorted(set(disguises(secret)), key=len, reverse=True) if len(secret) >= SHORTEST else ():
+        text = text.replace(form, name)
+    return text
 
 
 def in_json(value: str, *, ascii: bool = False) -> str:

@@ -134,6 +134,11 @@ def joined(items: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(items) + b"]"
 
 
+def begins(pieces: Sequence[bytes]) -> bool:
+    """Tell whether what came is at least the beginning of an object, and no page of who knows whom."""
+    return b"".join(pieces).lstrip().startswith(b"{")
+
+
 def decoded(data: bytes) -> dict[str, Any]:
     """Return the object in bytes that came from outside.
 

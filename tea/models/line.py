@@ -14,7 +14,7 @@ from tea.errors import ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
 from tea.models.connections import Way, connections
-from tea.models.disguises import disguises
+from tea.models.disguises import SHORTEST, hidden
 from tea.models.fault import Fault, remedy, repeatable, retry_after
 from tea.models.format import Sdk, decoded
 from tea.models.sse import MOST_BYTES
@@ -26,7 +26,6 @@ REST = 60.0
 ENDING = 1.0  # seconds that a response has to end in once it is whole; then the connection can be used again
 _LASTING = ("insufficient_quota",)  # a 429 that no waiting mends
 _AGAIN: Mapping[str, bool] = {"true": True, "false": False}  # what the SDKs heed before any status
-SHORTEST_SECRET = 8  # a shorter one is no secret, and would be found in ordinary words
 # The SDKs' own header of `with_streaming_response`: the response comes back unread and unparsed.
 _RAW: Mapping[str, str] = {"X-Stainless-Raw-Response": "stream", "Accept-Encoding": "identity"}
 _FORM: Mapping[str, str] = {**_RAW, "Content-Type": "multipart/form-data"}
@@ -96,7 +95,7 @@ class Line:
     def cleaned(self, data: bytes) -> bytes:
         """Return what came from a provider without keys: some repeat what they were sent."""
         for name, key in self._keys.items():
-            if len(secret := key.encode()) >= SHORTEST_SECRET and secret in data:
+            if len(secret := key.encode()) >= SHORTEST and secret in data:
                 data = data.replace(secret, f"<secret:{name}>".encode())
         return data
 
@@ -201,8 +200,7 @@ class Line:
     def _words(self, text: str) -> str:
         """Return words of an error without keys, in whatever form; they are cut off only then."""
         for name, key in self._keys.items():
-            for form in sorted(set(disguises(key)), key=len, reverse=True) if len(key) >= SHORTEST_SECRET else ():
-                text = text.replace(form, f"<secret:{name}>")
+            text = hidden(text, key, f"<secret:{name}>")
         return " ".join(text.encode("utf-8", "replace").decode().split())
 
 

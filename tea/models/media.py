@@ -7,34 +7,48 @@ from __future__ import annotations
 
 from tea.errors import ProviderError
 from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault, remedy
-from tea.models.format import count, decoded, member
+from tea.models.fault import Fault
+from tea.models.format import BYTES_PER_TOKEN, begins, count, decoded, member
 from tea.models.line import Line
 from tea.models.prices import price
+from tea.models.retrying import Retrying
 from tea.types import ModelResponse, Usage
 
 _ENDINGS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp4": "m4a", "audio/webm": "webm"}
 
 
-async def transcribe(line: Line, config: ModelConfig, sound: bytes, media_type: str) -> ModelResponse:
-    """Return the words of a sound, with what they cost.
+async def transcribe(
+    line: Line, retrying: Retrying, config: ModelConfig, sound: bytes, media_type: str
+) -> ModelResponse:
+    """Return the words of a sound, with what they cost; a try that broke in its middle costs as much of them as came.
 
     Raises:
-        ProviderError: The server cannot be reached, or does not take this type.
+        ProviderError: The server cannot be reached, after all tries, or does not take this type.
     """
     if media_type not in _ENDINGS:
         fix = f"convert it to {', '.join(sorted(_ENDINGS))}."
         raise ProviderError(f"A sound of type {media_type[:60]!r} cannot be transcribed.", fix=fix)
     file = f"sound.{_ENDINGS[media_type]}", sound, media_type
-    pieces: list[bytes] = []
-    try:
-        await line.upload("/audio/transcriptions", {"model": config.model}, file, pieces.append)
-        document = decoded(line.cleaned(b"".join(pieces)))
-    except Fault as error:
-        problem = f"The model {config.name!r} did not transcribe: {error.problem.rstrip('. ')}."
-        raise ProviderError(problem, fix=remedy(error.status, config.keys)) from None
-    used = member(document, "usage")
-    tokens = Usage(input_tokens=count(used, "input_tokens"), output_tokens=count(used, "output_tokens"))
-    known = tokens.input_tokens > 0  # else it is paid by the minute, and nobody says how many
+    broken: list[int] = []  # about how many tokens of words had come
+
+    async def attempt() -> ModelResponse:
+        pieces: list[bytes] = []
+        try:
+            await line.upload("/audio/transcriptions", {"model": config.model}, file, pieces.append)
+            document = decoded(line.cleaned(b"".join(pieces)))
+        except Fault:
+            if begins(pieces):
+                broken.append(sum(map(len, pieces)) // BYTES_PER_TOKEN + 1)
+            raise
+        if not isinstance(document.get("text"), str):
+            raise Fault(f"what came back holds no words ({str(document)[:120]})", again=True)
+        used = member(document, "usage")
+        tokens = Usage(input_tokens=count(used, "input_tokens"), output_tokens=count(used, "output_tokens"))
+        return ModelResponse(text=document["text"], usage=tokens)
+
+    heard, attempts = await retrying.run(attempt, config)
+    asked, said = heard.usage.input_tokens, heard.usage.output_tokens
+    tokens = Usage(input_tokens=asked * (1 + len(broken)), output_tokens=said + sum(broken))
+    known = asked > 0  # else it is paid by the minute, and nobody says how many
     usage = tokens.model_copy(update={"usd": price(config, config.model, tokens) if known else None})
-    return ModelResponse(text=str(document.get("text", "")), usage=usage, answered_by=config.name)
+    return heard.model_copy(update={"usage": usage, "attempts": attempts, "answered_by": config.name})

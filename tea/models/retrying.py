@@ -12,6 +12,7 @@ from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault, remedy
 from tea.types import Attempt, ModelResponse
 
+Again = Callable[[], Awaitable[None]]
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 FAILURES, COOLING = 5, 30.0
 TOO_MANY = 429
@@ -43,14 +44,14 @@ class Retrying:
         self._alone = self._trial = False
 
     async def run(
-        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Callable[[], None]
+        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Again | None = None
     ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
         """Try until there is an answer, and return it with the tries that failed before.
 
         Args:
             attempt: One try; raises `Fault`.
             config: Who is asked, for words.
-            again: Told before each further try.
+            again: Called before each further try, which it may refuse; None lets all begin.
 
         Raises:
             ProviderError: No try gave an answer, or time is up, or the provider failed too often of late.
@@ -63,7 +64,7 @@ class Retrying:
                 self._trial = False
 
     async def _tried(
-        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Callable[[], None]
+        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Again | None
     ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
         end, failed = self._clock() + self._seconds, list[Attempt]()
         while True:
@@ -78,7 +79,8 @@ class Retrying:
                 tried = Attempt(model=config.name, problem=fault.problem, status=fault.status, waited=round(wait, 3))
                 failed.append(tried)
                 await self._sleep(wait)
-                again()
+                if again is not None:
+                    await again()
             else:
                 self._failures, self._alone = 0, False
                 return response, tuple(failed)

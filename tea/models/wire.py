@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from tea.managers.model import CallTool, Delta, Listen, Payer
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
-from tea.models.format import Format, counted, decoded, encoded, sorted_tools, whole
+from tea.models.format import Format, begins, counted, decoded, encoded, sorted_tools, whole
 from tea.models.kept import Grown, Kept
 from tea.models.line import Line
 from tea.models.media import transcribe
@@ -27,7 +27,7 @@ from tea.models.schema import wanted
 from tea.models.sse import Events, Sent
 from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
 from tea.models.text_calls import as_text, formed, from_text, in_words
-from tea.types import MediaPart, Message, ModelRequest, ModelResponse, Part, ReasoningPart, TextPart, Usage
+from tea.types import Attempt, MediaPart, Message, ModelRequest, ModelResponse, Part, ReasoningPart, TextPart, Usage
 
 Tools = tuple[dict[str, Any], ...]
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
@@ -86,9 +86,9 @@ class WireModel:
         """Return the words of a sound.
 
         Raises:
-            ProviderError: It cannot be transcribed.
+            ProviderError: It cannot be transcribed, after all tries.
         """
-        return await transcribe(self._line, config, sound, media_type)
+        return await transcribe(self._line, self._retrying, config, sound, media_type)
 
     async def close(self) -> None:
         """End the connections."""
@@ -101,28 +101,39 @@ class WireModel:
         told = self._told.setdefault(f"{config.origin} {','.join(config.capabilities)}", _Told())
         config = self._relented.get(config.name, config)
         one = _Asked(request=asked, config=config, told=told, tools=self._tools(asked), listen=listen, payer=payer)
-        await self._write(one, config)
-        response, attempts = await self._retrying.run(partial(self._attempt, one), config, one.again)
+        await self._write(one)
+        again = partial(self._again, one)
+        response, attempts = await self._retrying.run(partial(self._attempt, one), config, again)
         usage = counted(response, one.body, asked.media)
         response = read(response)
         usage = usage.model_copy(update={"usd": price(config, response.model, usage)})
         update = {"usage": usage, "attempts": attempts, "answered_by": config.name}
         return response.model_copy(update=update)
 
-    async def _write(self, one: _Asked, config: ModelConfig) -> None:
+    async def _write(self, one: _Asked) -> None:
         """Write a question's body, for a model as it is configured."""
-        named, encode = await self._line.named(config), partial(self._encode, one.told, one.config)
+        named, encode = await self._line.named(one.config), partial(self._encode, one.told, one.config)
         one.body = self._format.body(one.request, named, encode, one.tools, stream=one.listen is not None)
+
+    async def _again(self, one: _Asked) -> None:
+        """Begin another try, if it is paid for, with an answer that is no longer than what broken ones left."""
+        limit = one.request.max_output if one.payer is None else one.payer.ready()
+        if limit != one.request.max_output:
+            one.request = one.request.model_copy(update={"max_output": limit})
+            await self._write(one)
+        if one.listen is not None:
+            one.listen(Delta(type="again"))
 
     async def _attempt(self, one: _Asked) -> ModelResponse:
         one.came.clear()
         try:
             return await self._read(one)
-        except Fault:
+        except Fault as fault:
             if one.came and one.payer is not None:
                 used = one.used()
                 used = used.model_copy(update={"usd": price(one.config, one.config.model, used)})
-                one.payer.lost(one.config.name, used)
+                attempt = Attempt(model=one.config.name, problem=fault.problem, status=fault.status)
+                one.payer.lost(attempt, used)
             raise
 
     async def _read(self, one: _Asked) -> ModelResponse:
@@ -134,7 +145,7 @@ class WireModel:
             if (less := self._relent(fault, one.config)) is None:
                 raise
             one.config = less
-            await self._write(one, less)
+            await self._write(one)
             raise Fault(fault.problem, again=True, status=fault.status, wait=0.0) from fault
 
     def _relent(self, fault: Fault, config: ModelConfig) -> ModelConfig | None:
@@ -171,8 +182,12 @@ class WireModel:
     async def _send(self, one: _Asked) -> Mapping[str, Any]:
         listen = one.listen
         if listen is None:
-            await self._line.post(self._format.path, one.body, one.came.append)
-            return self._document(one, one.came)
+            try:
+                await self._line.post(self._format.path, one.body, one.came.append)
+                return self._document(one, one.came)
+            except Fault:
+                one.forgive(whole=not begins(one.came))
+                raise
         events, assembly = Events(), self._format.assembly()
 
         def take(chunk: bytes) -> bool:
@@ -237,13 +252,6 @@ class _Asked:
     payer: Payer | None
     body: bytes = b""
     came: list[bytes] = field(default_factory=list[bytes])
-
-    def again(self) -> None:
-        """Begin another try, if it is paid for."""
-        if self.payer is not None:
-            self.payer.ready()
-        if self.listen is not None:
-            self.listen(Delta(type="again"))
 
     def forgive(self, *, whole: bool = False) -> None:
         """Take note of an error that came in the place of an answer, of which nothing was said: it costs nothing."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tea.errors import BadInput
+from tea.errors import BadComponent, BadInput, RegistryError, StorageError
 from tea.managers.transfer import LIMIT, House, Loaded, load, saved
+from tea.managers.version import VersionManager
 from tea.protocols.reading import Reading
 from tea.protocols.received import received
+from tea.protocols.recipe import is_recipe, read_recipe
 from tea.refs import Kind, Ref
 from tea.store.bulk import write_whole
 from tea.store.files import read_json_strict
@@ -20,16 +24,26 @@ _FIX = "give a file that `tea save` wrote."
 Libraries = Mapping[Kind, Reading[Any]]
 
 
-async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> list[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was saved.
+
+    Args:
+        components: What the file holds, `kind:name`.
+        missing: What it does not hold and a recipe in it is made of, directly or through another one, `kind:name`.
+    """
+
+    components: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> Written:
     """Write components with all their versions, heads and tombstones to a file of at most 256 MiB, whole or not at all.
 
     Args:
         libraries: The libraries by kind.
         path: The file; one that is there is replaced.
         refs: Which components; all that the registry has of these kinds by default.
-
-    Returns:
-        What was saved, `kind:name`.
 
     Raises:
         UnknownComponent: There is no such component.
@@ -49,7 +63,7 @@ async def load_components(libraries: Libraries, path: Path) -> Loaded:
     return await asyncio.to_thread(_load, libraries, path)
 
 
-def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> list[str]:
+def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Written:
     versions = next(iter(libraries.values())).services.versions
     if refs is None:
         chosen = [Ref(kind=kind, name=name) for kind in libraries for name in versions.names(kind)]
@@ -61,7 +75,33 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> list[
         problem = f"They take {len(data):,} bytes, and a file that can be loaded has at most {LIMIT:,}."
         raise BadInput(problem, fix="save them in several files, each with some of the names.")
     write_whole(path, data)
-    return [f"{one['kind']}:{one['name']}" for one in document["components"]]
+    held = [f"{one['kind']}:{one['name']}" for one in document["components"]]
+    executed = (one for one in document["components"] if libraries[one["kind"]].executed)
+    sources = [str(found.get("source", "")) for one in executed for found in one["versions"]]
+    return Written(components=tuple(held), missing=_missing(versions, sources, frozenset(held)))
+
+
+def _missing(versions: VersionManager, sources: list[str], held: Collection[str]) -> tuple[str, ...]:
+    """Return the components that recipes are made of, those of operands included, and that are not held."""
+    found: set[str] = set()
+    seen: set[Ref] = set()
+    while sources:
+        for ref in _operands(sources.pop()):
+            if ref in seen or str(ref.at(None)) in held:
+                continue
+            seen.add(ref)
+            found.add(str(ref.at(None)))
+            with suppress(RegistryError, StorageError):  # it is not here either
+                part = versions.resolve(ref)
+                sources += [part.source] if part is not None else []
+    return tuple(sorted(found))
+
+
+def _operands(source: str) -> Iterator[Ref]:
+    """Yield what a recipe is made of, by digest; nothing for other sources, or one from elsewhere that is no recipe."""
+    with suppress(BadComponent):
+        for one in read_recipe(source).operands if is_recipe(source) else ():
+            yield replace(one.parsed, operation=None, selector=one.digest)
 
 
 def _load(libraries: Libraries, path: Path) -> Loaded:

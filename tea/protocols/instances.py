@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ SNAPSHOT, JOINED = "snapshot", "joined"
 _TEARDOWN_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 Key = tuple[str, str]
+_acting: ContextVar[tuple[asyncio.Lock, ...]] = ContextVar("acting", default=())
 
 
 @dataclass(slots=True)
@@ -45,7 +47,8 @@ class Instances:
         A run that finds what another run of its session left has that noted, with the state where it can be told.
 
         Raises:
-            CallFailed: It cannot be instantiated or set up; the next call tries anew.
+            CallFailed: It cannot be instantiated or set up; the next call tries anew. Or the action before, which this
+                one would wait for, is what this one is a part of.
         """
         instance = self._live.setdefault((context.session, config.digest), _Instance())
         kept = definition.recovery == "snapshot"
@@ -53,15 +56,20 @@ class Instances:
             _join(instance, config, context, {})
             yield instance.environment
             return
+        if instance.lock in _acting.get() and instance.lock.locked():
+            problem = f"An action of {config.ref} cannot act in it again before it has ended."
+            raise CallFailed(problem, fix="let its caller act twice, or declare the inner action concurrent.")
         async with instance.lock:
             if instance.environment is None:
                 instance.environment = await _set_up(definition, context)
                 instance.run = context.run
             elif instance.run != context.run:
                 _join(instance, config, context, await _snapshot(config, instance.environment) if kept else {})
+            token = _acting.set((*_acting.get(), instance.lock))
             try:
                 yield instance.environment
             finally:
+                _acting.reset(token)
                 if kept and config.operation(operation).traits.effects != "reads":
                     context.note(SNAPSHOT, await _snapshot(config, instance.environment))
 

@@ -213,7 +213,8 @@ class ContextManager(Reading[ConfigT]):
     async def purge(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> list[Tombstone]:
         """Remove bytes for good: of one version, or of all that an unregistered component had, its usage included.
 
-        What stays keeps each number from ever meaning other bytes, and says who purged it, when and why.
+        What stays keeps each number from ever meaning other bytes, and says who purged it, when and why. Aliases that
+        stood for it go with it.
 
         Raises:
             RegistryError: It is in use: registered and no version named, current, or pinned by a recipe.
@@ -236,7 +237,7 @@ class ContextManager(Reading[ConfigT]):
             UnknownComponent: There is none of that name.
         """
         refs = None if names is None else [self.ref(name) for name in names]
-        return await save_components({self.kind: self}, Path(path), refs)
+        return list((await save_components({self.kind: self}, Path(path), refs)).components)
 
     async def load(self, path: str | Path) -> Loaded:
         """Add what a file that `save` wrote holds; it is listed, and not executed before a person trusts it.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, cast
@@ -19,7 +20,10 @@ from tea.refs import Kind
 from tea.types import JsonObject, JsonSchema, JsonValue, Task
 
 MOST_IN_LAST = 2_000
+_ATTEMPTS = 10
+_TURN_SECONDS, _SECOND_TURN_SECONDS = 3600.0, 2.0
 _under_way: ContextVar[tuple[asyncio.Lock, ...]] = ContextVar("under_way", default=())
+_acting: ContextVar[frozenset[tuple[bool, str]]] = ContextVar("acting", default=frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +78,12 @@ class InTurn:
 class SharedCall:
     """Calls a tool with what the shared variables hold, and keeps what it says of them.
 
+    From reading them to keeping them, calls that share variables take turns: effects of all runs and processes, scopes
+    of one run. Where one was faster nevertheless, nothing it wrote is overwritten: a call that only reads is done
+    again, any other is done once, so it fails.
+
     Args:
+        turn: The lock that all actions of the environment share in one run, for those that are scopes.
         relay: Calls the tool.
         action: Its name.
         owner: Whose state it is.
@@ -91,21 +100,39 @@ class SharedCall:
     takes: frozenset[str]
     learns: frozenset[str]
     reads: bool
+    turn: asyncio.Lock
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
-        """Fill in, call, and remember."""
-        port = _given(context).port
-        known = {**self.first, **(await _kept(_given(context), self.owner)).get("variables", {})} if self.first else {}
-        filled = {name: value for name, value in known.items() if name in self.takes and value is not None}
-        given = {**filled, **arguments}
+        """Fill in, call, and remember.
+
+        Raises:
+            CallFailed: It was done, but what it changed had been changed meanwhile.
+        """
+        found = _given(context)
+        async with _turn(found, self.owner, self.turn) if self.first else nullcontext():
+            for _ in range(_ATTEMPTS if self.reads else 1):
+                value, kept = await self._called(arguments, found)
+                if kept:
+                    return value
+        problem = f"{self.action!r} was done, but what it shares was changed meanwhile, so its change was not kept."
+        raise CallFailed(problem, fix="look at the state before you do anything again.")
+
+    async def _called(self, arguments: JsonObject, context: Context) -> tuple[JsonValue, bool]:
+        """Call once; return the value, and whether what it says of the shared variables could be kept."""
+        there: JsonObject = (await _kept(context, self.owner)).get("variables", {}) if self.first else {}
+        known: JsonObject = {**self.first, **there}
+        filled = {name: value for name, value in known.items() if name in self.takes - set(arguments)}
+        given = {**{name: value for name, value in filled.items() if value is not None}, **arguments}
         value = cast(object, await self.relay(None, given, context))
         said = {**given, **cast("JsonObject", value)} if isinstance(value, dict) else given
         learnt = [name for name in sorted(self.learns) if name in said and said[name] != known[name]]
+        if self.reads and not learnt:
+            return cast(JsonValue, value), True
         changes = [(["variables", name], said[name]) for name in learnt]
-        if changes or not self.reads:
-            changes.append((["last", self.action], _bounded(value)))
-            await port.serve("state", "put", {"owner": self.owner, "changes": changes, "lasting": False})
-        return cast(JsonValue, value)
+        changes.append((["last", self.action], _bounded(cast(JsonValue, value))))
+        before = [(["variables", name], [there[name]] if name in there else []) for name in learnt if name in filled]
+        data = {"owner": self.owner, "changes": changes, "expected": before, "lasting": False}
+        return cast(JsonValue, value), await context.port.serve("state", "put", data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +200,39 @@ def _given(context: Context | None) -> Context:
     if context is None:
         raise InternalError("A recipe is called without a context.", fix="call it through its protocol.")
     return context
+
+
+@asynccontextmanager
+async def _turn(context: Context, owner: str, lock: asyncio.Lock) -> AsyncGenerator[None]:
+    """Have an environment's turn in the session: an effect among all effects, a scope among its run's.
+
+    Whoever has one already may be what others wait for, so an effect waits for a second one briefly, a scope not at
+    all, and nobody for his own; then what is kept shows whether another was faster. So nothing ends in a deadlock.
+    """
+    effect, acting = context.opens_files, _acting.get()
+    second = any(one is effect for one, _ in acting)
+    token = _acting.set(acting | {(effect, owner)})
+    try:
+        if effect and (effect, owner) not in acting:
+            async with _claimed(context, owner, _SECOND_TURN_SECONDS if second else _TURN_SECONDS):
+                yield
+        else:
+            async with nullcontext() if second else lock:
+                yield
+    finally:
+        _acting.reset(token)
+
+
+@asynccontextmanager
+async def _claimed(context: Context, owner: str, seconds: float) -> AsyncGenerator[None]:
+    """Have a turn among all processes, if it comes within so many seconds."""
+    wish = {"owner": owner, "lasting": False}
+    mine = await context.port.serve("state", "claim", {**wish, "seconds": seconds})
+    try:
+        yield
+    finally:
+        if mine:
+            await context.port.serve("state", "give_back", wish)
 
 
 async def _kept(context: Context, owner: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from tea.protocols.recipe import (
 )
 from tea.protocols.relay import AgentState, InTurn, NamedAction, Relay, SharedCall, SharedState
 from tea.refs import Kind
-from tea.types import JsonObject, JsonSchema, Result, Task
+from tea.types import EVERY, JsonObject, JsonSchema, Result, Task
 
 Work: TypeAlias = Callable[..., Coroutine[Any, Any, Result]]
 TICK = "tick"
@@ -90,7 +90,8 @@ def _environment_to_tool(recipe: EnvironmentToTool, environment: Manifest) -> De
 
 
 def _tools_to_environment(recipe: ToolsToEnvironment, tools: Sequence[Manifest]) -> Definition:
-    owner, calls = f"environment:{recipe.name}", {one.name: _shared_call(recipe, one) for one in tools}
+    turn, owner = asyncio.Lock(), f"environment:{recipe.name}"
+    calls = {one.name: _shared_call(recipe, one, turn) for one in tools}
     if "state" in calls:
         raise BadComponent("A tool called 'state' can be no action.", fix="copy it under another name first.")
     if unknown := set(recipe.shared) - {name for call in calls.values() for name in call.takes}:
@@ -140,7 +141,7 @@ def _chooser(recipe: ToolsToAgent | EnvironmentToAgent, operands: Sequence[Manif
             replace(ctx, port=port),
             task.model_copy(update={"text": _task_text(recipe, task.text), "tools": None}),
             prompt=recipe.prompt,
-            tools=[name for name in tools if task.tools is None or name in task.tools],
+            tools=[name for name in tools if task.tools is None or {name, EVERY} & {*task.tools}],
             environments=[one.name for one in operands if one.kind == "environment"],
             max_steps=recipe.max_steps,
             insights=[text for text in (rules, *recipe.objectives) if text],
@@ -170,7 +171,7 @@ def _facts(recipe: Chooser, operands: Sequence[Manifest]) -> JsonObject:
     return facts
 
 
-def _shared_call(recipe: ToolsToEnvironment, tool: Manifest) -> SharedCall:
+def _shared_call(recipe: ToolsToEnvironment, tool: Manifest, turn: asyncio.Lock) -> SharedCall:
     call = tool.operations["call"]
     return SharedCall(
         relay=Relay.to(tool, "call"),
@@ -180,6 +181,7 @@ def _shared_call(recipe: ToolsToEnvironment, tool: Manifest) -> SharedCall:
         takes=frozenset(cast("Mapping[str, Any]", call.parameters.get("properties", {}))),
         learns=frozenset(recipe.shared),
         reads=call.traits.effects == "reads",
+        turn=turn,
     )
 
 
@@ -217,6 +219,9 @@ def _observer(
 
 def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Operation:
     form = recipe.actions[name]
+    if form.parameters.get("type", "object") != "object":
+        problem = f"The parameters of action {name!r} are no object: their type is {form.parameters['type']!r}."
+        raise BadComponent(problem[:300], fix="describe an object, with one property for each parameter.")
     parameters: JsonSchema = {"additionalProperties": False, "properties": {}, **form.parameters, "type": "object"}
     if fault := schema_fault(parameters):
         raise BadComponent(f"The schema of action {name!r} cannot be used: {fault}."[:300], fix="correct it.")

@@ -12,6 +12,7 @@ from tea.runtime.budget import check_price
 from tea.runtime.offering import MOST_SCHEMAS
 from tea.runtime.setting import Equipment
 from tea.runtime.task_file import TaskFile
+from tea.types import EVERY
 
 
 async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
@@ -30,7 +31,8 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
     """
     await admit_model(equipment, task.model, task)
     agents, agent = equipment.libraries["agent"], Ref.parse(task.agent, kind="agent")
-    for name in (str(agent.at(None)), *(f"tool:{one}" for one in task.tools or ())) if locked else ():
+    named = [name for name in task.tools or () if name != EVERY]
+    for name in (str(agent.at(None)), *(f"tool:{one}" for one in named)) if locked else ():
         if name not in task.use:
             raise not_locked(name)
     selector = agent.selector or task.use.get(str(agent.at(None)))
@@ -40,9 +42,9 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
         if kind not in equipment.libraries:
             raise BadInput(f"{ref!r} cannot be used in a task.", fix="name a tool, environment, agent or prompt.")
         await equipment.libraries[kind].info(f"{ref}@{chosen}")
-    if task.tools:
+    if named:
         tools = equipment.libraries["tool"]
-        for name in task.tools if len(task.tools) <= MOST_SCHEMAS else await tools.missing(task.tools):
+        for name in named if len(named) <= MOST_SCHEMAS else await tools.missing(named):
             await tools.info(name)
 
 

@@ -161,10 +161,11 @@ class Asking:
         except (BudgetExceeded, ProviderError) as error:
             if not lost:
                 raise
-            *lost, (model, usage) = lost
-            none = ModelResponse(usage=usage, answered_by=model)
+            attempts = tuple(one.attempt for one in lost)
+            *lost, last = lost
+            none = ModelResponse(usage=last.usage, answered_by=last.attempt.model, attempts=attempts)
             found: JsonObject = {"response": none.model_dump(mode="json"), "error": error.record()}
-        told = [{"model": model, "usage": usage.model_dump(mode="json")} for model, usage in lost]
+        told = [{"model": one.attempt.model, "usage": one.usage.model_dump(mode="json")} for one in lost]
         return {**found, _LOST: told} if told else found
 
     def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonObject:

@@ -6,15 +6,17 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from tea.errors import BadInput, BudgetExceeded
 from tea.managers.model_config import ModelConfig
 from tea.models.prices import list_prices, worst_case
-from tea.types import Budget, Result, Usage
+from tea.types import Attempt, Budget, Result, Usage
 
 LEAST_OUTPUT = 256
 _LIMITS = ("steps", "tokens", "usd", "seconds")
+_Left: TypeAlias = "Callable[[Purse], tuple[int | None, float | None]]"
 
 
 @dataclass(slots=True)
@@ -69,17 +71,46 @@ class Estimate:
         return worst_case(self.prices, self.input_tokens, output)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Reservation:
-    """What is held back for one call, and the most tokens that its answer may then have.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """A try that broke in the middle of its answer: which model's it was, what broke it, and about what it used."""
 
-    `lost` is what tries of it used that broke, each with its model: it comes on top, as another try follows.
+    attempt: Attempt
+    usage: Usage
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Reservation:
+    """What is held back for one call; it stays the same until the call is settled, whatever becomes of its tries.
+
+    Args:
+        wanted: What the call may use at most.
+        tokens: Tokens that are held back.
+        usd: US dollars that are held back, None where no price is known.
+        max_output: Most tokens that its answer may then have; None for a model that counts none.
+        lost: Its tries that broke.
+        trying: Most tokens of the answer of the try that now goes on, where any call's tries broke; else None.
     """
 
+    wanted: Estimate = field(default_factory=Estimate)
     tokens: int = 0
     usd: float | None = 0.0
     max_output: int | None = None
-    lost: list[tuple[str, Usage]] = field(default_factory=list[tuple[str, Usage]])
+    lost: list[Lost] = field(default_factory=list[Lost])
+    trying: int | None = None
+
+    def used_up(self) -> tuple[int, float]:
+        """Return the tokens and dollars that broken tries have used."""
+        used = [one.usage for one in self.lost]
+        return sum(one.input_tokens + one.output_tokens for one in used), sum(one.usd or 0.0 for one in used)
+
+    def beyond(self) -> tuple[int, float]:
+        """Return the tokens and dollars that broken tries and the present one may use beyond what is held back."""
+        tokens, usd = self.used_up()
+        if self.trying is None:
+            return max(0, tokens - self.tokens), max(0.0, usd - (self.usd or 0.0))
+        present = self.wanted.input_tokens + self.trying, self.wanted.usd(self.trying) or 0.0
+        return tokens + present[0] - self.tokens, usd + present[1] - (self.usd or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +119,24 @@ class Tries:
 
     Args:
         purse: Who pays.
-        held: What is held back for each of them.
+        held: What is held back for them.
     """
 
     purse: Purse
     held: Reservation
 
-    def ready(self) -> None:
-        """Let another try begin.
+    def ready(self) -> int | None:
+        """Let another try begin, and return the most tokens that its answer may have; None where none are counted.
 
         Raises:
-            BudgetExceeded: What broken tries used is more than is left beside what is held back.
+            BudgetExceeded: Broken tries left too little for the question and a short answer.
         """
-        self.purse.check_lost()
+        return self.purse.next_try(self.held)
 
-    def lost(self, model: str, usage: Usage) -> None:
-        """Take note of what a broken try used."""
-        self.held.lost.append((model, usage))
+    def lost(self, attempt: Attempt, usage: Usage) -> None:
+        """Take note of a try that broke, and of what it used."""
+        self.held.lost.append(Lost(attempt=attempt, usage=usage))
+        self.held.trying = None
 
 
 class Purse:
@@ -164,11 +196,11 @@ class Purse:
         wanted = estimate or Estimate()
         for one in self._all:
             one._check(wanted)
-        output = self._output(wanted)
-        held = Reservation(max_output=output)
+        output = self._output(wanted, wanted.max_output, Purse._left, "What is left", "another call")
+        held = Reservation(wanted=wanted)
         if output is not None:
             tokens = wanted.input_tokens + output
-            held = Reservation(tokens=tokens, usd=wanted.usd(output), max_output=output)
+            held = Reservation(wanted=wanted, tokens=tokens, usd=wanted.usd(output), max_output=output)
         for one in self._all:
             one.spent.steps += 1
             one._held.append(held)
@@ -190,27 +222,24 @@ class Purse:
         for one in self._all:
             one._held.remove(held)
 
-    def check_lost(self) -> None:
-        """Refuse a further try where what is held back and what broken tries have used is more than is left.
+    def next_try(self, held: Reservation) -> int | None:
+        """Return the most tokens that the answer of a call's next try may have, beside what broken tries have used.
 
-        Only the effect of a call knows of its broken tries, and records what became of it: `reserve` leaves them out,
-        so that a replay decides the same.
+        What is held back for the call stays, and is what its broken tries and the next one are paid from first: only
+        the effect of a call knows of its broken tries, and records what became of it. `reserve` leaves them out, so
+        that a replay decides the same.
 
         Raises:
-            BudgetExceeded: It is refused.
+            BudgetExceeded: What is left is not enough for the question and a short answer.
         """
-        for one in self._all:
-            lost = [usage for held in one._held for _, usage in held.lost]
-            if not lost:
-                continue
-            tokens, usd = one._left()
-            over = {
-                "tokens": tokens is not None and sum(each.input_tokens + each.output_tokens for each in lost) > tokens,
-                "usd": usd is not None and sum(each.usd or 0.0 for each in lost) > usd,
-            }
-            for name in [name for name, ended in over.items() if ended]:
-                problem = f"What broken tries left of the {one._whose} in {name} is not enough for another one."
-                raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
+        broken = [one.lost[-1] for each in self._all for one in (held, *each._held) if one.lost]
+        if not broken:
+            held.trying = None
+            return held.max_output
+        cause = f"another one: {broken[0].attempt.problem.rstrip('. ')}"
+        left = partial(Purse._left_for, held=held)
+        held.trying = self._output(held.wanted, held.max_output, left, "What broken tries left", cause)
+        return held.trying
 
     def total(self) -> Spent:
         """Return what was used, once nothing is asked any more: what is still held was called off."""
@@ -259,27 +288,26 @@ class Purse:
             if limit is not None and over:
                 raise BudgetExceeded(f"The {self._whose} of {limit:g} {name} is used up.", fix=f"raise budget.{name}.")
 
-    def _output(self, wanted: Estimate) -> int | None:
-        """Return the most tokens of an answer that every limit has room for."""
-        if wanted.max_output is None:
-            return None
-        most, least = wanted.max_output, min(LEAST_OUTPUT, wanted.max_output)
-        for one in self._all:
-            for name, room in one._rooms(wanted).items():
-                if room < least:
-                    problem = f"What is left of the {one._whose} in {name} is not enough for another call."
-                    raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
-                most = min(most, room)
-        return most
-
-    def _rooms(self, wanted: Estimate) -> dict[str, int]:
-        """Return how many tokens of an answer each limit has room for."""
+    def _left_for(self, held: Reservation) -> tuple[int | None, float | None]:
+        """Return what is left for the next try of a call, with what is held back for it."""
         tokens, usd = self._left()
-        rooms = {} if tokens is None else {"tokens": tokens - wanted.input_tokens}
-        each = wanted.prices.get("output", 0.0) / 1e6
-        if usd is not None and each and (asking := wanted.usd(0)) is not None:
-            rooms["usd"] = int((usd - asking) / each)
-        return rooms
+        used = held.used_up()
+        beyond = [one.beyond() for one in self._held if one is not held]
+        return (
+            None if tokens is None else tokens + held.tokens - used[0] - sum(one for one, _ in beyond),
+            None if usd is None else usd + (held.usd or 0.0) - used[1] - sum(one for _, one in beyond),
+        )
+
+    def _output(self, wanted: Estimate, most: int | None, left: _Left, begun: str, ended: str) -> int | None:
+        """Return the most tokens of an answer that every limit has room for; `begun` and `ended` word a refusal."""
+        least = min(LEAST_OUTPUT, wanted.max_output or 0)
+        for one in self._all:
+            for name, room in _rooms(wanted, *left(one)).items():
+                if room < least:
+                    problem = f"{begun} of the {one._whose} in {name} is not enough for {ended}."
+                    raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
+                most = None if most is None else min(most, room)
+        return most
 
     def _unpriced(self, wanted: Estimate) -> bool:
         unknown = wanted.unpriced or wanted.usd(0) is None
@@ -338,3 +366,12 @@ def check_price(configs: Iterable[ModelConfig], budget: Budget) -> None:
 
 def _sum(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else first + second
+
+
+def _rooms(wanted: Estimate, tokens: int | None, usd: float | None) -> dict[str, int]:
+    """Return how many tokens of an answer each limit has room for."""
+    rooms = {} if tokens is None else {"tokens": tokens - wanted.input_tokens}
+    if usd is not None and (asking := wanted.usd(0)) is not None:
+        each = wanted.prices["output"] / 1e6
+        rooms["usd"] = int((usd - asking) / each) if each else (wanted.max_output or 0) if usd >= asking else -1
+    return rooms

@@ -57,6 +57,7 @@ class Hearing:
                 one["problem"] = f"not heard: {error.problem.rstrip('.')}"
             else:
                 one |= {"words": heard.text, "used": heard.usage.model_dump(mode="json"), "by": heard.answered_by}
+                one |= {"attempts": [tried.model_dump(mode="json") for tried in heard.attempts]}
                 used = _sum(used, heard.usage)
 
     def _check(self, *, priced: bool) -> None:

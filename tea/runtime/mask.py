@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import unquote
 
-from tea.models.disguises import disguises, in_json
+from tea.models.disguises import SHORTEST, disguises, in_json
 from tea.store.files import reading, writing
 from tea.types import JsonValue
 
 _LARGEST = 2**28
-SHORTEST = 8  # a shorter one is no secret, and would be found in ordinary words
 _WORDS = "API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PAT|CREDENTIALS?"
 _SECRET = re.compile(rf"(?:(?:.*_)?(?:{_WORDS})|.+_PWD)(?:_?\d+|_BASE|_BASE64|_B64|_JSON)?", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORECASE)

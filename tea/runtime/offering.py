@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from tea.context import Caller
+from tea.managers.embedding.wordpiece import words as words_of
+from tea.types import EVERY
 
 T = TypeVar("T")
 MOST_SCHEMAS = 40
@@ -24,19 +26,41 @@ class Fixed(list[Any]):
 async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, kept: Sequence[str] = ()) -> list[str]:
     """Return the names that fit a task best, where they are too many; the order of few is left alone.
 
+    A task that holds no word (`?!`) is nearest to what comes first.
+
     Args:
         caller: The protocol that knows them.
-        names: What may be called.
+        names: What may be called; with `*` all that is active and trusted, so that those named are not enough.
         query: The task, in words.
         most: How many at most.
         kept: Those that stay whatever the task, first.
     """
-    if len(names) <= most:
+    if len(names) <= most and EVERY not in names:
         return list(names)
     first = [name for name in names if name in kept]
     rest = [name for name in names if name not in kept]
-    found = await caller.retrieve(query, max(1, most - len(first)), route=True, among=rest)
-    return [*first, *(str(one["name"]) for one in found)]
+    room = max(1, most - len(first))
+    if not words_of(query):
+        return [*first, *(name for name in rest if name != EVERY)][: len(first) + room]
+    found = await caller.retrieve(query, most if EVERY in rest else room, route=True, among=rest)
+    return [*first, *[name for one in found if (name := str(one["name"])) not in first][:room]]
+
+
+async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int) -> list[str]:
+    """Return the names of the texts that fit a task best, the best first; of what is no component itself.
+
+    The answer is an effect of the run, so a replay gives it again.
+
+    Args:
+        caller: Any protocol.
+        texts: What each says of itself, by name.
+        query: The task, in words; without any, the first are returned.
+        most: How many at most.
+    """
+    if len(texts) < 2 or not words_of(query):
+        return list(texts)[:most]
+    data = {"kind": caller.kind, "query": query, "k": most, "texts": dict(texts)}
+    return await caller.port.serve("registry", "rank", data)
 
 
 def within_limits(

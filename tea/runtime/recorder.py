@@ -117,7 +117,9 @@ class Recorder:
         def tell(delta: Delta) -> None:
             if delta.type == "again":
                 pieces.clear()
-            text = pieces.setdefault(delta.type, self.mask.pieces()).take(delta.text)
+                text = self.mask.plain(delta.text)
+            else:
+                text = pieces.setdefault(delta.type, self.mask.pieces()).take(delta.text)
             if text or not delta.text:
                 watch(Event(kind="delta", key=key, agent=agent, data={"type": delta.type, "text": text}))
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from tea.context import Context
-from tea.errors import BadArguments, BadComponent, CallFailed, UnknownComponent
+from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, UnknownComponent
 from tea.operation import reasons
-from tea.refs import Kind
+from tea.refs import Kind, check_name
 from tea.runtime.observation import Outcome, shortened
-from tea.runtime.offering import MOST_SCHEMAS, Fixed, nearest, within_limits
-from tea.types import JsonObject, Response, Result, Task
+from tea.runtime.offering import MOST_SCHEMAS, Fixed, nearest, ranked, within_limits
+from tea.types import EVERY, JsonObject, Response, Result, Task
 
 DONE = "done"
 BOOKKEEPING = (DONE, "todo")
@@ -81,11 +82,30 @@ class Place:
 
 
 class Resources:
-    """Everything one agent may call in one task."""
+    """Everything one agent may call in one task, of which a model is offered what fits into the limits.
 
-    def __init__(self, ctx: Context, task: Task, found: Iterable[Capability], places: Iterable[Place]) -> None:
+    Args:
+        ctx: What the agent may reach.
+        task: What it works on.
+        found: What was looked up.
+        places: Its environments.
+        offered: The names that a model is told.
+        further: What was not looked up, by name: it is when it is called.
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        task: Task,
+        found: Iterable[Capability],
+        places: Iterable[Place],
+        offered: Collection[str],
+        further: Mapping[str, Kind],
+    ) -> None:
         self._ctx = ctx
         self._task = task
+        self._offered = offered
+        self._further = further
         self._places = {place.name: place for place in places}
         self._known: dict[str, Capability] = {}
         for one in found:
@@ -106,8 +126,11 @@ class Resources:
         """
         found: list[Capability] = []
         names = allowed(tools, task.tools)
-        chosen = await nearest(ctx.tcp, names, task.text, MOST_SCHEMAS, BOOKKEEPING)
-        for name, facts in zip(chosen, await ctx.tcp.facts(chosen), strict=True):
+        own = [name for name in names if name != EVERY]
+        kept = own if EVERY in names and len(own) < MOST_SCHEMAS else BOOKKEEPING
+        nearby = await nearest(ctx.tcp, names, task.text, MOST_SCHEMAS, kept)
+        further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
+        for name, facts in zip(nearby, await ctx.tcp.facts(nearby), strict=True):
             one = _tool(name, facts)
             found.append(_answering(one, task) if name == DONE else one)
         chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
@@ -118,13 +141,17 @@ class Resources:
             state = await ctx.ecp.state(name)
             found += _actions(name, facts)
             places.append(_place(name, facts, state))
-        return cls(ctx, task, _offered(found), places)
+        taken = {one.name for one in found if one.kind != "tool"}
+        found = [one for one in found if one.kind != "tool" or one.name in names or one.name not in taken]
+        offered = await _offered(ctx, task, found, in_order=nearby != list(names))
+        return cls(ctx, task, found, places, offered, further)
 
     def words(self) -> dict[str, Any]:
         """Return the variables of a prompt: tools (with environments' actions), agents, environments."""
+        offered = [one for one in self._known.values() if one.name in self._offered]
         return {
-            "tools": Fixed(one.words() for one in self._known.values() if one.kind != "agent"),
-            "agents": Fixed(one.words() for one in self._known.values() if one.kind == "agent"),
+            "tools": Fixed(one.words() for one in offered if one.kind != "agent"),
+            "agents": Fixed(one.words() for one in offered if one.kind == "agent"),
             "environments": [place.words() for place in self._places.values()],
         }
 
@@ -144,9 +171,10 @@ class Resources:
 
     async def call(self, name: str, arguments: JsonObject) -> Outcome:
         """Make one call; whatever is wrong with it becomes an outcome that the agent can act on."""
-        one = self._known.get(name)
-        if one is None:
-            return Outcome.refused(name, arguments, self._unknown(name))
+        try:
+            one = self._known.get(name) or await self._look_up(name)
+        except (UnknownComponent, BadRef) as error:
+            return Outcome.refused(name, arguments, error)
         if one.kind == "agent":
             return await self._delegate(one, arguments)
         port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
@@ -173,12 +201,19 @@ class Resources:
             return Outcome(name=one.name, arguments=arguments, ok=False, value=outcome.value, error=error.record())
         return outcome
 
-    def _unknown(self, name: str) -> UnknownComponent:
-        near = difflib.get_close_matches(name, self._known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        return UnknownComponent(
-            f"Nothing to call is named {name[:80]!r}.", fix=f"{hint}there is {', '.join(self._known)}."
-        )
+    async def _look_up(self, name: str) -> Capability:
+        """Return what was too far from the task to be offered, and is there all the same."""
+        if name not in self._further and EVERY not in self._further:
+            near = difflib.get_close_matches(name, sorted({*self._known, *self._further}), n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            fix = f"{hint}there is {', '.join(one for one in self._known if one in self._offered)}."
+            raise UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=fix)
+        kind = self._further.get(name, "tool")
+        check_name(name, "what is called")
+        (facts,) = await (self._ctx.tcp if kind == "tool" else self._ctx.acp).facts([name])
+        (one,) = callables(kind, name, facts)
+        self._known[name] = one
+        return one
 
     def __contains__(self, name: str) -> bool:
         return name in self._known
@@ -191,20 +226,45 @@ class Resources:
         return Result.model_validate(outcome.value)
 
 
-def _offered(found: Sequence[Capability]) -> list[Capability]:
-    """Return what fits into the limits of an offer, in the order found: what a task cannot do without goes first."""
-    first = [one for one in found if one.kind != "tool" or one.name in BOOKKEEPING]
-    rest = [one for one in found if one.kind == "tool" and one.name not in BOOKKEEPING]
-    chosen = {one.name for one in within_limits([*first, *rest], Capability.words)}
-    return [one for one in found if one.name in chosen]
+async def _offered(ctx: Context, task: Task, found: Sequence[Capability], *, in_order: bool) -> set[str]:
+    """Return the names of what fits into the limits of an offer.
+
+    What a task cannot do without goes first, then agents. Of actions and tools that are too many, those nearest to the
+    task take turns, so that neither crowd the others out.
+
+    Args:
+        ctx: What the agent may reach.
+        task: What it works on.
+        found: What it may call.
+        in_order: Whether its tools stand in order already, the nearest first.
+    """
+    bookkeeping = [one for one in found if one.name in BOOKKEEPING]
+    agents = [one for one in found if one.kind == "agent"]
+    actions = [one for one in found if one.kind == "environment"]
+    tools = [one for one in found if one.kind == "tool" and one.name not in BOOKKEEPING]
+    chosen = within_limits([*bookkeeping, *agents, *actions, *tools], Capability.words)
+    if len(chosen) < len(found):
+        actions = await _in_order(ctx, task, actions)
+        tools = tools if in_order else await _in_order(ctx, task, tools)
+        turns = [one for pair in zip_longest(actions, tools) for one in pair if one is not None]
+        chosen = within_limits([*bookkeeping, *agents, *turns], Capability.words)
+    return {one.name for one in chosen}
+
+
+async def _in_order(ctx: Context, task: Task, found: Sequence[Capability]) -> list[Capability]:
+    """Return those nearest to a task, the nearest first, no more than an offer holds."""
+    known = {one.name: one for one in found}
+    texts = {name: f"{name.replace('_', ' ')}\n{one.description}" for name, one in known.items()}
+    return [known[name] for name in await ranked(ctx.tcp, texts, task.text, MOST_SCHEMAS)]
 
 
 def allowed(tools: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
     """Return the tools that an agent with `tools` may use where the task names `wanted`.
 
-    A task's own list replaces the agent's, except for what agents need to do their work at all.
+    A task's own list replaces the agent's, except for what agents need to do their work at all; with `*` it adds to it.
     """
-    chosen = tools if wanted is None else (*wanted, *(name for name in tools if name in BOOKKEEPING))
+    own = tools if wanted is None or EVERY in wanted else [name for name in tools if name in BOOKKEEPING]
+    chosen = (*(wanted or ()), *own)
     return tuple(dict.fromkeys((*chosen, DONE)))
 
 

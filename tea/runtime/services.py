@@ -17,10 +17,10 @@ from tea.manifest import Manifest
 from tea.operation import Traits
 from tea.refs import KINDS, Ref
 from tea.runtime.budget import Purses
-from tea.runtime.desk import Desk
+from tea.runtime.desk import AnyServer, Desk
 from tea.runtime.hearing import Hearing
 from tea.runtime.media import look
-from tea.types import JsonObject, JsonValue, Usage
+from tea.types import EVERY, JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
 _LOOKUPS = (("registry", "info"), ("registry", "facts"))
@@ -35,6 +35,7 @@ class RunServices:
         self._memory = memory
         self._purses = purses
         self._hearing = hearing
+        self._turns: dict[str, Callable[[], None]] = {}
         self._answers: Mapping[str, Answer] = {
             "registry": self._registry,
             "memory": self._remember,
@@ -106,10 +107,19 @@ class RunServices:
             return found if verb == "facts" else found[0]
         if verb == "retrieve":
             asked = {name: data[name] for name in ("query", "k", "route", "among")}
+            if EVERY in (data["among"] or ()):
+                asked["among"] = [one["name"] for one in await self._listed(server)]
             matches = [match.to_json() for match in await server.retrieve(**asked)]
             return [one for one in matches if self._run.holding.may_use(f"{data['kind']}:{one['name']}")]
+        if verb == "rank":
+            ranked = server.manager.services.retrieval.ranked
+            return await asyncio.to_thread(ranked, data["texts"], data["query"], data["k"])
+        return await self._listed(server)
+
+    async def _listed(self, server: AnyServer) -> list[dict[str, str]]:
+        """Return what is active and trusted, of a locked run what it holds."""
         listed = [one for one in await server.list() if one.trusted]
-        found = [one for one in listed if self._run.holding.may_use(f"{data['kind']}:{one.name}")]
+        found = [one for one in listed if self._run.holding.may_use(f"{one.kind}:{one.name}")]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
     async def _remember(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
@@ -138,7 +148,13 @@ class RunServices:
             case "merge":
                 return await states.merge(owner, session, data["patch"], by)
             case "put":
-                return await states.put(owner, session, data["changes"], by)
+                return await states.put(owner, session, data["changes"], by, data["expected"])
+            case "claim":
+                if (turn := await states.claim(owner, session, data["seconds"])) is not None:
+                    self._turns[owner] = turn
+                return turn is not None
+            case "give_back":
+                return self._turns.pop(owner)()
             case _:
                 return await states.swap(owner, session, data["old"], data["new"], by)
 

@@ -15,7 +15,7 @@ from tea.managers.json_schema import schema_fault
 from tea.operation import reasons
 from tea.refs import Ref, check_name, check_selector
 from tea.store.files import parse_json_strict
-from tea.types import Budget, Record
+from tea.types import EVERY, Budget, Record
 
 TASK_LIMIT = 1024 * 1024
 
@@ -30,7 +30,7 @@ class TaskFile(Record):
         model: Which model configuration answers, the home's default without one.
         use: Exact versions of components, by `kind:name`.
         budget: What it may use.
-        tools: The only tools the agent may use.
+        tools: The only tools the agent may use; with `*`, all that are active and trusted, beside these and its own.
         answer: JSON Schema of the wanted answer.
         id: The task's own id.
         session: The session it belongs to.
@@ -66,7 +66,8 @@ class TaskFile(Record):
     @classmethod
     def _are_names(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         for name in value or ():
-            check_name(name, "a tool")
+            if name != EVERY:
+                check_name(name, "a tool")
         return value
 
     @field_validator("use")

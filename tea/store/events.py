@@ -14,7 +14,7 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +24,7 @@ from tea.errors import BadArguments, StorageError
 from tea.store.files import damaged, open_regular, reading, shown, storage_error, write_all, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.strict import Refused, as_json_object, dumps, loads
+from tea.store.turn import claim
 from tea.types import JsonObject
 
 EVENT_LIMIT = 256 * 1024
@@ -34,7 +35,7 @@ _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
 class EventStore(Protocol):
-    """Where events are kept; every method but `at_once` and `begun` blocks, so call it in a thread."""
+    """Where events are kept; every method but `at_once`, `begun` and `claim` blocks, so call it in a thread."""
 
     def append(self, stream: str, key: str, event: JsonObject, *, synced: bool = True) -> bool:
         """Add an event at the end of a stream, unless the stream has one of that key.
@@ -97,6 +98,16 @@ class EventStore(Protocol):
         """
         ...
 
+    def claim(self, stream: str) -> Callable[[], None] | None:
+        """Return what gives a stream's turn back, None where another has it; without waiting, and it locks no event.
+
+        A turn is had by one at a time, here or in another process, until it is given back or that process ends.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        ...
+
     def remove(self, stream: str) -> None:
         """Remove a stream for good, where there is one.
 
@@ -149,6 +160,10 @@ class FileEvents:
         with reading(self._root):
             names = (_name_in(path) for path in sorted(self._root.glob("*.jsonl")))
             return [name for name in names if name is not None]
+
+    def claim(self, stream: str) -> Callable[[], None] | None:
+        """Have a stream's turn; see `EventStore.claim`."""
+        return claim((self._root / _file_name(stream)).with_suffix(".lock"))
 
     def remove(self, stream: str) -> None:
         """Remove a stream; see `EventStore.remove`."""

@@ -239,6 +239,19 @@ def test_a_purge_is_asked_for_twice(tea: Tea) -> None:
     assert tea("doctor").code == 0
 
 
+def test_a_purge_names_the_aliases_that_go_with_it(tea: Tea) -> None:
+    file = tea.write("shout.py", SHOUT)
+    for version, tags in (("1.0.0", ("prod", "best")), ("1.0.1", ()), ("1.0.2", ("new",)), ("1.0.3", ())):
+        tea("register", file)
+        for tag in tags:
+            tea("alias", f"shout@{version}", tag)
+    told = "purged tool:shout@1.0.0; gone with it: tool:shout@best, tool:shout@prod\n"
+    assert tea("purge", "shout@prod", "--yes").out == told
+    assert tea("purge", "shout@1.0.1", "--yes").out == "purged tool:shout@1.0.1\n"
+    data = tea("purge", "shout@1.0.2", "--yes", "--json").data
+    assert (data["purged"], data["aliases"]) == (["tool:shout@1.0.2"], ["new"])
+
+
 def test_what_was_saved_is_loaded_elsewhere_and_waits_for_trust(tea: Tea, tmp_path: Path) -> None:
     tea("register", tea.write("shout.py", SHOUT))
     tea("register", tea.write("greeting.md", PROMPT))
@@ -269,6 +282,59 @@ def test_what_was_saved_is_loaded_elsewhere_and_waits_for_trust(tea: Tea, tmp_pa
     tea("save", "more.json", "planets").refused(2, "planets")
     tea("save", ".").refused(2, "file")
     assert not (tea.folder / "more.json").exists()
+
+
+def test_what_was_purged_stays_so_when_it_is_loaded_and_can_be_registered_anew(tea: Tea, tmp_path: Path) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    tea("save", "one.json", "shout")
+    tea("register", tea.write("shout.py", SHOUT))
+    tea("save", "two.json", "shout")
+    tea("unregister", "shout")
+    tea("purge", "shout@1.0.0", "--yes")
+    loaded = tea("load", "one.json")
+    assert (loaded.code, loaded.out) == (0, "loaded 0 versions; 1 stay purged\n")
+    assert loaded.err.startswith(
+        "tool:shout@1.0.0 was purged and stays so: to have it again, `tea register` its source"
+    )
+    assert loaded.err.endswith("`tea show tool:shout@1.0.0 --source`\n")
+    data = tea("load", "one.json", "--json").data
+    assert (data["purged"], data["skipped"]) == (["tool:shout@1.0.0"], [])
+    assert data["unregistered"] == ["tool:shout"]
+    assert tea("load", "two.json").out == "loaded 0 versions; 1 were here already; 1 stay purged\n"
+    elsewhere = tmp_path / "elsewhere"
+    tea("load", "one.json", "--home", elsewhere)
+    source = tea("show", "tool:shout@1.0.0", "--source", "--home", elsewhere).out
+    assert tea("register", tea.write("again.py", source)).out == "registered tool:shout@1.0.2\n"
+    assert "tool:shout" in tea("list", "tools").out
+
+
+def test_what_was_saved_unregistered_is_said_to_stay_so(tea: Tea, tmp_path: Path) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    tea("save", "before.json", "shout")
+    tea("unregister", "shout")
+    tea("save", "after.json", "tool:shout")
+    home = ("--home", tmp_path / "elsewhere")
+    loaded = tea("load", "after.json", *home)
+    assert loaded.out == "loaded 1 versions\n"
+    (line,) = loaded.err.splitlines()
+    assert line.startswith("tool:shout stays unregistered")
+    tea("show", "tool:shout", *home).refused(2, "shout")
+    assert tea("load", "after.json", "--json", *home).data["unregistered"] == ["tool:shout"]
+    loaded = tea("load", "before.json", *home)
+    assert (loaded.out, loaded.err) == ("loaded 0 versions; 1 were here already\n", "")
+    assert "tool:shout" in tea("list", "tools", *home).out
+
+
+def test_what_stays_as_it_is_shows_beside_it_what_was_loaded(tea: Tea, tmp_path: Path) -> None:
+    home, file = ("--home", tmp_path / "elsewhere"), tea.write("shout.py", SHOUT)
+    tea("register", file)
+    tea("save", "one.json", "shout")
+    tea("load", "one.json", *home)
+    tea("alias", "shout", "mine", *home)
+    tea("register", file)
+    tea("save", "two.json", "shout")
+    assert "tool:shout stays as it is here: `tea history tool:shout`" in tea("load", "two.json", *home).err
+    assert "1.0.1" in tea("history", "tool:shout", *home).out
 
 
 def test_documents_are_components_too(tea: Tea) -> None:

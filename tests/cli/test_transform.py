@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +38,34 @@ def test_components_become_others_and_are_used_from_the_line(tea: Tea) -> None:
     tea("transform", "T2A", "calculator", "--name", "sums", "--prompt", "planner", "--follow")
     assert tea("run", "-q", "What is 17 * 3?", "--agent", "sums").out == "51\n"
     assert tea("replay", "last").code == 0
+
+
+def test_calls_of_one_session_find_what_the_earlier_ones_kept(tea: Tea) -> None:
+    tea("transform", "T2E", "calculator", "--name", "desk", "-o", 'shared={"expression": "1 + 1"}')
+    assert tea("call", "desk#calculator", "expression=3 + 4", "--session", "monday").out == "7\n"
+    assert tea("call", "desk#calculator", "--session", "monday").out == "7\n"
+    assert tea("state", "desk", "--session", "monday", "--json").data["value"]["variables"] == {"expression": "3 + 4"}
+    assert tea("call", "desk#calculator").out == "2\n"
+    assert tea("call", "desk#calculator", "--session", "tuesday").out == "2\n"
+
+
+def test_saving_a_recipe_says_what_it_is_made_of_and_the_file_lacks(tea: Tea, tmp_path: Path) -> None:
+    tea("transform", "T2E", "calculator", "--name", "desk")
+    tea("transform", "E2T", "desk")
+    saved = tea("save", "some.json", "tool:desk_calculator")
+    assert (saved.code, saved.out) == (0, "saved 1 components to some.json\n")
+    (line,) = saved.err.splitlines()
+    assert line.endswith("save these refs too: environment:desk tool:calculator")
+    data = tea("save", "some.json", "environment:desk", "--json").data
+    assert (data["components"], data["missing"]) == (["environment:desk"], ["tool:calculator"])
+    whole = tea("save", "whole.json", "tool:desk_calculator", *line.rpartition(": ")[2].split())
+    assert (whole.out, whole.err) == ("saved 3 components to whole.json\n", "")
+    assert tea("save", "all.json", "--json").data["missing"] == []
+    home = ("--home", tmp_path / "elsewhere")
+    tea("load", "whole.json", *home)
+    for ref in ("tool:desk_calculator", "environment:desk", "tool:calculator"):
+        tea("trust", ref, *home)
+    assert tea("call", "desk_calculator", "expression=17 * 3", *home).out == "51\n"
 
 
 @pytest.mark.parametrize(

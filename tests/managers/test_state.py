@@ -43,6 +43,32 @@ async def test_a_change_with_the_same_key_counts_once(states: States) -> None:
     assert await states.load("agent:a", "s") == {"n": 2}
 
 
+async def test_a_turn_is_had_by_one_at_a_time_and_ends_when_it_is_given_back(states: States, tmp_path: Path) -> None:
+    other = States(FileEvents(tmp_path))
+    give_back = await states.claim("environment:a", "s", 0)
+    assert give_back is not None
+    assert await other.claim("environment:a", "s", 0.005) is None
+    await other.put("environment:a", "s", [(["n"], 1)], "k")
+    for free in ("environment:a", "t"), ("environment:b", "s"):
+        turn = await other.claim(*free, 0)
+        assert turn is not None
+        turn()
+    waiting = asyncio.create_task(other.claim("environment:a", "s", 60))
+    await asyncio.sleep(0)
+    give_back()
+    turn = await waiting
+    assert turn is not None
+    turn()
+    assert list(tmp_path.glob("*.lock")) == []
+
+
+async def test_single_values_change_only_where_others_are_as_expected(states: States) -> None:
+    assert await states.put("e", "s", [(["v", "n"], None)], "k1", [(["v", "n"], [])])
+    assert not await states.put("e", "s", [(["v", "n"], 2)], "k2", [(["v", "n"], [])])
+    assert await states.put("e", "s", [(["v", "n"], 2)], "k3", [(["v", "n"], [None]), (["w"], [])])
+    assert await states.load("e", "s") == {"v": {"n": 2}}
+
+
 async def test_many_writers_lose_nothing(tmp_path: Path) -> None:
     async def count(states: States, name: str) -> None:
         for turn in range(10):

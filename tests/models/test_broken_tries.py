@@ -1,5 +1,6 @@
 """Tries that break in the middle of an answer: providers bill them, so they are counted, and a budget ends them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,14 @@ def broken(dialect: Dialect, *, stream: bool) -> Reply:
 
 
 async def worked(
-    folder: Path, server: Loopback, dialect: Dialect, *, stream: bool, tries: int = 4, **more: Any
+    folder: Path, server: Loopback, dialect: Dialect, *, stream: bool, tries: int = 4, budget: Any = None, **more: Any
 ) -> Outcome:
     """Run the planner; what it did is the same when it is replayed."""
     heard: list[Event] = []
-    home(folder, dialect, server.url, prices=PRICES, limits={"attempts": tries}, max_output=2000)
-    outcome = await run(folder, watch=heard.append if stream else None, **more)
+    options: dict[str, Any] = {"prices": PRICES, "limits": {"attempts": tries}, "max_output": 2000, **more}
+    home(folder, dialect, server.url, **options)
+    given = {"budget": budget} if budget else {}
+    outcome = await run(folder, watch=heard.append if stream else None, **given)
     assert (await replayed(folder, outcome)).to_json() == outcome.to_json()
     return outcome
 
@@ -91,3 +94,76 @@ async def test_tries_that_all_broke_are_paid_for_where_no_answer_came(dialect: D
     assert (outcome.exit_code, "did not answer" in outcome.reason) == (4, True)
     assert outcome.cost.by["planner fake"]["calls"] == 2
     assert outcome.cost.tokens > 2 * 1000
+
+
+def limits(server: Loopback) -> list[int]:
+    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+    return [next(asked.body[name] for name in names if name in asked.body) for asked in server.asked]
+
+
+async def test_a_broken_stream_leaves_the_rest_of_its_budget_to_a_shorter_try(dialect: Dialect, tmp_path: Path) -> None:
+    """The first answer may take all that is left, so the reservation holds all of it."""
+    async with Loopback(broken(dialect, stream=True), streamed(dialect, ENDS)).open() as server:
+        outcome = await worked(tmp_path, server, dialect, stream=True, budget={"tokens": 20_000}, max_output=30_000)
+        first, second = limits(server)
+    cost = outcome.cost.by["planner fake"]
+    assert (outcome.exit_code, outcome.answer, cost["calls"]) == (0, "42", 2), outcome.reason
+    assert outcome.cost.tokens <= 20_000
+    assert 256 <= second < first < 20_000
+    assert first - second == pytest.approx(cost["tokens"] - 120, abs=1)  # what the first has used, and no more
+
+
+async def test_a_fallback_is_asked_with_what_a_broken_stream_left(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with (
+        Loopback(broken(chat, stream=True)).open() as server,
+        Loopback(streamed(chat, ENDS)).open() as spare,
+    ):
+        more = f'[models.spare]\nbase_url = "{spare.url}/v1"\nmodel = "s"\ncapabilities = ["schema", "streaming"]\n'
+        more += "prices = {input = 1000, output = 1000}\n"
+        outcome = await worked(
+            tmp_path,
+            server,
+            chat,
+            stream=True,
+            tries=1,
+            budget={"usd": 20.0},
+            max_output=30_000,
+            more=more,
+            fallbacks=["spare"],
+        )
+        (first,), (second,) = limits(server), limits(spare)
+    assert (outcome.exit_code, outcome.answer) == (0, "42"), outcome.reason
+    assert outcome.cost.usd is not None
+    assert outcome.cost.usd <= 20
+    assert 256 <= second < first
+    assert {name: one["calls"] for name, one in outcome.cost.by.items()} == {"planner fake": 1, "planner spare": 1}
+
+
+async def test_where_broken_tries_end_a_budget_the_journal_and_the_error_say_what_broke_them(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(*[broken(chat, stream=True)] * 9).open() as server:
+        outcome = await worked(
+            tmp_path, server, chat, stream=True, tries=9, budget={"tokens": 20_000}, max_output=30_000
+        )
+        tries = len(server.asked)
+    assert (outcome.exit_code, "another one: the connection failed" in outcome.reason) == (5, True), outcome.reason
+    assert outcome.cost.tokens <= 20_000
+    journal = [json.loads(line)["data"] for line in (outcome.trace / "journal.jsonl").read_text().splitlines()]
+    (found,) = [one["data"]["response"] for one in journal if "lost" in (one.get("data") or {})]
+    assert [one["model"] for one in found["attempts"]] == ["fake"] * tries
+    assert all("the connection failed" in one["problem"] for one in found["attempts"])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("page", [b"<html>" + b" please log in" * 500, b"null", b" " * 3000])
+async def test_what_is_no_object_is_nobodys_answer_and_costs_nothing(
+    dialect: Dialect, tmp_path: Path, page: bytes, *, stream: bool
+) -> None:
+    say = streamed if stream else said
+    portal = Reply(headers={"content-type": "text/html"}, chunks=[page])
+    torn = Reply(headers={"content-type": "text/html"}, chunks=[page], then="break")
+    async with Loopback(portal, torn, say(dialect, ENDS)).open() as server:
+        outcome = await worked(tmp_path, server, dialect, stream=stream)
+        assert len(server.asked) == 3
+    assert (outcome.answer, outcome.cost.by["planner fake"]["calls"], outcome.cost.tokens) == ("42", 1, 120)

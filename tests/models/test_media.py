@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, Dialect, checked, said
-from loopback import Loopback, document
-from run_kit import ADDS, ENDS, home, replayed
+from loopback import Loopback, Reply, document
+from run_kit import ADDS, ENDS, home, replayed, toml
 
 from tea.runtime.media import MOST_BYTES
 from tea.runtime.outcome import Outcome
@@ -124,11 +124,45 @@ async def test_a_model_without_ears_reads_what_another_heard_and_that_is_paid_fo
     assert outcome.cost.by["planner ears"] == {"calls": 1, "tokens": 12, "cached": 0, "usd": 28e-6}
 
 
+async def heard_after(tmp_path: Path, *replies: Reply, **limits: float) -> tuple[Outcome, str, Loopback]:
+    """Run on a sound; return what came of it, what the working model read, and the server that heard."""
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(said(chat, ENDS)).open() as server, Loopback(*replies).open() as ears:
+        home(tmp_path, chat, server.url, '[roles]\ntranscriber = "ears"', capabilities=["schema"])
+        with (tmp_path / "tea.toml").open("a") as file:
+            file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "hears"\n')
+            file.write(f"prices = {{input = 2.0, output = 4.0}}\nlimits = {toml(limits)}")
+        outcome = await look(tmp_path, word_wav=WAV)
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+        return outcome, server.asked[0].raw.decode(), ears
+
+
+async def test_a_sound_is_heard_at_another_try_and_what_broke_is_paid_for(tmp_path: Path) -> None:
+    down = document({"error": {"message": "down"}}, 503, retry_after_ms="1")
+    torn = Reply(headers={"content-type": "application/json"}, chunks=[b'{"text": "hel'], then="break")
+    page, failed = Reply(chunks=[b"<html>log in</html>"]), document({"error": {"message": "it failed"}})
+    outcome, words, ears = await heard_after(tmp_path, down, torn, page, failed, HEARD)
+    assert "What is said in word.wav:\\nhello there" in words
+    assert [asked.raw.count(WAV) for asked in ears.asked] == [1] * 5
+    tokens = 2 * 10 + 2 + len('{"text": "hel') // 3 + 1
+    assert outcome.cost.by["planner ears"]["tokens"] == tokens
+    assert outcome.cost.by["planner ears"]["usd"] == pytest.approx((20 * 2 + (tokens - 20) * 4) / 1e6)
+    journal = (outcome.trace / "journal.jsonl").read_text()
+    assert [words in journal for words in ("status 503: down", "it failed", "not JSON")] == [True] * 3
+
+
+async def test_a_sound_is_tried_as_often_as_its_model_is(tmp_path: Path) -> None:
+    down = document({"error": {"message": "down"}}, 503, retry_after_ms="1")
+    _, words, ears = await heard_after(tmp_path, *[down] * 5, attempts=2)
+    assert "not heard: The model 'ears' did not answer (after 2 tries): status 503: down" in words
+    assert len(ears.asked) == 2
+
+
 async def test_a_sound_that_nobody_could_hear_is_said_to_be_one(tmp_path: Path) -> None:
     chat = DIALECTS["openai_chat"]
     down = document({"error": {"message": "no ears here"}}, 404)
     for reply, budget, words in (
-        (down, {}, "not heard: The model 'ears' did not transcribe: status 404: no ears here"),
+        (down, {}, "not heard: The model 'ears' did not answer: status 404: no ears here"),
         (HEARD, {"usd": 1.0}, "not heard: The price of the model 'ears' is not known"),
     ):
         async with Loopback(said(chat, ENDS)).open() as server, Loopback(reply).open() as ears:

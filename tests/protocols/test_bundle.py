@@ -58,8 +58,9 @@ async def test_everything_comes_back_and_nothing_is_trusted(case: Case, house: H
     theirs = other(house)
     library = theirs.libraries[case.kind]
     loaded = await library.load(file)
-    assert len(loaded.added) == 5
+    assert len(loaded.added) == 4
     assert (loaded.skipped, loaded.current) == ((), (f"{case.kind}:greeter@1.0.0",))
+    assert (loaded.purged, loaded.unregistered) == ((f"{case.kind}:greeter@1.0.3",), (f"{case.kind}:gone",))
     for question in QUESTIONS:
         assert await answer(theirs, case.kind, question) == await answer(house.platform, case.kind, question)
     (found,) = await library.list()

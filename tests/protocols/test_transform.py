@@ -205,6 +205,16 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
         ("T2A", ["join"], {"prompt": "nowhere"}, UnknownComponent, "nowhere"),
         ("T2A", ["join"], {"guard": "join"}, BadComponent, "'text'"),
         ("A2E", "echo", {"actions": {"state": {"description": "x"}}}, BadComponent, "observes"),
+        *(
+            (
+                "A2E",
+                "echo",
+                {"actions": {"a": {"description": "x", "parameters": {"type": kind}}}},
+                BadComponent,
+                f"no object: .* '{kind}'",
+            )
+            for kind in ("array", "strin")
+        ),
         (
             "A2E",
             "echo",

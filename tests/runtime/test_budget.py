@@ -12,7 +12,7 @@ from tea.errors import BadInput, BudgetExceeded
 from tea.managers.model_config import ModelConfig
 from tea.runtime.budget import Estimate, Purse, Reservation, Tries, check_price
 from tea.testing import FunctionModel, platform
-from tea.types import Budget, Evidence, ModelRequest, ModelResponse, Usage
+from tea.types import Attempt, Budget, Evidence, ModelRequest, ModelResponse, Usage
 
 PRICES = {"input": 10.0, "output": 30.0}
 
@@ -77,25 +77,68 @@ def test_a_call_that_used_nothing_gives_back_what_was_held() -> None:
     assert purse.remaining()["tokens"] == 5000
 
 
-def test_what_broken_tries_used_lets_no_further_try_begin_that_nothing_is_left_for() -> None:
+BROKE = Attempt(model="m", problem="It broke.")
+
+
+def test_the_next_try_is_cut_to_what_broken_ones_left_and_refused_where_that_is_too_little() -> None:
     whole = Purse(Budget(tokens=7000))
     part = whole.share(Budget(usd=1))
     held = part.reserve(Estimate(input_tokens=1000, max_output=2000, prices=PRICES))
     other = whole.reserve(Estimate(input_tokens=500, max_output=1000, prices=PRICES))
     first, second = Tries(part, held), Tries(whole, other)
-    for used_up in (False, False, True):
+    most: list[int | None] = []
+    for _ in range(4):
         assert whole.remaining()["tokens"] == 2500  # a replay knows of no try
-        if used_up:
-            with pytest.raises(BudgetExceeded, match="in tokens is not enough for another one"):
-                first.ready()
-            with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
-                second.ready()
-        else:
-            first.ready()
-            second.ready()
-        first.lost("m", used(1000, 400))
+        most.append(first.ready())
+        first.lost(BROKE, used(1000, 100))
+    assert most == [2000, 2000, 2000, 2000 + 2500 - 3300]
+    with pytest.raises(BudgetExceeded, match="in tokens is not enough for another one: It broke"):
+        first.ready()
+    assert second.ready() == 1000  # which what is held for it still covers
+    first.lost(BROKE, used(1000, 500))
+    assert second.ready() == 600
+    first.lost(BROKE, used(500, 0))
+    with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
+        second.ready()
     part.release(held)
-    second.ready()
+    assert second.ready() == 1000
+
+
+def test_calls_side_by_side_are_held_to_what_the_tries_of_all_of_them_may_use() -> None:
+    whole = Purse(Budget(tokens=6000))
+    held = [whole.reserve(Estimate(input_tokens=1000, max_output=2000)) for _ in range(2)]
+    first, second = (Tries(whole, one) for one in held)
+    first.lost(BROKE, used(1000, 200))
+    assert first.ready() == 800  # nothing is left beside what is held for the second
+    assert second.ready() == 2000
+    second.lost(BROKE, used(1000, 200))
+    first.lost(BROKE, used(1000, 100))
+    whole.release(held[1])
+    assert first.ready() == 2000
+    with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
+        Tries(whole, whole.reserve(Estimate(input_tokens=1000, max_output=2000))).ready()
+
+
+def test_a_try_that_was_cut_counts_in_full_again_once_what_broke_is_settled() -> None:
+    whole = Purse(Budget(tokens=6000))
+    calls = [whole.reserve(Estimate(input_tokens=500, max_output=1500)) for _ in range(3)]
+    first, second, third = (Tries(whole, one) for one in calls)
+    first.lost(BROKE, used(2000, 1000))
+    assert second.ready() == 500
+    whole.release(calls[0])
+    assert second.ready() == 1500
+    third.lost(BROKE, used(2000, 1500))
+    with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
+        third.ready()
+
+
+def test_a_question_that_alone_costs_too_much_is_not_asked() -> None:
+    free_answers = {"input": 10.0, "output": 0.0}
+    purse = Purse(Budget(usd=0.015))
+    held = purse.reserve(Estimate(input_tokens=1000, max_output=500, prices=free_answers))
+    with pytest.raises(BudgetExceeded, match="in usd is not enough"):
+        purse.reserve(Estimate(input_tokens=1000, max_output=500, prices=free_answers))
+    assert held.max_output == 500
 
 
 def test_an_unknown_price_is_refused_under_a_limit_in_dollars_unless_allowed() -> None:

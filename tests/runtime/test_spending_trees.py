@@ -19,7 +19,7 @@ from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 from tea.runtime.recorder import Event
 from tea.testing import FunctionModel
-from tea.types import ModelRequest, ModelResponse, TextPart, Usage
+from tea.types import Attempt, ModelRequest, ModelResponse, TextPart, Usage
 
 NAMES = ("cheap", "dear", "other")
 
@@ -91,9 +91,10 @@ class Breaking(FunctionModel):
             asked, output = asked_of(request), self._chance.randint(0, request.max_output or 0)
             prices = config.prices
             usd = (asked * prices["input"] + output * prices["output"]) / 1e6 if prices else None
-            payer.lost(config.name, Usage(input_tokens=asked, output_tokens=output, usd=usd))
+            used = Usage(input_tokens=asked, output_tokens=output, usd=usd)
+            payer.lost(Attempt(model=config.name, problem="It broke."), used)
             await asyncio.sleep(0)
-            payer.ready()
+            request = request.model_copy(update={"max_output": payer.ready()})
         return await self._answer(request)
 
 

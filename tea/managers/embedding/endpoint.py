@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tea.errors import ProviderError
+from tea.models.disguises import hidden
 
 if TYPE_CHECKING:
     from tea.managers.embedding.embedder import Vectors
@@ -54,7 +55,7 @@ class EndpointEmbedder:
             with np.errstate(over="ignore"):
                 rows = np.array([found[place] for place in range(len(given))], np.float32)
         except OpenAIError as error:
-            words = str(error).replace(self._key, "<secret>") if self._key else str(error)  # some repeat it
+            words = hidden(str(error), self._key or "", "<secret>")  # some repeat it, in another form too
             problem = f"The embedding model {self._model!r} does not answer: {words[:150]}."
             raise ProviderError(problem, fix="check base_url, key_env and model of [embedder] in tea.toml.") from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:  # it is no answer, or holds no vectors

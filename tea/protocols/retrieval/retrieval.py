@@ -118,6 +118,28 @@ class Retrieval:
             runs = _runs(uses, served)
             return [_match(active[name], scores, runs.get(name, ())) for name in best]
 
+    def ranked(self, texts: Mapping[str, str], query: str, k: int) -> list[str]:
+        """Return the names of the `k` texts that fit best, the best first, for what is no component.
+
+        Args:
+            texts: What each says of itself, by name.
+            query: What is wished for, in words; its first 8,000 characters count.
+            k: How many at most, from 1 to 1,000.
+
+        Raises:
+            BadInput: The query holds no word, or `k` is out of range.
+            ProviderError: The embedder cannot be reached.
+        """
+        from tea.protocols.retrieval.index import Document, Index
+
+        check(query, k)
+        query = query.strip()[:_LONGEST]
+        wanted = self._embedder.embed([query])[0]
+        index = Index(partial(self.vectors, width=len(wanted)))
+        with self._lock:
+            index.update({name: Document(text=text) for name, text in texts.items()})
+        return index.search(query, wanted).best(k)
+
     def _asked_of(self, listings: Sequence[Listing]) -> _Asked:
         """Return what a question needs of the listings; the last ones of a kind are not looked through again."""
         kind = listings[0].kind if listings else "tool"

@@ -1,12 +1,14 @@
 """Embedders: the built-in one on its real file, an endpoint on loopback, and what settings may say."""
 
 import json
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import quote_plus
 
 import numpy as np
 import pytest
@@ -151,10 +153,17 @@ def test_an_endpoint_that_gives_no_vectors_is_a_clear_error(answer: Any, status:
     assert "tea.toml" in caught.value.fix
 
 
-def test_a_key_that_an_endpoint_repeats_is_in_no_error() -> None:
-    repeats = endpoint(lambda body: {"error": {"message": "bad key key-that-nobody-may-see"}}, 401)
-    with repeats as (url, _), pytest.raises(ProviderError, match="bad key <secret>") as caught:
-        EndpointEmbedder("small", base_url=url, key="key-that-nobody-may-see").embed(["one"])
+def as_basic(key: str) -> str:
+    return b64encode(f"user:{key}".encode()).decode()
+
+
+@pytest.mark.parametrize("form", [str, as_basic, quote_plus])
+def test_a_key_that_an_endpoint_repeats_is_in_no_error(form: Callable[[str], str]) -> None:
+    key = "key/that nobody-may-see"
+    repeats = endpoint(lambda body: {"error": {"message": f"bad key {form(key)}"}}, 401)
+    with repeats as (url, _), pytest.raises(ProviderError, match=r"bad key .*<secret>") as caught:
+        EndpointEmbedder("small", base_url=url, key=key).embed(["one"])
+    assert not any(piece in caught.value.problem for piece in (form(key)[8:-8], "nobody"))
     assert caught.value.__cause__ is None
 
 

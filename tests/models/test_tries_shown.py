@@ -1,0 +1,88 @@
+"""What people are shown of a call's tries: who failed, who answered, and what another model could not take over."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Dialect, Say, streamed
+from loopback import Loopback, Reply, document
+from run_kit import home, tea
+
+NATIVE: dict[str, Any] = {"capabilities": ["tools", "schema", "streaming"]}
+CHAT = DIALECTS["openai_chat"]
+ADDS = Say(reasoning="I add.", calls=(("own-1", "calculator", {"expression": "6 * 7"}),))
+ENDS = Say(calls=(("end", "done", {"answer": "42"}),))
+DOWN = document({"error": {"message": "down"}}, 500)
+
+
+def half(say: Say) -> Reply:
+    """An answer that breaks off after its first words."""
+    return Reply(headers=streamed(CHAT, say).headers, chunks=streamed(CHAT, say, size=900).chunks[:1], then="break")
+
+
+def two(folder: Path, first: str, second: str, other: Dialect = CHAT) -> None:
+    """A home whose model, `fake`, falls back to `others`, whose name ends as a secret begins."""
+    home(folder, CHAT, first, **NATIVE, fallbacks=["others"], limits={"attempts": 1})
+    lines = f'provider = "{other.name}"\nmodel = "m"\nbase_url = "{second}{other.base}"\nlimits = {{attempts = 1}}'
+    with (folder / "tea.toml").open("a") as file:
+        file.write(f"\n[models.others]\n{lines}")
+
+
+async def test_a_trace_tells_of_failed_tries_and_of_what_another_model_could_not_take_over(tmp_path: Path) -> None:
+    other = DIALECTS["anthropic_messages"]
+    async with Loopback(streamed(CHAT, ADDS), DOWN).open() as first, Loopback(streamed(other, ENDS)).open() as second:
+        two(tmp_path, first.url, second.url, other)
+        assert (await tea(tmp_path, "run", "6 * 7?"))[0] == 0
+    plain = (await tea(tmp_path, "trace", "last"))[1]
+    whole = (await tea(tmp_path, "trace", "last", "-v", "--positions"))[1].splitlines()
+    assert "(by others)" in plain
+    assert "status 500" not in plain
+    answered = next(place for place, line in enumerate(whole) if "(by others)" in line)
+    margin = len(whole[answered]) - len(whole[answered][20:].lstrip())
+    assert whole[answered + 1][margin:] == "  fake: The model 'fake' did not answer: status 500: down."
+    assert whole[answered + 2][margin:] == (
+        "  others: The conversation goes on here: 1 pieces of foreign reasoning dropped, 0 ids rewritten."
+    )
+    assert not whole[answered + 1][:margin].strip()
+
+
+async def test_a_trace_tells_of_tries_that_were_made_again(tmp_path: Path) -> None:
+    async with Loopback(DOWN, streamed(CHAT, ENDS)).open() as server:
+        home(tmp_path, CHAT, server.url, **NATIVE, limits={"attempts": 2})
+        assert (await tea(tmp_path, "run", "6 * 7?"))[0] == 0
+    assert "fake: status 500: down; again after 0." in (await tea(tmp_path, "trace", "last", "-v"))[1]
+
+
+async def test_a_trace_tells_of_every_model_where_none_answered(tmp_path: Path) -> None:
+    async with Loopback(DOWN).open() as first, Loopback(DOWN).open() as second:
+        two(tmp_path, first.url, second.url)
+        assert (await tea(tmp_path, "run", "6 * 7?"))[0] == 4
+    shown = (await tea(tmp_path, "trace", "last", "-v"))[1]
+    for name in ("fake", "others"):
+        assert f"The model '{name}' did not answer: status 500: down." in shown
+
+
+@pytest.mark.parametrize("broken", [half(ENDS), DOWN], ids=["in the middle", "before a word"])
+async def test_progress_names_the_model_that_answers(tmp_path: Path, broken: Reply) -> None:
+    async with Loopback(broken).open() as first, Loopback(streamed(CHAT, ENDS)).open() as second:
+        two(tmp_path, first.url, second.url)
+        code, out, err = await tea(tmp_path, "run", "6 * 7?")
+    assert (code, out) == (0, "42\n"), err
+    told = err.splitlines()
+    begun = ["planner: fake answers"] if broken is not DOWN else []
+    at = told.index("planner: asks fake")
+    expected = ["planner: asks fake", *begun, "planner: asks others instead", "planner: others answers"]
+    assert told[at : at + len(expected)] == expected
+
+
+@pytest.mark.parametrize("broken", [half(ENDS), DOWN], ids=["in the middle", "before a word"])
+async def test_progress_says_where_nobody_answered(tmp_path: Path, broken: Reply) -> None:
+    async with Loopback(broken).open() as first, Loopback(broken).open() as second:
+        two(tmp_path, first.url, second.url)
+        code, _, err = await tea(tmp_path, "run", "6 * 7?")
+    assert code == 4
+    told = err.splitlines()
+    at = told.index("planner: asks others instead")
+    last = next(line for line in told[at + 1 :] if " answers" not in line and " again" not in line)
+    assert last.startswith("planner: The model 'fake' did not answer")
+    assert "The model 'others' did not answer" in last

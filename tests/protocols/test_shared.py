@@ -1,0 +1,177 @@
+"""What the actions of an environment share: no change of it is lost, whoever else acts in the session."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pytest
+from elsewhere import open_platform
+from transform_kit import CALLER, called
+
+from tea.runtime.platform import Platform
+from tea.testing import platform
+
+BUMPER = Path(__file__).parent / "bumper.py"
+
+TOOL = '''
+import os
+
+from tea import Context, tool
+
+
+@tool({options})
+async def {name}(ctx: Context, n: int) -> dict[str, int]:
+    """Count.
+
+    Args:
+        n: The count so far.
+    """
+    {line}
+    return {{"n": n + {step}}}
+'''
+
+PAIR = '''
+from tea import Agent, Context, Result, Task
+
+
+class Pair(Agent):
+    """Act twice at once."""
+
+    name = "pair"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Act."""
+        async with ctx.group() as group:
+            both = [group.spawn(ctx.ecp.invoke(task.text, {})) for _ in range(2)]
+        return Result(answer=[one.result().ok for one in both])
+'''
+
+
+def tool(name: str, *, line: str = "pass", step: int = 1, options: str = "") -> str:
+    return TOOL.format(name=name, line=line, step=step, options=options)
+
+
+async def counting(platform: Platform, *tools: str, name: str = "counter") -> None:
+    """Make an environment of tools that share a count."""
+    made = [(await platform.tcp.register(source)).name for source in tools]
+    await platform.ecp.transform("T2E", made, name=name, shared={"n": 0})
+
+
+async def count(platform: Platform, name: str = "counter") -> Any:
+    return (await platform.ecp.invoke(f"{name}#state", {}, session="w")).unwrap()["variables"]["n"]
+
+
+def start(home: Path, action: str, times: int = 1) -> subprocess.Popen[str]:
+    command = [sys.executable, str(BUMPER), str(home), action, str(times)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def ended(runners: list[subprocess.Popen[str]]) -> list[int]:
+    """Let processes begin together, and return how each ended."""
+    for one in runners:
+        assert cast(IO[str], one.stdout).readline() == "ready\n"
+    for one in runners:
+        cast(IO[str], one.stdin).write("go\n")
+        cast(IO[str], one.stdin).flush()
+    for one in runners:
+        one.communicate(timeout=60)
+    return [one.returncode for one in runners]
+
+
+@pytest.mark.parametrize("options", ["", "concurrent=True", 'effects="reads"'])
+async def test_two_platforms_of_one_process_lose_no_change(tmp_path: Path, options: str) -> None:
+    both = [open_platform(tmp_path) for _ in range(2)]
+    await counting(both[0], tool("bump", line="await ctx.sleep(0)", options=options))
+    calls = [one.ecp.invoke("counter#bump", {}, session="w") for one in both for _ in range(10)]
+    given = [one.unwrap()["n"] for one in await asyncio.gather(*calls)]
+    assert sorted(given) == list(range(1, 21))
+    assert await count(both[1]) == 20
+
+
+async def test_processes_lose_no_change_and_one_that_dies_in_its_action_holds_nobody_up(tmp_path: Path) -> None:
+    here = open_platform(tmp_path)
+    await counting(here, tool("bump"), tool("die", line="os._exit(7)"))
+    runners = [start(tmp_path, "counter#bump", 10) for _ in range(3)]
+    assert await asyncio.to_thread(ended, [*runners, start(tmp_path, "counter#die")]) == [0, 0, 0, 7]
+    assert (await here.ecp.invoke("counter#bump", {}, session="w")).unwrap() == {"n": 31}
+
+
+async def test_an_action_that_is_called_off_holds_nobody_up(tmp_path: Path) -> None:
+    ended, begun = os.pipe()
+    both = [open_platform(tmp_path) for _ in range(2)]
+    stuck = tool("stuck", line=f'os.write({begun}, b"."); await ctx.sleep(3600)')
+    await counting(both[0], tool("bump"), stuck)
+    acting = asyncio.create_task(both[0].ecp.invoke("counter#stuck", {}, session="w"))
+    await asyncio.to_thread(os.read, ended, 1)
+    waiting = [asyncio.create_task(both[1].ecp.invoke("counter#bump", {}, session="w")) for _ in range(2)]
+    elsewhere = await both[1].ecp.invoke("counter#bump", {}, session="other")
+    assert elsewhere.unwrap() == {"n": 1}
+    assert not any(one.done() for one in waiting)
+    waiting[0].cancel()
+    acting.cancel()
+    assert (await waiting[1]).unwrap() == {"n": 1}
+    os.close(ended)
+    os.close(begun)
+
+
+async def test_an_action_that_would_wait_for_itself_is_told_so(tmp_path: Path) -> None:
+    here = open_platform(tmp_path)
+    again = tool("again", line='(await ctx.ecp.invoke("counter#again", {})).unwrap()')
+    await counting(here, again)
+    given = await here.ecp.invoke("counter#again", {}, session="w")
+    assert "cannot act in it again before it has ended" in str(given.error)
+    assert await count(here) == 0
+
+
+async def test_actions_of_two_environments_that_call_each_other_wait_for_each_other_briefly_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tea.protocols.relay._SECOND_TURN_SECONDS", 0.05)
+    both = [open_platform(tmp_path) for _ in range(2)]
+    for name, other in (("left", "right"), ("right", "left")):
+        plain = tool(f"{name}_bump")
+        across = tool(f"{name}_across", line=f'await ctx.ecp.invoke("{other}#{other}_bump", {{}})')
+        await counting(both[0], plain, across, name=name)
+    calls = [
+        one.ecp.invoke(f"{name}#{name}_across", {}, session="w")
+        for one, name in zip(both, ("left", "right"), strict=True)
+        for _ in range(5)
+    ]
+    async with asyncio.timeout(30):
+        given = await asyncio.gather(*calls)
+    assert all(one.ok or "meanwhile" in str(one.error) for one in given)
+    kept = sum(one.ok for one in given)
+    assert await count(both[0], "left") + await count(both[0], "right") >= kept
+
+
+async def test_what_an_agent_in_an_environment_overtakes_is_told_so_and_not_overwritten() -> None:
+    inner = 'await ctx.ecp.invoke("counter#bump", {}) if n == 0 else None'
+    async with platform() as made:
+        await made.acp.register(CALLER)
+        slow = tool("slow", line=inner, step=100, options="scope=True")
+        await counting(made, tool("bump"), slow)
+        given = await called(made, ("environment", "counter#slow", {}), ("environment", "counter#state", {}))
+        assert (given[0], given[1]["variables"]) == ("CallFailed", {"n": 1})
+
+
+async def test_an_action_that_only_reads_is_done_again_on_what_others_changed() -> None:
+    inner = 'await ctx.ecp.invoke("counter#bump", {}) if n == 0 else None'
+    async with platform() as made:
+        await made.acp.register(CALLER)
+        slow = tool("slow", line=inner, step=100, options='scope=True, effects="reads"')
+        await counting(made, tool("bump"), slow)
+        given = await called(made, ("environment", "counter#slow", {}), ("environment", "counter#state", {}))
+        assert (given[0], given[1]["variables"]) == ({"n": 101}, {"n": 101})
+
+
+async def test_branches_of_one_run_take_turns_and_replay_so() -> None:
+    async with platform() as made:
+        await made.acp.register(PAIR)
+        await counting(made, tool("bump", line="await ctx.random()", options="scope=True, concurrent=True"))
+        outcome = await made.run("counter#bump", agent="pair", session="w")
+        assert outcome.answer == [True, True]
+        assert await count(made) == 2
+        assert (await made.replay(outcome.run)).to_json() == outcome.to_json()
