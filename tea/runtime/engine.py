@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +19,7 @@ from tea.runtime.people import Person
 from tea.runtime.policy import AllowTrusted, Policy
 from tea.runtime.run import Run
 from tea.runtime.setting import CALL_SECONDS, Equipment, Setting
-from tea.runtime.task_file import TaskFile, find_files, make_task
+from tea.runtime.task_file import TaskFile, make_task
 from tea.store.workspaces import FileWorkspaces
 from tea.types import JsonObject, Response
 
@@ -110,19 +110,12 @@ def _keys(tea: Platform) -> Iterator[str]:
     yield str(tea.settings.embedder.get("key_env", ""))
 
 
-def read_task(
-    task: object, files: Sequence[str | Path], options: Mapping[str, Any], folder: Path
-) -> tuple[TaskFile, dict[str, Path]]:
-    """Return the task that a program gave, whatever it gave, with its files by the name they get.
+def made_task(task: object, options: Mapping[str, Any]) -> TaskFile:
+    """Return the task that a program gave, whatever it gave.
 
     Raises:
         BadTask: It cannot be used.
     """
-    read = _made(task, options)
-    return read, find_files(read, folder, files)
-
-
-def _made(task: object, options: Mapping[str, Any]) -> TaskFile:
     if isinstance(task, TaskFile):
         return make_task({**task.model_dump(mode="json", exclude_defaults=True), **options}) if options else task
     if isinstance(task, str):

@@ -145,9 +145,12 @@ class Platform:
             BadTask: The task cannot be used; nothing is written.
             TeaError: The run could not be carried out; what it did is in its journal.
         """
-        from tea.runtime.engine import read_task
+        from tea.runtime.engine import made_task
+        from tea.runtime.task_file import find_files
 
-        read, found = await asyncio.to_thread(read_task, task, files, options, Path.cwd())
+        read, found = made_task(task, options), dict[str, Path]()
+        if read.files or files != ():
+            found = await asyncio.to_thread(find_files, read, Path.cwd(), files)
         return await self.execute(read, found, watch)
 
     async def execute(
