@@ -313,6 +313,8 @@ def test_constants_and_definitions_may_stand_at_the_top_level(statement: str) ->
         ("import statistics; statistics.NormalDist(0, 1).samples(3)", "use ctx.random"),
         ("from statistics import Decimal", "use the public names of statistics"),
         ("import operator; operator.attrgetter('x')", "name the attribute"),
+        ("from pydantic import ImportString", "agents do not use pydantic.ImportString"),
+        ("import pydantic; pydantic.create_model('x')", "for the types of answers"),
         ("import json; json.x = 3", "outlives a run"),
         ("Worker.seen = 1", "outlives a run"),
         ("def inner(x=[]): pass", "a replay differ"),

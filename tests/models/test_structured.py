@@ -55,6 +55,40 @@ class Travels(Agent):
         trip = await ask_for(ctx, Trip, "trip", {})
         return Result(answer=sum(leg.hours for leg in trip.legs))
 '''
+MODELS = '''
+from pydantic import BaseModel, Field, field_validator
+from tea import Agent, Context, Result, Task, ask_for
+
+
+class Leg(BaseModel):
+    """A part of a trip."""
+
+    to: str
+    hours: float = Field(default=1.0, gt=0)
+
+
+class Trip(BaseModel):
+    """A trip."""
+
+    legs: list[Leg]
+    note: str | None = None
+
+    @field_validator("legs")
+    @classmethod
+    def has_one(cls, legs: list[Leg]) -> list[Leg]:
+        if not legs:
+            raise ValueError("a trip has a leg")
+        return legs
+
+
+class Travels(Agent):
+    """Plan a trip."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask for it."""
+        trip = await ask_for(ctx, Trip, "trip", {})
+        return Result(answer=sum(leg.hours for leg in trip.legs))
+'''
 GOOD = '{"legs": [{"to": "Ulm", "hours": 2}], "note": null}'
 
 
@@ -108,6 +142,16 @@ async def test_an_answer_of_a_type_is_enforced_validated_and_mended_once(dialect
     assert (outcome.answer, outcome.cost.steps, outcome.cost.tokens) == (2, 2, 240)
     assert '"json_schema"' in sent[0]
     assert dialect.name == "anthropic_messages" or '"strict":true' in sent[0]
+    assert "could not be used" in sent[1]
+
+
+@pytest.mark.parametrize("wrong", ['{"legs": []}', '{"legs": [{"to": "Ulm", "hours": -1}]}'])
+async def test_an_agent_asks_for_a_model_of_pydantic_whose_own_rules_hold(
+    dialect: Dialect, tmp_path: Path, wrong: str
+) -> None:
+    replies = said(dialect, Say(text=wrong)), said(dialect, Say(text=GOOD))
+    outcome, sent = await travel(tmp_path, dialect, *replies, agent=MODELS)
+    assert (outcome.answer, len(sent)) == (2, 2)
     assert "could not be used" in sent[1]
 
 

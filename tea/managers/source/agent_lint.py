@@ -40,6 +40,7 @@ _INSTEAD_OF_MEMBERS = {
     "operator.attrgetter": "name the attribute, `x.name`.",
     "operator.methodcaller": "call the method, `x.method()`.",
 }
+_OF_PYDANTIC = words("BaseModel ConfigDict Field computed_field field_validator model_validator")
 _UNORDERED_USES = frozenset({"sorted", "len"})
 _SORTED = "use dict.fromkeys(...), or sorted(...) around it: a set's order differs from run to run."
 _KEPT = "a value that can change, shared by all runs, would make a replay differ"
@@ -90,6 +91,9 @@ def _check_member(file: ParsedFile, module: str, member: str, node: ast.AST) -> 
     """Refuse what a pure module happens to hold without declaring it, for example `json.codecs`."""
     if f"{module}.{member}" in _INSTEAD_OF_MEMBERS:
         raise file.refuse(f"agents do not use {module}.{member}.", _INSTEAD_OF_MEMBERS[f"{module}.{member}"], node)
+    if module == "pydantic" and member not in _OF_PYDANTIC:
+        fix = f"take {', '.join(sorted(_OF_PYDANTIC))} for the types of answers."
+        raise file.refuse(f"agents do not use pydantic.{member[:40]}.", fix, node)
     holder = import_module(module)
     found = getattr(holder, member, None)
     if f"{module}.{member}" == "collections.abc":

@@ -17,7 +17,7 @@ from tea.refs import Kind
 AGENT_MODULES = words(
     """
     __future__ collections dataclasses decimal enum fractions functools itertools json math operator re
-    statistics string textwrap typing typing_extensions
+    pydantic statistics string textwrap typing typing_extensions
     """
 )
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
