@@ -84,7 +84,7 @@ async def ask_for(
 
     Args:
         ctx: What the agent may reach.
-        kind: The type, a dataclass for example.
+        kind: The type: a dataclass, a model of pydantic, or for example `list[int]`.
         prompt: Name of the prompt; its own output schema does not count.
         variables: What its template is rendered with.
         history: The conversation so far.
