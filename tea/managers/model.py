@@ -255,7 +255,7 @@ class ModelManager:
         payer: Payer | None,
     ) -> Coroutine[Any, Any, ModelResponse]:
         adapter = self._adapter(config.name)
-        if hasattr(adapter, "tell"):  # asked for each answer: in Python 3.11, isinstance of a protocol takes 30 us
+        if hasattr(adapter, "tell"):  # asked for each answer, and isinstance of a protocol is slow in Python 3.11
             return cast(Telling, adapter).tell(request, config, listen, payer)
         return adapter.complete(request, config, call_tool)
 
