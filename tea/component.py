@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, 
 from typing_extensions import TypedDict
 
 from tea.context import Context
-from tea.errors import BadComponent
+from tea.errors import BadComponent, BadRef
 from tea.hints import read_hints
 from tea.operation import Operation, Traits
-from tea.refs import NAME, Kind
+from tea.refs import NAME, Kind, Ref
 from tea.types import Effects, Result, Task
 
 P = ParamSpec("P")
@@ -25,7 +25,7 @@ Recovery = Literal["durable", "snapshot", "rerun", "lost"]
 Relation = Literal["hierarchical", "cooperative", "competitive"]
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _TRAITS = "__tea_traits__"
-_FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments")
+_FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments", "memory")
 _RUN = "write `async def run(self, ctx: Context, task: Task) -> Result`."
 _WORST, _EFFECTS = Traits(), get_args(Effects)
 
@@ -168,6 +168,7 @@ class Agent(Component):
         tools: Names of the tools it uses unless a task says otherwise.
         agents: Names of the agents it delegates to.
         environments: Names of the environments it acts in.
+        memory: The memory component it remembers by, `name` or `name@selector`; without one all of its session.
     """
 
     role: ClassVar[str] = ""
@@ -177,6 +178,7 @@ class Agent(Component):
     tools: ClassVar[tuple[str, ...]] = ()
     agents: ClassVar[tuple[str, ...]] = ()
     environments: ClassVar[tuple[str, ...]] = ()
+    memory: ClassVar[str] = ""
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Work on a task until it is done."""
@@ -263,6 +265,7 @@ def _define_agent(found: type[Agent]) -> Definition:
         "objectives": [_words_of(found, "objectives", one) for one in _sequence(found, "objectives")],
         "relations": _relations(found),
         **{key: _names(found, key) for key in ("tools", "agents", "environments")},
+        **({"memory": _memory(found)} if found.memory != "" else {}),
     }
     return Definition(
         kind="agent",
@@ -331,6 +334,18 @@ def _relations(found: type[Agent]) -> dict[str, Relation]:
 
 def _names(found: type[Agent], key: str) -> list[str]:
     return [_checked(_words_of(found, key, one), f"one of {key}") for one in _sequence(found, key)]
+
+
+def _memory(found: type[Agent]) -> str:
+    """Return the memory component that an agent names, as it names it."""
+    try:
+        ref = Ref.parse(_words_of(found, "memory", found.memory), kind="memory")
+    except BadRef as error:
+        raise BadComponent(f"The memory of {found.__name__} is no ref: {error.problem}", fix=error.fix) from error
+    if ref.kind != "memory" or ref.operation is not None:
+        problem = f"{found.__name__} names {found.memory!r:.80} as its memory, which is none."
+        raise BadComponent(problem, fix='write memory = "NAME", perhaps with @version.')
+    return found.memory
 
 
 def _sequence(found: type[Agent], key: str) -> Sequence[object]:

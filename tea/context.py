@@ -179,7 +179,10 @@ class Agents(Caller):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of this session, agent and task; writes are repeated at most once on resume."""
+    """The memory of this session, agent and task; writes are repeated at most once on resume.
+
+    An agent that names a memory component records and sees what that keeps and shows, without an error for the rest.
+    """
 
     port: Port
 

@@ -191,9 +191,19 @@ class BudgetExceeded(TeaError):
 
 
 class ApprovalNeeded(TeaError):
-    """A person must decide before a call goes on; the run waits in its journal."""
+    """A person must decide before a call goes on; the run waits in its journal.
+
+    Args:
+        problem: What they are asked.
+        fix: How they answer.
+        run: The run that waits, if one does.
+    """
 
     exit_code = 6
+
+    def __init__(self, problem: str, *, fix: str, run: str = "") -> None:
+        super().__init__(problem, fix=fix)
+        self.run = run
 
 
 class Diverged(TeaError):

@@ -92,6 +92,16 @@ class Manifest:
         """The exact version, as a ref."""
         return Ref(kind=self.kind, name=self.name, selector=self.version)
 
+    @property
+    def memory(self) -> Ref | None:
+        """The memory component that an agent names, None where it names none.
+
+        Raises:
+            BadRef: What it names is no ref.
+        """
+        named = self.metadata.get("memory") if self.kind == "agent" else None
+        return Ref.parse(str(named), kind="memory") if named else None
+
     def operation(self, name: str) -> Signature:
         """Return one operation's signature.
 

@@ -13,6 +13,7 @@ Change = Literal["major", "minor", "patch"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 ALIAS = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
+SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})", re.ASCII)
 
@@ -156,6 +157,18 @@ def check_alias(alias: str) -> str:
     if not ALIAS.fullmatch(alias):
         raise BadRef(f"{_shown(alias)} is no alias.", fix="use lower-case letters, digits and -, at most 64.")
     return alias
+
+
+def check_session(session: str | None) -> str | None:
+    """Return `session` if it can be the name of a session, or is None.
+
+    Raises:
+        BadRef: It cannot.
+    """
+    if session is not None and not SESSION.fullmatch(session):
+        fix = "use letters, digits, - and _, starting with a letter or digit, at most 128."
+        raise BadRef(f"{_shown(session)} is no name of a session.", fix=fix)
+    return session
 
 
 def is_version(selector: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, cast
+from functools import cache
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -30,6 +31,36 @@ class Record(BaseModel):
     """Base of everything that crosses a boundary: frozen, and strict about its keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+R = TypeVar("R", bound=Record)
+
+
+def made(kind: type[R], fields: dict[str, Any], given: set[str] | None = None) -> R:
+    """Return a record with all of its fields, none of which is validated: for what was made of checked parts.
+
+    Args:
+        kind: What it is.
+        fields: The values of all of its fields.
+        given: Names of those that were given, by default all.
+    """
+    one = _new(kind)
+    _fields(one, fields)
+    _given(one, _names(kind) if given is None else given)
+    _extra(one, None)
+    _private(one, None)
+    return one
+
+
+def changed(one: R, **fields: Any) -> R:
+    """Return a record with other fields, which are not validated: what `model_copy` gives, for much less."""
+    return made(type(one), {**one.__dict__, **fields})
+
+
+@cache
+def _names(kind: type[Record]) -> set[str]:
+    """Return the names of a record's fields: one set for all of a kind, as none of them changes."""
+    return set(kind.model_fields)
 
 
 class Principal(Record):
@@ -213,6 +244,21 @@ class Message(Record):
     call_id: str | None = None
 
 
+def data_part(data: JsonValue) -> DataPart:
+    """Return JSON as a part of a message; it is not checked."""
+    return made(DataPart, {"type": "data", "data": data})
+
+
+def message(
+    role: Literal["system", "user", "assistant", "tool"],
+    content: tuple[Part, ...],
+    calls: tuple[ToolCall, ...] = (),
+    call_id: str | None = None,
+) -> Message:
+    """Return a message of parts that were checked; many are made, and live as long as a run."""
+    return made(Message, {"role": role, "content": content, "calls": calls, "call_id": call_id})
+
+
 class ModelRequest(Record):
     """One question to a model: the only request type, whatever the provider.
 
@@ -316,12 +362,7 @@ class ModelResponse(Record):
 
 def success(response: type[Response], ref: str, value: JsonValue) -> Response:
     """Return a JSON value as a response of that type: the same as from its constructor, which would validate it."""
-    made = _new(response)
-    _fields(made, {"ref": ref, "ok": True, "value": value, "error": None})
-    _given(made, {"ref", "ok", "value"})
-    _extra(made, None)
-    _private(made, None)
-    return made
+    return made(response, {"ref": ref, "ok": True, "value": value, "error": None}, {"ref", "ok", "value"})
 
 
 def failure(response: type[Response], ref: str, error: TeaError) -> Response:

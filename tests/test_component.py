@@ -133,6 +133,8 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
         (type("Mute", (Agent,), {"run": run}), "has no docstring"),
         (type("Bare", (Agent,), {"__doc__": "It.", "run": run, "metadata": [1]}), "metadata of Bare is"),
         (type("Twice", (Agent,), {"__doc__": "It.", "run": run, "metadata": {"role": 1}}), "holds 'role'"),
+        (type("Vague", (Agent,), {"__doc__": "It.", "run": run, "memory": "No Ref"}), "memory of Vague is no ref"),
+        (type("Odd", (Agent,), {"__doc__": "It.", "run": run, "memory": "tool:x"}), "'tool:x' as its memory"),
         (type("Told", (Environment,), {"__doc__": "It.", "state": state, "rules": 3}), "rules of Told is 3"),
         (type("Fixed", (Environment,), {"__doc__": "It.", "state": state, "evolvable": "no"}), "evolvable of Fixed is"),
         (type("Lucky", (Environment,), {"__doc__": "It.", "state": state, "recovery": "luck"}), "recovers by 'luck'"),

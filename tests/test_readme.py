@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tea.runtime.platform import Platform
+
 ROOT = Path(__file__).parent.parent
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 _VARYING = [
@@ -72,3 +74,13 @@ def test_the_readme_shows_what_its_commands_print(tmp_path: Path, surroundings: 
             check=False,
         )
         assert fits(expected, done.stdout), f"$ {command}\n{done.stdout}\ninstead of\n{expected}"
+
+
+async def test_the_settings_of_the_readme_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+    (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "tea.toml").write_text(block)
+    async with Platform(home=tmp_path, state=tmp_path / "state") as tea:
+        assert (tea.models.config(None).name, tea.settings.durability, tea.problems) == ("mini", "synced", [])
+        assert tea.models.config(None, "reporter").name == "offline"
+        assert set(tea.settings.embedder) == {"provider", "model", "base_url", "key_env"}

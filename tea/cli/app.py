@@ -20,6 +20,7 @@ from tea.cli.fork import fork
 from tea.cli.gc import gc
 from tea.cli.history import history
 from tea.cli.import_skill import import_component
+from tea.cli.inbox import inbox
 from tea.cli.init import init
 from tea.cli.list import list_components
 from tea.cli.load import load
@@ -54,6 +55,7 @@ _COMMANDS = {
     "fork": fork,
     "lock": lock,
     "runs": runs,
+    "inbox": inbox,
     "trace": trace,
     "list": list_components,
     "show": show_component,

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import typer
 
 from tea.cli.terminal import discard, document, one_line, painted, write
-from tea.errors import BadInput, InternalError, Interrupted, StorageError, TeaError
+from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError
 
 MOST_CHARACTERS = 300
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
@@ -34,7 +34,7 @@ def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
         return READER_GONE
     fault = explained(error)
     if as_json and sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]
-        run = {"run": fault.run} if isinstance(fault, Interrupted) and fault.run else {}
+        run = {"run": fault.run} if isinstance(fault, Interrupted | ApprovalNeeded) and fault.run else {}
         write(document({"error": fault.record(), **run}) + "\n", sys.stdout)
     else:
         complain(fault)

@@ -16,6 +16,13 @@ _SETTINGS = """\
 
 # What a journal survives: "flush" the death of the process, "synced" also a loss of power.
 # durability = "flush"
+
+# What retrieval compares meanings with, for example; by default what is built in, which needs nothing.
+# [embedder]
+# provider = "openai"  # any endpoint of that form; or "sentence-transformers" (extra `embeddings`)
+# model = "NAME"
+# base_url = "http://127.0.0.1:8080/v1"
+# key_env = "OPENAI_API_KEY"
 """
 
 

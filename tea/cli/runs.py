@@ -22,7 +22,7 @@ async def runs(
 ) -> None:
     """List the runs, newest first.
 
-    `tea runs gc` removes old ones.
+    `tea inbox` shows what those that wait asked, `tea runs gc` removes old ones.
     """
     async with command.platform() as tea:
         ids = await asyncio.to_thread(tea.tracer.runs)
@@ -31,30 +31,36 @@ async def runs(
     if not command.as_json:
         for problem in [one["problem"] for one in found if "problem" in one]:
             command.tell(one_line(problem, 250))
+    waiting = sum(one["status"] == "waiting" for one in found)
+    if waiting and not command.as_json:
+        command.tell(f"{waiting} wait{'s' if waiting == 1 else ''} for an answer: tea inbox")
     if len(ids) > limit and not command.as_json:
         command.tell(f"{len(ids) - limit} more: tea runs --limit {len(ids)}")
 
 
 def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
-    """Return what the first and last record of a run say; without its end it runs, waits, or was interrupted.
+    """Return what the records of a run say of it as a whole; without its end it runs, waits, or was interrupted.
 
     Nothing of one that another process removed meanwhile.
     """
     from tea.managers.tracer import as_mapping
+    from tea.runtime.standing import Standing
 
     found: dict[str, Any] = {"run": run, "time": "", "status": "never begun", "task": "", "session": "", "cost": None}
+    standing = Standing()
     try:
         for record in tracer.records(run):
+            standing.take(record)
             if record.kind == "run":
                 task = as_mapping(as_mapping(record.data).get("task")).get("task", "")
-                found |= {"time": record.time, "status": "unfinished", "task": task, "session": record.session}
+                found |= {"time": record.time, "task": task, "session": record.session}
             elif record.kind == "end":
                 data = as_mapping(record.data)
                 found |= {"status": data.get("status", ""), "cost": data.get("cost")}
-            else:
-                found["status"] = "waiting" if record.kind == "waiting" else "unfinished"
-        if found["status"] in ("unfinished", "never begun") and tracer.store.held(run):
+        if standing.status != "ended" and tracer.store.held(run):
             found["status"] = "running"
+        elif standing.status != "ended" and found["time"]:
+            found["status"] = standing.status
     except BadInput:
         return {}
     except StorageError as error:

@@ -38,6 +38,8 @@ async def trace(
 
     `tea trace diff A B` compares two runs; `tea trace export RUN` writes one in other forms.
     """
+    from tea.runtime.standing import Standing
+
     wanted = {"session": session, "task": task, "index": index, "id": id}
     query = any(value is not None for value in wanted.values())
     async with command.platform() as tea:
@@ -47,8 +49,11 @@ async def trace(
             return
         name = await asyncio.to_thread(tea.tracer.find, run or "last")
         records = await asyncio.to_thread(lambda: list(tea.tracer.records(name)))
+        held = tea.tracer.store.held(name)
     shown = tree(records, whole=command.verbose > 0, positions=positions)
     command.show(shown, {"run": name, "records": [asdict(one) for one in records]})
+    if not command.as_json and not held and Standing.of(records).status == "waiting":
+        command.tell(f"it waits for an answer: tea inbox {name}")
 
 
 def _steps(tracer: "Tracer", run: str | None, wanted: dict[str, str | int | None]) -> "list[Step]":

@@ -27,8 +27,11 @@ async def transform(
 ) -> None:
     """Make a component of others: an agent a tool, an environment a toolkit, tools an environment or an agent.
 
-    T2E: shared (an object), state (a tool's name), rules. T2A, E2A: max_steps, rules, role, objectives (a list), and
-    for E2A initiative. A2E: actions (an object of names with description and parameters).
+    T2E: shared (an object), state (a tool's name), rules. T2A, E2A: max_steps, rules, role, objectives (a list), memory
+    (what it remembers by), and for E2A initiative. A2E: actions (an object of names with description and parameters).
+
+    What E2A makes wakes only when it is given a task; the task `tick` is its turn, in which it follows its initiative.
+    It may start actions of its own environments and `done`, nothing else; the guard may refuse each.
     """
     named = {"name": name, "description": description, "prompt": prompt, "guard": guard, "follow": follow or None}
     options = {key: value for key, value in named.items() if value is not None}

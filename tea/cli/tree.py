@@ -95,8 +95,8 @@ def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | 
     what = f"{data.get('kind')} {_ref(data.get('target'))}".rstrip()
     if "arguments" in given:
         what += f"({_said(given['arguments'])})"
-    elif "prompt" in given:
-        what += f" {given['prompt']}"
+    elif "prompt" in given or "question" in given:
+        what += f" {_said(given.get('prompt', given.get('question')))}"
     if end is None:
         return f"{what} -> no outcome"
     value = fields(end.data).get("data")

@@ -31,6 +31,12 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_COMPATIBILITY = 64, 1024, 500
 _LONGEST_KEY, _LONGEST_FACT = 100, 10_000
 _PART = "instructions"
+_READ = {"prompt": "markdown", "solution": "json"}
+_TOPICS = {
+    "memory": "Use it to say what an agent keeps and sees of a session.",
+    "model": "Use it to choose who answers a task.",
+    "solution": "Use it when this is asked again:",
+}
 _SECTION = re.compile(r"^#(?=[ \t]*(?:module[ \t]*:|(?:system|message)[ \t:]*$))", re.MULTILINE | re.IGNORECASE)
 _TEMPLATE = re.compile(r"\{(?=[{%#])")
 _QUOTED = re.compile(r'\{\{ "([{#])" \}\}')
@@ -81,8 +87,10 @@ def skill_of(found: Manifest) -> Skill:
     if found.kind == "prompt" and isinstance(origin, str) and "skill" in found.metadata:
         return _given_back(found, origin)
     what, when = purpose(found)
-    topic = f"Use it when the task is about {found.name.replace('_', ' ')}."
-    needs = [*(["the command `tea`"] if found.kind != "prompt" else []), *map(one_line, found.requires)]
+    topic = _TOPICS.get(found.kind, f"Use it when the task is about {found.name.replace('_', ' ')}.")
+    if found.kind == "solution":
+        topic = f"{topic} {as_object(found.metadata.get('solution')).get('task', '')}"
+    needs = [*(["the command `tea`"] if found.kind not in _READ else []), *map(one_line, found.requires)]
     return Skill(
         name=skill_name(found.kind, found.name),
         description=_cut(one_line(f"{what} {when or topic}"), _LONGEST_DESCRIPTION) or topic,
@@ -200,8 +208,14 @@ def _given_back(found: Manifest, origin: str) -> Skill:
 
 
 def _use(found: Manifest) -> str:
-    if found.kind == "prompt":
-        return f"The text of the prompt:\n\n{block(found.source, 'markdown')}"
+    if found.kind in _READ:
+        return f"The text of the {found.kind}:\n\n{block(found.source, _READ[found.kind])}"
+    if found.kind == "memory":
+        line = f'memory = "{found.name}"'
+        return f"**How to use it.** Name it in the class of an agent.\n\n{block(line, 'python')}"
+    if found.kind == "model":
+        line = f"tea run 'QUESTION' --model {found.name}"
+        return f"**How to use it.** Name it where a task is run.\n\n{block(line, 'sh')}"
     operations = sorted(found.operations)
     named = [found.ref.at(None) if len(operations) == 1 else f"{found.ref.at(None)}#{one}" for one in operations]
     calls = "\n".join(f"tea call {ref} --args '{{...}}'" for ref in named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -18,24 +18,6 @@ from tea.types import JsonObject, JsonValue
 
 SOURCE_LIMIT = 4 * 2**20
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryConfig:
-    """How something is remembered.
-
-    Args:
-        scope: Who remembers: all agents of a session, one agent in it, or one task.
-        limit: Most events that one recall gives.
-        kinds: Kinds of events that are kept; empty for all.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
-
-    name: str
-    scope: Literal["session", "agent", "task"] = "session"
-    limit: Annotated[int, Field(ge=1, le=10_000)] = 20
-    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class DynamicManager:
         self._trusted = trusted
         self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
-        self._checked: dict[str, Checked] = {}  # by digest, waiting to be described, so that none is checked twice
+        self._checked: dict[str, Checked] = {}  # by digest, the newest last, waiting to be described or loaded
         self._guard = threading.Lock()
 
     def check(
@@ -71,12 +71,7 @@ class DynamicManager:
         Raises:
             BadComponent: With the line, and what to do.
         """
-        checked = check_source(source, files or {}, kind, requires)
-        with self._guard:
-            self._checked[_digest(checked.text)] = checked
-            if len(self._checked) > _MOST_CHECKED:
-                del self._checked[next(iter(self._checked))]
-        return checked.text
+        return self._keep(check_source(source, files or {}, kind, requires)).text
 
     def outline(self, source: str, kind: Kind) -> SourceText:
         """Return what a source says it is, without its other files and unchecked; enough to list what is shipped.
@@ -101,7 +96,8 @@ class DynamicManager:
         with self._lock_of(digest):
             found = self._loaded.get(digest)
             if found is None:
-                checked = check_source(manifest.source, files, manifest.kind, manifest.requires)
+                known = self._taken(digest)
+                checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
                 _check_same(checked.text, manifest, files)
                 found = self._loaded[digest] = _definition(checked, digest)
             check_told(manifest, found)
@@ -131,9 +127,8 @@ class DynamicManager:
             BadComponent: It raises while it is imported, or declares itself badly.
         """
         digest = _digest(text)
-        with self._guard:
-            known = self._checked.pop(digest, None)
-        checked = known or check_source(text.source, text.files, text.kind, text.requires)
+        known = self._taken(digest)
+        checked = self._keep(known or check_source(text.source, text.files, text.kind, text.requires))
         found = _definition(checked, digest)
         return _CONFIGS[text.kind](
             **_declared(found),
@@ -169,6 +164,19 @@ class DynamicManager:
     def model_from_schema(self, schema: JsonSchema, name: str) -> type[BaseModel]:
         """Return a model that validates what `schema` describes; see `tea.managers.model_schema`."""
         return model_from_schema(schema, name)
+
+    def _keep(self, checked: Checked) -> Checked:
+        """Keep what was checked for whoever describes or loads it next."""
+        with self._guard:
+            self._checked[_digest(checked.text)] = checked
+            if len(self._checked) > _MOST_CHECKED:
+                del self._checked[next(iter(self._checked))]
+        return checked
+
+    def _taken(self, digest: str) -> Checked | None:
+        """Take back what was kept."""
+        with self._guard:
+            return self._checked.pop(digest, None)
 
     def _lock_of(self, digest: str) -> _Lock:
         with self._guard:

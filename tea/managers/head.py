@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tea.errors import Damaged
+from tea.errors import Conflict, Damaged
 from tea.operation import reasons
+from tea.refs import Version
 from tea.types import JsonObject, State
 
 
@@ -43,6 +44,32 @@ class Head:
     def to_json(self) -> dict[str, Any]:
         """Return the document that is stored; its number is the file's name."""
         return {name: getattr(self, name) for name in Head.__slots__ if name != "number"}
+
+    def without(self, versions: Sequence[str]) -> Head:
+        """Return a head in which versions are out of sight, and nothing stands for them.
+
+        Raises:
+            Conflict: One of them is current by now.
+        """
+        if self.current in versions:
+            raise Conflict(f"{self.current} was made current by someone else at the same time.", fix="try again.")
+        return replace(
+            self,
+            aliases={tag: one for tag, one in self.aliases.items() if one not in versions},
+            states={one: state for one, state in self.states.items() if one not in versions},
+            removed=tuple(sorted({*self.removed, *versions}, key=Version.parse)),
+        )
+
+    def with_back(self, versions: Sequence[str], before: Head) -> Head:
+        """Return a head in which versions are what they were in `before`, when nobody had taken them out of sight."""
+        aliases = {tag: one for tag, one in before.aliases.items() if one in versions}
+        states = {one: state for one, state in before.states.items() if one in versions}
+        return replace(
+            self,
+            aliases={**aliases, **self.aliases},
+            states={**self.states, **states},
+            removed=tuple(one for one in self.removed if one not in versions or one in before.removed),
+        )
 
     @classmethod
     def from_json(cls, number: int, data: JsonObject) -> Head:

@@ -1,4 +1,4 @@
-"""MemoryManager: what agents remember of a session, kept apart by session (paper, C.1)."""
+"""MemoryManager: what agents remember of a session, as a memory component says, where one is named (paper, C.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import ConfigDict, Field
 
 from tea.errors import BadArguments
 from tea.managers.state import Choose, States, session_of
@@ -27,44 +29,50 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryConfig:
+    """What a memory component says: how an agent that names it remembers. It is configuration, never code.
+
+    Args:
+        scope: Whose events of the session are seen: those of all agents, of the agent itself, or only those that it
+            recorded for the same task.
+        limit: Most events that one recall gives, 1 to 1,000; a recall that asks for fewer gets fewer.
+        kinds: Kinds of events that are kept and seen, those that others recorded too; empty for all.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    name: str
+    scope: Literal["session", "agent", "task"] = "session"
+    limit: Annotated[int, Field(ge=1, le=RECALL_LIMIT)] = 20
+    kinds: tuple[Annotated[str, Field(pattern=f"^(?:{NAME.pattern})$")], ...] = ()
+
+    def keeps(self, kind: str) -> bool:
+        """Tell whether events of a kind are kept, and seen."""
+        return not self.kinds or kind in self.kinds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Who remembers.
+    """Who remembers, and how.
 
     Args:
         session: Id of the session; nothing is ever seen from another one.
         agent: Name of the agent, empty outside of one.
         task: Id of the task within the session.
+        memory: What the memory component says that the agent names; None for all that the session holds.
     """
 
     session: str
     agent: str = ""
     task: str = ""
-
-
-class MemoryComponent(Protocol):
-    """What a memory does; `MemoryManager` is the plain one."""
-
-    async def record(self, scope: Scope, kind: str, data: JsonObject, key: str) -> None:
-        """Add an event; a second one with the same key in the same session changes nothing."""
-        ...
-
-    async def recall(self, scope: Scope, query: str = "", limit: int = 20) -> list[JsonObject]:
-        """Return at most `limit` events of the session that fit `query`, oldest first."""
-        ...
-
-    async def summarise(self, scope: Scope) -> str:
-        """Return a summary of the session's events; empty when there are none."""
-        ...
-
-    async def insights(self, scope: Scope) -> list[str]:
-        """Return what the session's events have taught, oldest first."""
-        ...
+    memory: MemoryConfig | None = None
 
 
 class MemoryManager:
     """Remembers events as they were recorded, and extracts from them without a model.
 
-    An event is `{"agent", "task", "kind", "data"}`; equal work gives equal events, so they hold no time.
+    An event is `{"agent", "task", "kind", "data"}`; equal work gives equal events, so they hold no time. What the
+    scope's memory component does not keep is passed over, and what it does not show is as if it were not there.
 
     Args:
         events: Where they are kept, one stream for each session.
@@ -92,12 +100,15 @@ class MemoryManager:
             StorageError: It cannot be written.
         """
         event = _event(scope, kind, data, key)
+        if not _keeps(scope, kind):
+            return
         if synced or not self._events.at_once(scope.session, key, event):
             await asyncio.to_thread(self._events.append, scope.session, key, event, synced=synced)
 
     def at_once(self, scope: Scope, kind: str, data: JsonObject, key: str) -> bool:
         """Do what `record` does without `synced`, if that takes no time; tell whether it did."""
-        return self._events.at_once(scope.session, key, _event(scope, kind, data, key))
+        event = _event(scope, kind, data, key)
+        return not _keeps(scope, kind) or self._events.at_once(scope.session, key, event)
 
     async def sync(self, session: str) -> None:
         """Make all that was recorded of a session here survive a loss of power.
@@ -148,7 +159,7 @@ class MemoryManager:
         Args:
             scope: Who remembers.
             query: Words to look for, in any case; empty for all events.
-            limit: How many, 1 to 1,000.
+            limit: How many, 1 to 1,000; at most as many as the memory component gives.
 
         Raises:
             BadArguments: The limit is out of range.
@@ -167,7 +178,7 @@ class MemoryManager:
         Raises:
             StorageError: The events cannot be read.
         """
-        return _summary(await self._read(scope.session))
+        return _summary(await self._read(scope))
 
     async def insights(self, scope: Scope) -> list[str]:
         """Return the texts of the newest 50 different events of kind `insight`, oldest first.
@@ -175,16 +186,22 @@ class MemoryManager:
         Raises:
             StorageError: The events cannot be read.
         """
-        events = await self._read(scope.session)
+        events = await self._read(scope)
         newest_first = dict.fromkeys(_told(event) for event in reversed(events) if event["kind"] == "insight")
         return list(newest_first)[:INSIGHTS_LIMIT][::-1]
 
-    async def _read(self, session: str) -> tuple[JsonObject, ...]:
-        """Return the events of a session; that a new one has none is known without a thread."""
-        return await asyncio.to_thread(self._events.read, session) if self._events.begun(session) else ()
+    async def _read(self, scope: Scope) -> Sequence[JsonObject]:
+        """Return the events that are seen; that a new session has none is known without a thread."""
+        return await asyncio.to_thread(self._seen, scope) if self._events.begun(scope.session) else ()
+
+    def _seen(self, scope: Scope) -> Sequence[JsonObject]:
+        """Return the events of a session, with a memory component those that it shows."""
+        events, memory = self._events.read(scope.session), scope.memory
+        return events if memory is None else [one for one in events if _shows(memory, scope, one)]
 
     def _recall(self, scope: Scope, query: str, limit: int) -> list[JsonObject]:
-        events = self._events.read(scope.session)
+        events = self._seen(scope)
+        limit = limit if scope.memory is None else min(limit, scope.memory.limit)
         wanted = _words(query)
         hits = [len(wanted & _words(" ".join(_texts(list(event.values()))))) if wanted else 1 for event in events]
         found = [index for index, count in enumerate(hits) if count]
@@ -200,6 +217,17 @@ def _event(scope: Scope, kind: str, data: JsonObject, key: str) -> JsonObject:
     if not scope.session or not key:
         raise BadArguments("An event needs a session and a key.", fix="give both.")
     return {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
+
+
+def _keeps(scope: Scope, kind: str) -> bool:
+    return scope.memory is None or scope.memory.keeps(kind)
+
+
+def _shows(memory: MemoryConfig, scope: Scope, event: JsonObject) -> bool:
+    """Tell whether a memory component lets whoever remembers see an event: each scope is a part of the one before."""
+    own = memory.scope == "session" or event["agent"] == scope.agent
+    same = memory.scope != "task" or event["task"] == scope.task
+    return own and same and memory.keeps(str(event["kind"]))
 
 
 def _words(text: str) -> set[str]:

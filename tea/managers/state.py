@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from time import monotonic
 from typing import Any, cast
 
@@ -30,14 +31,16 @@ class States:
     def __init__(self, events: EventStore) -> None:
         self._events = events
 
-    async def load(self, owner: str, session: str | None) -> JsonValue:
+    async def load(self, owner: str, session: str | None, again: str = "") -> JsonValue:
         """Return a document, None where there is none.
 
         Args:
             owner: Whose it is, for example `agent:market`.
             session: The session it belongs to; None for the one that all sessions share.
+            again: Key of this question where its effect is carried out once more, `EFFECT` or `EFFECT~NUMBER`: it
+                is told what it was told then, before all that later questions of its effect changed.
         """
-        return await asyncio.to_thread(self._load, _stream(owner, session))
+        return await asyncio.to_thread(self._load, _stream(owner, session), again)
 
     async def save(self, owner: str, session: str | None, document: JsonValue, key: str) -> None:
         """Replace a document.
@@ -120,8 +123,10 @@ class States:
     ) -> bool:
         return await asyncio.to_thread(self._change, _stream(owner, session), key, change)
 
-    def _load(self, stream: str) -> JsonValue:
+    def _load(self, stream: str, again: str) -> JsonValue:
         events = self._events.read(stream)
+        if again:
+            events = tuple(takewhile(lambda event: not _later(event["by"], again), events))
         return events[-1]["document"] if events else None
 
     def _change(self, stream: str, key: str, change: Callable[[JsonValue], tuple[JsonValue] | None]) -> bool:
@@ -135,6 +140,12 @@ class States:
             _check(made[0])
             if self._events.append(stream, str(len(events) + 1), {"by": key, "document": made[0]}):
                 return True
+
+
+def _later(one: str, other: str) -> bool:
+    """Tell whether a key is that of a later question of the same effect than another."""
+    (effect, _, number), (asked, _, when) = one.partition("~"), other.partition("~")
+    return effect == asked and int(number or 1) > int(when or 1)
 
 
 def _check(document: JsonValue) -> None:

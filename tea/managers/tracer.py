@@ -208,6 +208,14 @@ class Tracer:
         for record in self.store.read(run, start, wanted):
             yield _record(record, blobs.get)
 
+    def ended(self, run: str) -> bool:
+        """Tell by the last line of a run's journal whether it ended; what is not sure did not.
+
+        Raises:
+            BadInput: There is no such run.
+        """
+        return (self.store.last(run) or {}).get("kind") == "end"
+
     def remove(self, run: str) -> int:
         """Remove a run for good, with its blobs and workspace, and return how many bytes that freed.
 

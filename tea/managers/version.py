@@ -6,7 +6,7 @@ import getpass
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from tea.errors import AlreadyRegistered, BadComponent, Conflict, Purged, RegistryError, UnknownComponent
 from tea.managers.change import change_between
@@ -210,11 +210,11 @@ class VersionManager(Stored):
             if before.current == one.version:
                 raise RegistryError(f"{one.ref} is current.", fix="unregister it, or make another version current.")
         why = reason or f"{', '.join(versions)[:80]} purged"
-        head = self._advance(kind, name, partial(_without, versions), author, why)
+        head = self._advance(kind, name, lambda head: head.without(versions), author, why)
         try:
             check()
         except RegistryError as refused:
-            self._advance(kind, name, partial(_back, versions, before), author, refused.problem)
+            self._advance(kind, name, lambda head: head.with_back(versions, before), author, refused.problem)
             raise
         return self._bury(found, head.author, reason, head.time)
 
@@ -325,30 +325,6 @@ def _check_in_sight(head: Head, ref: Ref) -> None:
 
 def _gone(ref: Ref) -> UnknownComponent:
     return UnknownComponent(f"{ref} was taken out of sight meanwhile.", fix=f"`tea history {ref.at(None)}` shows more.")
-
-
-def _without(versions: Sequence[str], head: Head) -> Head:
-    """Return a head in which versions are out of sight, and nothing stands for them."""
-    if head.current in versions:
-        raise Conflict(f"{head.current} was made current by someone else at the same time.", fix="try again.")
-    return replace(
-        head,
-        aliases={tag: one for tag, one in head.aliases.items() if one not in versions},
-        states={one: state for one, state in head.states.items() if one not in versions},
-        removed=tuple(sorted({*head.removed, *versions}, key=Version.parse)),
-    )
-
-
-def _back(versions: Sequence[str], before: Head, head: Head) -> Head:
-    """Return a head in which versions are what they were before they were taken out of sight."""
-    aliases = {tag: one for tag, one in before.aliases.items() if one in versions}
-    states = {one: state for one, state in before.states.items() if one in versions}
-    return replace(
-        head,
-        aliases={**aliases, **head.aliases},
-        states={**head.states, **states},
-        removed=tuple(one for one in head.removed if one not in versions or one in before.removed),
-    )
 
 
 def operator() -> str:

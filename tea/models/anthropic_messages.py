@@ -21,6 +21,7 @@ from tea.models.format import (
     count,
     decoded,
     encoded,
+    error_of,
     in_base64,
     joined,
     member,
@@ -110,7 +111,7 @@ class AnthropicMessages:
     def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
         """Return the answer."""
         if document.get("type") != "message":
-            raise Fault("the answer is no message", again=True)
+            raise Fault(error_of(document) or "the answer is no message", again=True)
         texts, wishes, thought = list[str](), Wishes(), list[ReasoningPart]()
         for one in members(document, "content"):
             match one.get("type"):

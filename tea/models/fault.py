@@ -50,7 +50,7 @@ def remedy(status: int | None, keys: Sequence[str] = ()) -> str:
         case 402 | 429:
             return "wait, or give the model more keys or fallbacks."
         case None:
-            return "check its base_url and the network."
+            return "check its base_url and the network, or try again later."
         case _:
             return "try again later, or give the model fallbacks."
 

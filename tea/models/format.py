@@ -32,6 +32,7 @@ from tea.types import (
 
 Sdk = Literal["openai", "anthropic"]
 BYTES_PER_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
+MOST_TOKENS = 10**12  # of one answer; who counts more does not count
 Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
 """Gives the pieces of messages in the format's own form, with the contents of their media; some may be empty."""
 
@@ -273,9 +274,16 @@ def members(value: JsonObject, name: str) -> list[dict[str, Any]]:
     return found
 
 
+def error_of(document: JsonObject) -> str:
+    """Return what an error inside of an answer says; nothing where there is none."""
+    error = document.get("error")
+    found = member(document, "error")
+    return str(found.get("message") or found.get("type") or found.get("code") or error)[:300] if error else ""
+
+
 def count(usage: JsonObject, *path: str) -> int:
-    """Return a number from a usage report; 0 where a provider leaves it out."""
+    """Return a number from a usage report; 0 where a provider leaves it out, or it is no number of tokens."""
     found: Any = usage
     for name in path:
         found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < MOST_TOKENS else 0

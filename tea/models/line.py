@@ -131,7 +131,7 @@ class Line:
                 raise
             if isinstance(error, TimeoutError):
                 raise Fault(f"no answer within {self._seconds:g} seconds", again=True) from error
-            raise self._fault(error, name) from None  # its words may hold the key
+            raise self._fault(error, name, begun=response is not None) from None  # its words may hold the key
         finally:
             self._accounts[name].leave()
             if response is not None:
@@ -177,7 +177,7 @@ class Line:
         free = (name for name in awake if self._accounts[name].free)
         return next(free, "") or (awake[0] if awake else min(self._accounts, key=lambda one: self._accounts[one].rests))
 
-    def _fault(self, error: Exception, name: str) -> Fault:
+    def _fault(self, error: Exception, name: str, *, begun: bool) -> Fault:
         status = getattr(error, "status_code", None)
         if not isinstance(status, int):
             cause: BaseException = error
@@ -185,6 +185,8 @@ class Line:
                 cause = cause.__cause__
             if "onnect call failed" in str(cause):
                 return Fault(f"nothing answers at {self._base_url}", again=True)
+            if begun:
+                return Fault(f"the connection broke off before the answer ended ({type(cause).__name__})", again=True)
             words = f"the connection failed ({type(cause).__name__}: {self._words(str(cause))[:160]})"
             return Fault(words.replace(": )", ")"), again=True)
         headers = cast("Mapping[str, str]", getattr(getattr(error, "response", None), "headers", {}))

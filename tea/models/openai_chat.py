@@ -24,6 +24,7 @@ from tea.models.format import (
     count,
     decoded,
     encoded,
+    error_of,
     in_base64,
     joined,
     member,
@@ -107,7 +108,7 @@ class OpenAIChat:
         """Return the answer."""
         choice = next(iter(members(document, "choices")), None)
         if choice is None:
-            raise Fault(_error_of(document) or "the answer has no choice", again=True)
+            raise Fault(error_of(document) or "the answer has no choice", again=True)
         _check_ended(choice)
         said = member(choice, "message")
         wishes = Wishes()
@@ -156,7 +157,7 @@ class ChatAssembly:
             self.done = True
             return []
         chunk = decoded(sent.data)
-        if problem := _error_of(chunk):
+        if problem := error_of(chunk):
             raise Fault(problem, again=True)
         for name in ("model", "usage"):
             if chunk.get(name):
@@ -212,7 +213,7 @@ class ChatAssembly:
 def _check_ended(choice: JsonObject) -> None:
     """Refuse a choice that broke off: routers say so in its place, where the answer had begun."""
     if choice.get("finish_reason") == "error" or choice.get("error"):
-        raise Fault(_error_of(choice) or "the answer broke off with an error", again=True)
+        raise Fault(error_of(choice) or "the answer broke off with an error", again=True)
 
 
 def _newer(base_url: str | None) -> bool:
@@ -265,10 +266,3 @@ def _part(part: Part, media: Mapping[str, bytes]) -> JsonObject:
         return {"type": "input_audio", "input_audio": {"data": data, "format": _SOUNDS[part.media_type]}}
     name = f"file.{part.media_type.rpartition('/')[2]}"
     return {"type": "file", "file": {"filename": name, "file_data": f"data:{part.media_type};base64,{data}"}}
-
-
-def _error_of(document: JsonObject) -> str:
-    """Return what an error inside of an answer says, if there is one."""
-    error = document.get("error")
-    found = member(document, "error")
-    return str(found.get("message") or found.get("type") or found.get("code") or error)[:300] if error else ""

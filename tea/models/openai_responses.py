@@ -21,6 +21,7 @@ from tea.models.format import (
     count,
     decoded,
     encoded,
+    error_of,
     in_base64,
     joined,
     member,
@@ -110,7 +111,7 @@ class OpenAIResponses:
     def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
         """Return the answer."""
         if document.get("status", "completed") not in _ENDED or "output" not in document:
-            raise _failed(member(document, "error"))
+            raise _failed(member(document, "error") or {"message": error_of(document)})
         wishes, thought, texts, refusals = Wishes(), list[ReasoningPart](), list[str](), list[str]()
         for one in members(document, "output"):
             match one.get("type"):

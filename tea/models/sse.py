@@ -24,13 +24,14 @@ class Sent:
 
 @dataclass(slots=True)
 class Events:
-    """Makes events of chunks of bytes."""
+    """Makes events of chunks of bytes; `sent` is whether there was any."""
 
     _left: list[bytes] = field(default_factory=list[bytes])
     _returned: bool = False
     _event: str = ""
     _data: list[bytes] = field(default_factory=list[bytes])
     _size: int = 0
+    sent: bool = False
 
     @property
     def begun(self) -> bool:
@@ -63,6 +64,7 @@ class Events:
     def _line(self, line: bytes) -> Iterator[Sent]:
         if not line:
             if self._data:
+                self.sent = True
                 yield Sent(event=self._event, data=b"\n".join(self._data))
             self._event, self._data = "", []
             return

@@ -24,6 +24,9 @@ from tea.types import (
     ReasoningPart,
     TextPart,
     ToolCall,
+    changed,
+    data_part,
+    message,
 )
 
 CALLS = "calls"
@@ -66,7 +69,7 @@ class StepCalls:
         """Return a question about a record as one about functions."""
         given = request.messages
         if not given:
-            return request.model_copy(update={"output": None})
+            return changed(request, output=None)
         first = self._part(given, 0)
         if given[0].role == "system" and request.shown:
             first = _Part((self._systems.get(given[0]) or self._systems.put(given[0], _told(given[0])),))
@@ -76,7 +79,7 @@ class StepCalls:
 
         rest = self._rest.parts(given, part)
         messages = (*first.messages, *chain.from_iterable([one.messages for one in rest]))
-        return request.model_copy(update={"messages": messages, "output": None})
+        return changed(request, messages=messages, output=None)
 
     def _part(self, given: tuple[Message, ...], position: int) -> _Part:
         """Return what stands in place of a message, and whether of the one behind it, too."""
@@ -103,7 +106,7 @@ def answered(response: ModelResponse, request: ModelRequest) -> ModelResponse:
         said = {texts[0]: response.text or _thought(response.reasoning)}
     calls = [{"name": one.name, "arguments": one.arguments} for one in response.calls]
     record = {**dict.fromkeys(texts, ""), **said, CALLS: calls}
-    return response.model_copy(update={"output": record, "calls": ()})
+    return changed(response, output=record, calls=())
 
 
 def _pair(record: Message, observation: Message, position: int) -> tuple[Message, ...]:
@@ -122,18 +125,18 @@ def _pair(record: Message, observation: Message, position: int) -> tuple[Message
         ToolCall(id=f"call_{position}_{number}", name=one["name"], arguments=one["arguments"])
         for number, one in enumerate(wishes)
     ]
-    spoken = Message(role="assistant", content=(*given, *text), calls=tuple(named))
+    spoken = message("assistant", (*given, *text), tuple(named))
     rest = {name: value for name, value in seen.items() if name not in (CALLS, "step")}
     return (
         spoken,
         *(_result(call.id, one) for call, one in zip(named, found, strict=True)),
-        *((Message(role="user", content=(DataPart(data=rest),)),) if rest else ()),
+        *((message("user", (data_part(rest),)),) if rest else ()),
     )
 
 
 def _result(call: str, outcome: JsonObject) -> Message:
     told = {name: value for name, value in outcome.items() if name not in ("name", "arguments")}
-    return Message(role="tool", content=(DataPart(data=told),), call_id=call)
+    return message("tool", (data_part(told),), call_id=call)
 
 
 def _data(message: Message) -> dict[str, Any]:
@@ -154,6 +157,6 @@ def _told(system: Message) -> Message:
 def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in a text, an empty one if there is none."""
     try:
-        return decoded(braced(text).encode("utf-8", "replace"))
+        return decoded(found.encode("utf-8", "replace")) if (found := braced(text)) else {}
     except Fault:
         return {}

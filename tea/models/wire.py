@@ -27,7 +27,18 @@ from tea.models.schema import wanted
 from tea.models.sse import Events, Sent
 from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
 from tea.models.text_calls import as_text, formed, from_text, in_words
-from tea.types import Attempt, MediaPart, Message, ModelRequest, ModelResponse, Part, ReasoningPart, TextPart, Usage
+from tea.types import (
+    Attempt,
+    MediaPart,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Part,
+    ReasoningPart,
+    TextPart,
+    Usage,
+    changed,
+)
 
 Tools = tuple[dict[str, Any], ...]
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
@@ -105,10 +116,8 @@ class WireModel:
         again = partial(self._again, one)
         response, attempts = await self._retrying.run(partial(self._attempt, one), config, again)
         usage = counted(response, one.body, asked.media)
-        response = read(response)
-        usage = usage.model_copy(update={"usd": price(config, response.model, usage)})
-        update = {"usage": usage, "attempts": attempts, "answered_by": config.name}
-        return response.model_copy(update=update)
+        usage = changed(usage, usd=price(config, response.model, usage))
+        return changed(read(response), usage=usage, attempts=attempts, answered_by=config.name)
 
     async def _write(self, one: _Asked) -> None:
         """Write a question's body, for a model as it is configured."""
@@ -191,9 +200,11 @@ class WireModel:
         events, assembly = Events(), self._format.assembly()
 
         def take(chunk: bytes) -> bool:
-            if not events.begun and (one.came or chunk.lstrip().startswith(b"{")):
-                one.came.append(chunk)  # a server that knows no streams answers as a whole
-                return False
+            if not events.begun:
+                chunk = chunk if one.came else chunk.lstrip()  # blanks keep a connection open until somebody answers
+                if one.came or chunk.startswith(b"{"):
+                    one.came.append(chunk)  # a server that knows no streams answers as a whole
+                    return False
             for sent in events.feed(chunk):
                 try:
                     told = assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data)))
@@ -208,6 +219,8 @@ class WireModel:
         await self._line.post(self._format.path, one.body, take)
         if one.came and not events.begun:
             return self._document(one, one.came)
+        if not events.sent:
+            raise Fault("what came back is no answer" if events.begun else "nothing came back", again=True)
         return self._document(one, [encoded(assembly.document())])
 
     def _document(self, one: _Asked, pieces: Sequence[bytes]) -> Mapping[str, Any]:

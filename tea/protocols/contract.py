@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tea.errors import BadComponent
 from tea.manifest import Manifest
 from tea.operation import Signature, Traits
+from tea.protocols.contract_documents import document_facts
 from tea.protocols.markdown import block, code, inline, one_line, plain, prose
-from tea.refs import Kind, plural
+from tea.protocols.recipe import EnvironmentToAgent, is_recipe, read_recipe
+from tea.refs import Kind
 from tea.schema_words import as_object, as_words, limit_words, type_words
 from tea.types import State
 
-_HEADS: dict[str, tuple[str, str]] = {
+_HEADS: dict[Kind, tuple[str, str]] = {
     "tool": ("Tools", "A tool is one operation. Call it by its name, with arguments as JSON."),
     "environment": (
         "Environments",
@@ -23,6 +26,18 @@ _HEADS: dict[str, tuple[str, str]] = {
     ),
     "agent": ("Agents", "An agent is given a task in words and works on it until it is done."),
     "prompt": ("Prompts", "A prompt is text with variables that agents send to a model."),
+    "memory": (
+        "Memories",
+        "A memory says what an agent that names it keeps of a session, and what it sees of it. It is configuration,"
+        " never code. An agent that names none sees all of its session.",
+    ),
+    "model": (
+        "Models",
+        "A model is a configuration: how one is reached, what it can do and what it costs; never a key, only the"
+        " names of variables that hold one. A task names it as `model`; the default, and who asks which, stand in"
+        " `tea.toml`.",
+    ),
+    "solution": ("Solutions", "A solution is what answered a task, kept to be used again; it is read, never executed."),
 }
 _EFFECTS = {
     "reads": "only reads",
@@ -50,7 +65,7 @@ class Entry:
 
 def contract(kind: Kind, entries: Iterable[Entry]) -> str:
     """Return the document of one kind, its components in the order given."""
-    title, words = _HEADS.get(kind, (plural(kind).title(), ""))
+    title, words = _HEADS[kind]
     parts, rules = [f"# {title}", words], list[str]()
     for one in entries:
         if isinstance(one.found, str):
@@ -67,7 +82,8 @@ def contract(kind: Kind, entries: Iterable[Entry]) -> str:
 def section(found: Manifest, *, rules: bool = True) -> Iterator[str]:
     """Yield the paragraphs of one component: what it is for, when to use it, its facts and its operations."""
     what, when = purpose(found)
-    yield prose(what)
+    if what.strip():
+        yield prose(what)
     if when:
         yield f"**When and how.** {prose(when)}"
     facts = [f"- {name}: {inline(text)}" for name, text in _facts(found) if one_line(text)]
@@ -108,9 +124,31 @@ def _facts(found: Manifest) -> Iterator[tuple[str, str]]:
         yield f"Uses the {key}", _words(data.get(key))
     yield "Category", _words(data.get("category"))
     yield "Toolkit", _words(data.get("toolkit"))
+    yield "Remembers by the memory", _words(data.get("memory")) if found.kind == "agent" else ""
+    yield from _turns(found)
     yield "Needs", ", ".join(found.requires)
     if found.kind == "environment":
         yield "After a crash its state is", found.recovery
+    yield from document_facts(found)
+
+
+def _turns(found: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield what wakes an agent that was made of an environment, and what it may start."""
+    if found.kind != "agent" or not is_recipe(found.source):
+        return
+    try:
+        recipe = read_recipe(found.source)
+    except BadComponent:
+        return
+    if isinstance(recipe, EnvironmentToAgent):
+        asked = f"; told `tick`, it follows its initiative: {recipe.initiative}" if recipe.initiative else ""
+        yield "Wakes", f"only when it is given a task{asked}"
+        places = ", ".join(one.parsed.name for one in recipe.operands)
+        guarded = f", and what the guard {recipe.guard} refuses not either" if recipe.guard else ""
+        yield (
+            "Starts",
+            f"actions of {places} and `done`, nothing else{guarded}; {recipe.max_steps} steps a task at most",
+        )
 
 
 def _operation(name: str, one: Signature, *, said: str) -> Iterator[str]:

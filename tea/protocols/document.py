@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tea.errors import BadComponent
-from tea.managers.document import DocumentManager, MemoryConfig, Solution, made_as
+from tea.managers.document import DocumentManager, Solution, made_as
+from tea.managers.memory import MemoryConfig
 from tea.managers.model_config import ModelConfig
 from tea.managers.source.text import SourceText
 from tea.manifest import Lineage, Manifest
@@ -65,7 +66,7 @@ class ModelLibrary(DocumentLibrary):
 
 
 class MemoryLibrary(DocumentLibrary):
-    """The life of every memory configuration."""
+    """The life of every memory component, which is a configuration."""
 
     kind = "memory"
     documents = DocumentManager("memory", made_as(MemoryConfig))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from tea.component import Definition, Environment
 from tea.context import Context
 from tea.errors import BadComponent, CallFailed, TeaError, words_of
 from tea.manifest import Manifest
+from tea.protocols.completion import completed
 
 SNAPSHOT, JOINED = "snapshot", "joined"
 _TEARDOWN_SECONDS = 10.0
@@ -37,6 +38,7 @@ class Instances:
 
     def __init__(self) -> None:
         self._live: dict[Key, _Instance] = {}
+        self._waits: list[tuple[asyncio.Lock, asyncio.Lock]] = []
 
     @asynccontextmanager
     async def use(
@@ -48,7 +50,7 @@ class Instances:
 
         Raises:
             CallFailed: It cannot be instantiated or set up; the next call tries anew. Or the action before, which this
-                one would wait for, is what this one is a part of.
+                one would wait for, is what this one is a part of, or waits for that.
         """
         instance = self._live.setdefault((context.session, config.digest), _Instance())
         kept = definition.recovery == "snapshot"
@@ -56,22 +58,53 @@ class Instances:
             _join(instance, config, context, {})
             yield instance.environment
             return
-        if instance.lock in _acting.get() and instance.lock.locked():
-            problem = f"An action of {config.ref} cannot act in it again before it has ended."
-            raise CallFailed(problem, fix="let its caller act twice, or declare the inner action concurrent.")
-        async with instance.lock:
+        async with self._alone(instance.lock, config):
             if instance.environment is None:
                 instance.environment = await _set_up(definition, context)
                 instance.run = context.run
             elif instance.run != context.run:
                 _join(instance, config, context, await _snapshot(config, instance.environment) if kept else {})
-            token = _acting.set((*_acting.get(), instance.lock))
             try:
                 yield instance.environment
             finally:
-                _acting.reset(token)
                 if kept and config.operation(operation).traits.effects != "reads":
                     context.note(SNAPSHOT, await _snapshot(config, instance.environment))
+
+    @asynccontextmanager
+    async def _alone(self, lock: asyncio.Lock, config: Manifest) -> AsyncGenerator[None]:
+        """Hold an instance's lock; who holds others is told where its holder waits for one of them."""
+        held = _acting.get()
+        if lock.locked() and lock in held:
+            problem = f"An action of {config.ref} cannot act in it again before it has ended."
+            raise CallFailed(problem, fix="let its caller act twice, or declare the inner action concurrent.")
+        if lock.locked() and self._in_circle(lock, held):
+            problem = f"An action of {config.ref} waits for an environment whose action would wait for it."
+            raise CallFailed(problem, fix="try again, or let their caller act in one after the other.")
+        waits = [(one, lock) for one in held]
+        self._waits += waits
+        try:
+            await lock.acquire()
+        finally:
+            for one in waits:
+                self._waits.remove(one)
+        token = _acting.set((*held, lock))
+        try:
+            yield
+        finally:
+            _acting.reset(token)
+            lock.release()
+
+    def _in_circle(self, lock: asyncio.Lock, held: Sequence[asyncio.Lock]) -> bool:
+        """Tell whether who holds a lock waits, perhaps by way of others, for one that is held here."""
+        seen: set[asyncio.Lock] = set()
+        ahead = [lock] if held else []
+        while ahead:
+            one = ahead.pop()
+            if one in held:
+                return True
+            ahead += [wanted for holding, wanted in self._waits if holding is one and wanted not in seen]
+            seen.add(one)
+        return False
 
     async def restore(self, config: Manifest, definition: Definition, context: Context, state: Any) -> None:
         """Set up the session's instance with a state that a snapshot recorded.
@@ -98,7 +131,7 @@ class Instances:
         leaving = [self._live.pop(key) for key in list(self._live) if session in (None, key[0])]
         ready = [_tear_down(instance.environment) for instance in leaving if instance.environment is not None]
         if ready:
-            await _shielded(asyncio.gather(*ready))
+            await completed(asyncio.gather(*ready))
 
 
 def instance_of(definition: Definition) -> object:
@@ -155,12 +188,3 @@ async def _tear_down(environment: Environment) -> None:
             await environment.teardown()
     except Exception as error:
         _log.warning("The teardown of %s raised %r.", type(environment).__name__, error)
-
-
-async def _shielded(work: asyncio.Future[list[None]]) -> None:
-    """Wait for `work` to end, also when this task is cancelled meanwhile; then be cancelled."""
-    try:
-        await asyncio.shield(work)
-    except asyncio.CancelledError:
-        await asyncio.wait([work])
-        raise

@@ -21,7 +21,7 @@ from tea.store.strict import Refused, dumps
 from tea.types import Record
 
 LOCK_FILE = "tea.lock"
-LOCKED_KINDS: tuple[Kind, ...] = ("agent", "environment", "prompt", "tool")
+LOCKED_KINDS: tuple[Kind, ...] = ("agent", "environment", "memory", "prompt", "tool")
 _LIMIT = 16 * 2**20
 _NAME = rf"^({'|'.join(LOCKED_KINDS)}):{NAME.pattern}$"
 Libraries = Mapping[Kind, ContextManager[Any]]
@@ -76,7 +76,7 @@ class Lock(Record):
 
 
 async def lock_current(libraries: Libraries) -> Lock:
-    """Lock everything that can be called, deprecated or not, in its current version."""
+    """Lock everything that a run can use, deprecated or not, in its current version."""
     return Lock(components=await _current(libraries))
 
 

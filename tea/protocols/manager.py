@@ -11,7 +11,9 @@ from tea.errors import Archived
 from tea.managers.head import Head
 from tea.managers.tombstone import Tombstone
 from tea.managers.transfer import Loaded
+from tea.managers.trust import untrusted
 from tea.manifest import Lineage, Manifest
+from tea.protocols.addition import Addition
 from tea.protocols.bundle import load_components, save_components
 from tea.protocols.reading import ConfigT, Reading, Services
 from tea.protocols.received import check_words
@@ -63,8 +65,8 @@ class ContextManager(Reading[ConfigT]):
             AlreadyRegistered: That version exists; nothing is written.
             Conflict: Its newest head is not `after`; what was written is taken back.
         """
-        work = self._workshop.register
-        return cast(ConfigT, await asyncio.to_thread(work, what, None, version, reason, lineage, author, after))
+        wanted = Addition(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
+        return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, None, wanted, after))
 
     async def update(
         self,
@@ -82,9 +84,8 @@ class ContextManager(Reading[ConfigT]):
             UnknownComponent: There is none of that name.
             BadComponent: The source defines another name, or is not usable; nothing is written.
         """
-        return cast(
-            ConfigT, await asyncio.to_thread(self._workshop.register, what, name, version, reason, lineage, author)
-        )
+        wanted = Addition(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
+        return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, name, wanted))
 
     async def restore(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> ConfigT:
         """Make a historical version, `name@version`, current.
@@ -132,7 +133,8 @@ class ContextManager(Reading[ConfigT]):
             AlreadyRegistered: That name or version exists; nothing is written.
             Quarantined: Source under another name would be trusted, and what it comes from is not.
         """
-        return cast(ConfigT, await asyncio.to_thread(self._workshop.copy, self.ref(ref), name, version, reason, author))
+        wanted = Addition(version=version, reason=reason, author=author)
+        return cast(ConfigT, await asyncio.to_thread(self._workshop.copy, self.ref(ref), name, wanted))
 
     async def setvars(
         self,
@@ -159,12 +161,8 @@ class ContextManager(Reading[ConfigT]):
             BadComponent: The result is not usable; nothing is written.
             Quarantined: No person wrote them and they are code, or what they change is not trusted.
         """
-        return cast(
-            ConfigT,
-            await asyncio.to_thread(
-                self._workshop.setvars, self.ref(name), values, reason, lineage or Lineage(), author
-            ),
-        )
+        wanted = Addition(reason=reason, lineage=lineage or Lineage(), author=author)
+        return cast(ConfigT, await asyncio.to_thread(self._workshop.setvars, self.ref(name), values, wanted))
 
     async def deprecate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
         """Leave a version out of lists and retrieval; it can still be called."""
@@ -251,22 +249,18 @@ class ContextManager(Reading[ConfigT]):
     async def pin(self, ref: str | Ref) -> ConfigT:
         """Return a configuration for use, stored, so that its digest can always be found again.
 
+        What is not executed is trusted here, since who uses it does what it says.
+
         Raises:
             Archived: The version is kept for the record only.
+            Quarantined: It is not executed, and nobody trusts it yet.
         """
         wanted = self.ref(ref)
         mark = self._known.mark(wanted)
-        if known := self._known.pinned(wanted, mark):
-            return cast(ConfigT, known)
-
-        def look() -> tuple[Manifest, State]:
-            config = self._shelf.pin(wanted)
-            return config, self._shelf.state(config)
-
-        found, state = await asyncio.to_thread(look)
-        _check_usable(found, state)
-        self._known.keep(wanted, mark, found)
-        return cast(ConfigT, await self.services.recipes.follow(found, wanted))
+        found = self._known.pinned(wanted, mark) or await self._look(wanted, mark)
+        if not self.executed and not self.services.trust(found.digest):
+            raise untrusted(found.ref)
+        return cast(ConfigT, found)
 
     async def usable(self, ref: str | Ref) -> ConfigT:
         """Return a configuration that `pin` would give as it stands; nothing is stored.
@@ -296,6 +290,22 @@ class ContextManager(Reading[ConfigT]):
             AlreadyRegistered: Something else has the name; nothing is written.
         """
         return cast("list[ConfigT]", await self.services.recipes.transform(how, operands, options, self.kind))
+
+    async def _look(self, wanted: Ref, mark: object) -> Manifest:
+        """Return what a ref means now, stored; a recipe may have to follow what it is made of.
+
+        Raises:
+            Archived: The version is kept for the record only.
+        """
+
+        def look() -> tuple[Manifest, State]:
+            config = self._shelf.pin(wanted)
+            return config, self._shelf.state(config)
+
+        found, state = await asyncio.to_thread(look)
+        _check_usable(found, state)
+        self._known.keep(wanted, mark, found)
+        return await self.services.recipes.follow(found, wanted) if self.executed else found
 
     async def _mark(self, ref: str | Ref, state: State, reason: str, author: str | None) -> Head:
         found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from tea.managers.prompt_source import read_heading
 from tea.managers.source.text import SourceText
-from tea.managers.trust import untrusted
 from tea.managers.variable import Variable
 from tea.manifest import Lineage, Manifest
 from tea.protocols.manager import ContextManager
@@ -23,17 +22,6 @@ class PromptLibrary(ContextManager[Manifest]):
     async def get(self, ref: str | Ref) -> object:
         """Return a prompt, parsed."""
         return self.services.prompts.parse((await self.info(ref)).source)
-
-    async def pin(self, ref: str | Ref) -> Manifest:
-        """Return a prompt for use; what it tells a model is an instruction, so it is trusted first.
-
-        Raises:
-            Quarantined: Nobody trusts it yet.
-        """
-        found = await super().pin(ref)
-        if not self.services.trust(found.digest):
-            raise untrusted(found.ref)
-        return found
 
     def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
         """Check a prompt's text; its files are kept beside it and never read. Raises BadComponent."""

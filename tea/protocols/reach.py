@@ -26,6 +26,7 @@ _PLACES: Mapping[str, Kind | None] = {
     "environments": "environment",
     "prompt": "prompt",
     "check": "tool",
+    "memory": "memory",
     **dict.fromkeys(_WORDS),
 }
 
@@ -37,9 +38,13 @@ def reached(config: Manifest, known: Known) -> Iterator[Ref]:
         config: The component.
         known: Tells whether there is a component of a kind and name.
     """
+    if config.memory is not None:
+        yield config.memory
     if config.kind == "prompt":
         prompt = PromptManager().parse(config.source)
         yield from _parsed([("tool", prompt.solver), ("prompt", prompt.uses)])
+    elif config.kind == "memory":
+        return
     elif is_recipe(config.source):
         recipe = read_recipe(config.source)
         yield from (one.parsed.at(one.parsed.selector) for one in recipe.operands)

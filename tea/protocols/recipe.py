@@ -115,6 +115,7 @@ class Chooser(Recipe):
         prompt: Ref of the prompt it chooses through.
         guard: Ref of a tool that may refuse a task or a call: of `action`, `arguments` and `state` it takes what it
             declares, and returns why not, empty where nothing is wrong.
+        memory: Ref of the memory component it remembers by; without one all of its session.
         max_steps: Most steps for one task.
         rules: How it decides; for E2A the environment's by default.
         role: What it is, in a few words.
@@ -123,6 +124,7 @@ class Chooser(Recipe):
 
     prompt: str = LOOP_PROMPT
     guard: str | None = None
+    memory: str | None = None
     max_steps: int = Field(default=20, ge=1, le=1_000)
     rules: str = ""
     role: str = ""
@@ -149,8 +151,13 @@ class AgentToEnvironment(Recipe):
 class EnvironmentToAgent(Chooser):
     """An environment as an agent that acts in it.
 
+    It wakes only when it is given a task: by a person, another agent, or a program that keeps time. The task `tick`,
+    that word alone in any case, is its turn: it follows its initiative then; without one `tick` is a task like others.
+    It may start nothing but observations and actions of its own environments, and `done`, for `max_steps` steps. The
+    guard is asked before each task, `tick` too, and before each action.
+
     Args:
-        initiative: What it does of its own accord, when the task is only `tick`.
+        initiative: What it does in its turn, of its own accord.
     """
 
     transform: Literal["E2A"]
@@ -258,6 +265,8 @@ def _checked(recipe: AnyRecipe) -> AnyRecipe:
         Ref.parse(recipe.prompt, kind="prompt")
     if isinstance(recipe, Chooser) and recipe.guard is not None:
         Ref.parse(recipe.guard, kind="tool")
+    if isinstance(recipe, Chooser) and recipe.memory is not None:
+        Ref.parse(recipe.memory, kind="memory")
     for name in [*(recipe.actions if isinstance(recipe, AgentToEnvironment) else ())]:
         check_name(name, "an action")
     return recipe

@@ -255,6 +255,8 @@ class Recipes:
         if isinstance(recipe, Chooser):
             await self._libraries["prompt"].info(Ref.parse(recipe.prompt, kind="prompt"))
             await self._check_guard(recipe)
+        if isinstance(recipe, Chooser) and recipe.memory is not None:
+            await self._libraries["memory"].info(Ref.parse(recipe.memory, kind="memory"))
         await self._continued(recipe, library)
 
     async def _check_guard(self, recipe: Chooser) -> None:

@@ -13,6 +13,7 @@ from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import Guard, VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
+from tea.protocols.addition import Addition
 from tea.protocols.listing import FORM, Facts, Listing, line, shipped_facts, stored_facts
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.store.catalogue import Described
@@ -62,26 +63,19 @@ class Shelf:
         self._shipped = found
 
     def register(
-        self,
-        text: SourceText,
-        version: str | None,
-        reason: str,
-        lineage: Lineage,
-        author: str | None,
-        *,
-        fresh: bool = False,
-        guard: Guard | None = None,
+        self, text: SourceText, wanted: Addition, *, fresh: bool = False, guard: Guard | None = None
     ) -> Manifest:
         """Store checked source as a new version, and make it current; whatever fails, fails before anything is written.
 
         With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`.
 
         Raises:
-            BadRef: `version` is not a version.
+            BadRef: The version wanted is none.
             BadComponent: The source is not usable.
-            AlreadyRegistered: `version` exists.
+            AlreadyRegistered: That version exists.
         """
-        first = self._build(text, str(Version.parse(version or str(FIRST))), lineage, timestamp(), reason)
+        version, lineage = wanted.version, wanted.lineage
+        first = self._build(text, str(Version.parse(version or str(FIRST))), lineage, timestamp(), wanted.reason)
         shipped = self.unstored(text.name)
         if version is not None and shipped is not None:
             self._check_free(Ref(kind=self.kind, name=text.name, selector=version), shipped)
@@ -89,12 +83,12 @@ class Shelf:
         head = self._versions.head(self.kind, text.name)
         made = replace(first, lineage=replace(lineage, parent=lineage.parent or head.current))
         if fresh:
-            build: Callable[[str], Manifest] = lambda wanted: replace(made, version=wanted)  # noqa: E731
+            build: Callable[[str], Manifest] = lambda chosen: replace(made, version=chosen)  # noqa: E731
             version = version or self._versions.next_version(self.kind, made.name, build, head)
             if not set(self._versions.store.versions(self.kind, made.name)) <= set(head.removed):
                 problem = f"{made.ref.at(None)} exists already."
                 raise AlreadyRegistered(problem, fix="choose another name, or update it.")
-        return self._add(made, version, author, current=True, head=head, guard=guard)
+        return self._add(made, version, wanted.author, current=True, head=head, guard=guard)
 
     def resolve(self, ref: Ref) -> Manifest:
         """Return what `ref` means.
@@ -157,16 +151,16 @@ class Shelf:
         self._store(name)
         return self._versions.unregister(self.kind, name, reason=reason, author=author)
 
-    def duplicate(self, found: Manifest, version: str | None, reason: str, author: str | None) -> Manifest:
+    def duplicate(self, found: Manifest, wanted: Addition) -> Manifest:
         """Store the same content as a further version; the current one stays current.
 
         Raises:
-            AlreadyRegistered: `version` exists.
+            AlreadyRegistered: The version wanted exists.
         """
         lineage = Lineage(how="copy", parent=found.version)
-        made = replace(found, lineage=lineage, created=timestamp(), reason=reason)
-        wanted = None if version is None else str(Version.parse(version))
-        return self._add(made, wanted, author, current=False, vouched=False)
+        made = replace(found, lineage=lineage, created=timestamp(), reason=wanted.reason)
+        version = None if wanted.version is None else str(Version.parse(wanted.version))
+        return self._add(made, version, wanted.author, current=False, vouched=False)
 
     def purgeable(self, ref: Ref) -> list[str]:
         """Return the version that a ref names, or all that an unregistered component had.

@@ -129,6 +129,12 @@ def _agent_to_environment(recipe: AgentToEnvironment, agent: Manifest) -> Defini
 
 def _chooser(recipe: ToolsToAgent | EnvironmentToAgent, operands: Sequence[Manifest], work: Work) -> Definition:
     own = {one.name: one for one in operands}
+    places = [one for one in operands if one.kind == "environment"]
+    calls = [f"{one.name}_{action}" for one in places for action in one.operations if action != "state"]
+    if len(set(calls)) < len(calls):
+        twice = next(one for one in calls if calls.count(one) > 1)
+        fix = "copy one of the environments under another name first."
+        raise BadComponent(f"Two of its actions would be called {twice!r}.", fix=fix)
     rules = recipe.rules or "\n".join(one.rules for one in operands if one.rules)
 
     async def run(ctx: Context, task: Task) -> Result:
@@ -142,7 +148,7 @@ def _chooser(recipe: ToolsToAgent | EnvironmentToAgent, operands: Sequence[Manif
             task.model_copy(update={"text": _task_text(recipe, task.text), "tools": None}),
             prompt=recipe.prompt,
             tools=[name for name in tools if task.tools is None or {name, EVERY} & {*task.tools}],
-            environments=[one.name for one in operands if one.kind == "environment"],
+            environments=[one.name for one in places],
             max_steps=recipe.max_steps,
             insights=[text for text in (rules, *recipe.objectives) if text],
         )
@@ -167,6 +173,7 @@ def _facts(recipe: Chooser, operands: Sequence[Manifest]) -> JsonObject:
         "tools": [one.name for one in operands if one.kind == "tool"],
         "agents": [],
         "environments": [one.name for one in operands if one.kind == "environment"],
+        **({} if recipe.memory is None else {"memory": recipe.memory}),
     }
     return facts
 
@@ -225,6 +232,9 @@ def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Ope
     parameters: JsonSchema = {"additionalProperties": False, "properties": {}, **form.parameters, "type": "object"}
     if fault := schema_fault(parameters):
         raise BadComponent(f"The schema of action {name!r} cannot be used: {fault}."[:300], fix="correct it.")
+    if bare := [key for key, one in parameters["properties"].items() if not isinstance(one, dict)]:
+        problem = f"The parameter {bare[0]!r} of action {name!r} is described by no object."
+        raise BadComponent(problem[:300], fix="write an object; {} stands for anything.")
     traits = replace(agent.operations["run"].traits, scope=True)
     signature = Signature(name=name, description=form.description, parameters=parameters, returns={}, traits=traits)
     executor = NamedAction(relay=Relay.to(agent, "run"), action=name, parameters=parameters)

@@ -24,6 +24,7 @@ from tea.managers.source.text import SourceText
 from tea.managers.tombstone import Tombstone
 from tea.managers.trust import untrusted
 from tea.manifest import Lineage, Manifest
+from tea.protocols.addition import Addition
 from tea.protocols.reading import Reading
 from tea.protocols.shelf import Shelf, by_people, text_digest
 from tea.refs import NAME, Ref, check_name
@@ -55,28 +56,19 @@ class Workshop:
         self._shelf.ship(found.values())
         return problems
 
-    def register(
-        self,
-        what: object,
-        name: str | None,
-        version: str | None,
-        reason: str,
-        lineage: Lineage | None,
-        author: str | None,
-        after: int | None = None,
-    ) -> Manifest:
+    def register(self, what: object, name: str | None, wanted: Addition, after: int | None = None) -> Manifest:
         """See `ContextManager.register`; with a name, `ContextManager.update`."""
         text = self._library.read(what)
         if name is not None:
             self._shelf.resolve(Ref(kind=self._library.kind, name=check_name(name)))
             self._named(text, name)
-        return self._kept(text, version, reason, lineage or Lineage(), author, after=after)
+        return self._kept(text, wanted, after=after)
 
-    def copy(self, ref: Ref, name: str | None, version: str | None, reason: str, author: str | None) -> Manifest:
+    def copy(self, ref: Ref, name: str | None, wanted: Addition) -> Manifest:
         """See `ContextManager.copy`."""
         found = self._shelf.pin(ref)
         if name in (None, found.name):
-            return self._shelf.duplicate(found, version, reason, author)
+            return self._shelf.duplicate(found, wanted)
         if self._shelf.has(check_name(name)):
             raise AlreadyRegistered(
                 f"{self._library.kind}:{name} exists already.", fix="choose another name, or update it."
@@ -85,11 +77,9 @@ class Workshop:
         source, files = renamed(found.source, found.files, found.name, name)
         text = self._named(self._library.draft(source, files, found.requires), name)
         lineage = Lineage(how="copy", parent=str(found.ref))
-        return self._kept(text, version, reason, lineage, author, fresh=True)
+        return self._kept(text, replace(wanted, lineage=lineage), fresh=True)
 
-    def setvars(
-        self, ref: Ref, values: Mapping[str, str], reason: str, lineage: Lineage, author: str | None
-    ) -> Manifest:
+    def setvars(self, ref: Ref, values: Mapping[str, str], wanted: Addition) -> Manifest:
         """See `ContextManager.setvars`."""
         _check_texts(values)
         found = self._shelf.resolve(ref)
@@ -103,11 +93,11 @@ class Workshop:
         if all(known[name].value == text for name, text in values.items()):
             raise BadInput(f"There is nothing to change in {found.ref}.", fix="give a text that is not there yet.")
         found = self._shelf.pin(ref)
-        if by_people(lineage):
+        if by_people(wanted.lineage):
             self._check_trusted(found)
         text = self._named(self._library.rewritten(found, values), found.name)
-        lineage = replace(lineage, parent=lineage.parent or found.version)
-        return self._kept(text, None, reason, lineage, author)
+        lineage = replace(wanted.lineage, parent=wanted.lineage.parent or found.version)
+        return self._kept(text, replace(wanted, lineage=lineage))
 
     def purge(self, ref: Ref, reason: str, author: str | None) -> list[Tombstone]:
         """See `ContextManager.purge`."""
@@ -122,17 +112,7 @@ class Workshop:
         versions = self._library.services.versions
         return versions.purge(self._library.kind, ref.name, chosen, check=check, reason=reason, author=author)
 
-    def _kept(
-        self,
-        text: SourceText,
-        version: str | None,
-        reason: str,
-        lineage: Lineage,
-        author: str | None,
-        *,
-        fresh: bool = False,
-        after: int | None = None,
-    ) -> Manifest:
+    def _kept(self, text: SourceText, wanted: Addition, *, fresh: bool = False, after: int | None = None) -> Manifest:
         """Store checked source, unless another process changed meanwhile what was looked at."""
 
         def guard(head: Head) -> None:
@@ -143,7 +123,7 @@ class Workshop:
             if self._library.executed:
                 self._library.services.recipes.check_operands(text.source)
 
-        return self._shelf.register(text, version, reason, lineage, author, fresh=fresh, guard=guard)
+        return self._shelf.register(text, wanted, fresh=fresh, guard=guard)
 
     def _shipped_text(self, path: Path) -> SourceText:
         """Return a shipped file's source, checked where nobody has done so: it is neither tea's own nor stored."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from tea.errors import BadOutput, BudgetExceeded, ProviderError, TeaError, error_from
+from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, TeaError, error_from
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
@@ -19,14 +19,26 @@ from tea.models.format import BYTES_PER_TOKEN
 from tea.models.prices import dearest, found_prices, worst_case
 from tea.models.step_calls import callable_by_name
 from tea.refs import Ref
-from tea.runtime.budget import Estimate, Purses, Tries
+from tea.runtime.budget import Purses, Tries
 from tea.runtime.conversation import Chains
-from tea.runtime.entry import canonical
+from tea.runtime.entry import JsonText, assembled, canonical, encode
 from tea.runtime.gate import Gate
 from tea.runtime.media import TOKENS
 from tea.runtime.offering import Fixed
 from tea.runtime.recorder import Recorder
-from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelRequest, ModelResponse, Usage, as_object
+from tea.runtime.reservation import Estimate
+from tea.types import (
+    JsonObject,
+    JsonSchema,
+    JsonValue,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Usage,
+    as_object,
+    changed,
+    made,
+)
 
 Resolve = Callable[[Ref], Awaitable[Manifest]]
 Within = Callable[[str], CallTool]
@@ -111,26 +123,29 @@ class Asking:
         messages = opening.messages + history
         purse = self._purses.of(self._gate.path())
         held = purse.reserve(self._estimate(chosen, messages, opening))
-        request = ModelRequest.model_construct(  # of checked parts, which stay the very same from step to step
-            model=chosen.name,
-            prompt=str(config.ref),
-            variables=dict(variables),
-            messages=messages,
-            output=prompt.output,
-            tools=opening.tools,
-            shown=opening.shown,
-            tool_choice="auto",
-            parallel=True,
-            max_output=held.max_output,
-            media={},
-            solver=prompt.solver,
-        )
+        ref = str(config.ref)
+        fields = {  # of checked parts, which stay the very same from step to step
+            "model": chosen.name,
+            "prompt": ref,
+            "variables": dict(variables),
+            "messages": messages,
+            "output": prompt.output,
+            "tools": opening.tools,
+            "shown": opening.shown,
+            "tool_choice": "auto",
+            "parallel": True,
+            "max_output": held.max_output,
+            "media": {},
+            "solver": prompt.solver,
+        }
+        told = {"digest": f'"{config.digest}"', "prompt": f'"{ref}"', **self._chains.link(messages)}
+        if output is not None:
+            told["output"] = canonical(output)
         asked = self._gate.effect(
             "model",
             f"model:{chosen.name}",
-            {"prompt": str(config.ref), "digest": config.digest, **self._chains.link(messages)}
-            | ({} if output is None else {"output": output}),
-            partial(self._complete, request, prompt, Tries(purse, held)),
+            assembled(told),
+            partial(self._complete, made(ModelRequest, fields), prompt, Tries(purse, held)),
         )
         try:
             answer = as_object(await asked)
@@ -153,7 +168,7 @@ class Asking:
     async def _complete(self, request: ModelRequest, prompt: Prompt, tries: Tries, key: str) -> JsonValue:
         """Return the answer, and about what broken tries used; where no answer came, the last of them stands in it."""
         if self._chains.media:
-            request = request.model_copy(update={"media": await self._contents()})
+            request = changed(request, media=await self._contents())
         lost = tries.held.lost
         try:
             response = await self._models.complete(request, self._within(key), self._recorder.listener(key), tries)
@@ -164,26 +179,23 @@ class Asking:
             attempts = tuple(one.attempt for one in lost)
             *lost, last = lost
             none = ModelResponse(usage=last.usage, answered_by=last.attempt.model, attempts=attempts)
-            found: JsonObject = {"response": none.model_dump(mode="json"), "error": error.record()}
+            found = _answer(none, error)
         told = [{"model": one.attempt.model, "usage": one.usage.model_dump(mode="json")} for one in lost]
-        return {**found, _LOST: told} if told else found
+        return JsonText(f'{found.text[:-1]},"{_LOST}":{encode(told)}}}') if told else found
 
-    def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonObject:
+    def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonText:
         try:
             _check_usable(response)
             if response.output is not None:
                 output = self._prompts.check_output(prompt, response.output)
             else:
                 output = None if response.calls else self._prompts.parse_output(prompt, response.text)
+            return _answer(changed(response, output=output))
         except BadOutput as error:
             cut = BadOutput("The answer was cut off at its greatest length.", fix="answer more briefly.")
-            told = cut if response.finish == "length" and not response.unusable else error
-            unused = response.model_copy(
-                update={"output": None, "calls": (), "reasoning": (), "text": _printable(response.text)}
-            )
-            return {"response": unused.model_dump(mode="json"), "error": told.record()}
-        checked = response.model_copy(update={"output": output})
-        return {"response": checked.model_dump(mode="json"), "error": None}
+            told = cut if response.finish == "length" and not response.unusable else _halved(response) or error
+            unused = changed(response, output=None, calls=(), reasoning=(), text=_printable(response.text))
+            return _answer(unused, BadOutput(_printable(told.problem), fix=told.fix))
 
     async def _contents(self) -> Mapping[str, bytes]:
         """Return the contents of the media parts that the run has shown, read once."""
@@ -292,7 +304,7 @@ def _image(variables: JsonObject) -> bytes:
 
 
 def _check_usable(response: ModelResponse) -> None:
-    """Refuse what cannot be read; half of a surrogate pair stands for no character, and nothing could record it.
+    """Refuse what is no answer.
 
     Raises:
         BadOutput: It is refused; the reason is told to the model.
@@ -302,10 +314,29 @@ def _check_usable(response: ModelResponse) -> None:
     if response.finish == "refusal":
         said = response.text[:300] or "it does not say why."
         raise BadOutput(f"The model refused: {said}", fix="ask for something else, or another model.")
+
+
+def _answer(response: ModelResponse, error: TeaError | None = None) -> JsonText:
+    """Return what the journal holds of an answer.
+
+    Raises:
+        BadOutput: It cannot be recorded.
+    """
+    told = {"response": response.model_dump(mode="json"), "error": None if error is None else error.record()}
     try:
-        json.dumps([response.text, response.output, [c.arguments for c in response.calls]], ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise BadOutput("The answer holds half of a character (a lone surrogate).", fix="answer in text.") from error
+        return JsonText(encode(told))
+    except BadArguments as problem:
+        raise _halved(response) or problem from problem
+
+
+def _halved(response: ModelResponse) -> BadOutput | None:
+    """Return what is wrong with an answer that holds half of a surrogate pair, which stands for no character."""
+    said = [response.text, response.output, [one.arguments for one in response.calls]]
+    try:
+        json.dumps(said, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return BadOutput("The answer holds half of a character (a lone surrogate).", fix="answer in text.")
+    return None
 
 
 def _printable(text: str) -> str:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, TypeAlias
 
 from tea.errors import BadInput, BudgetExceeded
 from tea.managers.model_config import ModelConfig
 from tea.models.prices import list_prices, worst_case
+from tea.runtime.reservation import Cost, Estimate, Lost, Reservation
 from tea.types import Attempt, Budget, Result, Usage
 
 LEAST_OUTPUT = 256
 _LIMITS = ("steps", "tokens", "usd", "seconds")
-_Left: TypeAlias = "Callable[[Purse], tuple[int | None, float | None]]"
+_Left: TypeAlias = "tuple[int | None, float | None]"
 
 
 @dataclass(slots=True)
@@ -48,69 +48,6 @@ class Spent:
         self.tokens += tokens
         self.cached += usage.cached_tokens
         self.usd = _sum(self.usd, usage.usd)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """What a model call may use at most.
-
-    Args:
-        input_tokens: About how many tokens the question has.
-        max_output: Most tokens of the answer; None for a model that counts none, for which nothing is reserved.
-        prices: US dollars per million tokens, the highest of all who may answer; empty when unknown.
-        unpriced: Whether somebody may answer whose price is not known.
-    """
-
-    input_tokens: int = 0
-    max_output: int | None = None
-    prices: Mapping[str, float] = field(default_factory=dict[str, float])
-    unpriced: bool = False
-
-    def usd(self, output: int) -> float | None:
-        """Return what it costs at most with so many tokens of answer."""
-        return worst_case(self.prices, self.input_tokens, output)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
-    """A try that broke in the middle of its answer: which model's it was, what broke it, and about what it used."""
-
-    attempt: Attempt
-    usage: Usage
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Reservation:
-    """What is held back for one call; it stays the same until the call is settled, whatever becomes of its tries.
-
-    Args:
-        wanted: What the call may use at most.
-        tokens: Tokens that are held back.
-        usd: US dollars that are held back, None where no price is known.
-        max_output: Most tokens that its answer may then have; None for a model that counts none.
-        lost: Its tries that broke.
-        trying: Most tokens of the answer of the try that now goes on, where any call's tries broke; else None.
-    """
-
-    wanted: Estimate = field(default_factory=Estimate)
-    tokens: int = 0
-    usd: float | None = 0.0
-    max_output: int | None = None
-    lost: list[Lost] = field(default_factory=list[Lost])
-    trying: int | None = None
-
-    def used_up(self) -> tuple[int, float]:
-        """Return the tokens and dollars that broken tries have used."""
-        used = [one.usage for one in self.lost]
-        return sum(one.input_tokens + one.output_tokens for one in used), sum(one.usd or 0.0 for one in used)
-
-    def beyond(self) -> tuple[int, float]:
-        """Return the tokens and dollars that broken tries and the present one may use beyond what is held back."""
-        tokens, usd = self.used_up()
-        if self.trying is None:
-            return max(0, tokens - self.tokens), max(0.0, usd - (self.usd or 0.0))
-        present = self.wanted.input_tokens + self.trying, self.wanted.usd(self.trying) or 0.0
-        return tokens + present[0] - self.tokens, usd + present[1] - (self.usd or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +104,7 @@ class Purse:
         self.spent = Spent()
         self.best: Result | None = None
         self._all: tuple[Purse, ...] = (*(parent._all if parent else ()), self)
+        self._limiting = tuple(one for one in self._all if one.budget.tokens is not None or one.budget.usd is not None)
         self._whose = "budget" if parent is None else "delegation's budget"
         self._clock, self._begun = clock, clock()
         self._held: list[Reservation] = []
@@ -196,9 +134,9 @@ class Purse:
         wanted = estimate or Estimate()
         for one in self._all:
             one._check(wanted)
-        output = self._output(wanted, wanted.max_output, Purse._left, "What is left", "another call")
         held = Reservation(wanted=wanted)
-        if output is not None:
+        if wanted.max_output is not None:
+            output = self._output(wanted, wanted.max_output, Purse._reserved, "What is left", "another call")
             tokens = wanted.input_tokens + output
             held = Reservation(wanted=wanted, tokens=tokens, usd=wanted.usd(output), max_output=output)
         for one in self._all:
@@ -217,6 +155,12 @@ class Purse:
             one.spent.add(usage, agent, model)
             one._paid += usage.usd or 0.0
 
+    def keep(self, held: Reservation) -> None:
+        """Hold as much back once more, for good: an earlier process was at this call, and nobody knows what it used."""
+        kept = replace(held, lost=[], repeated=False, trying=None)
+        for one in self._all:
+            one._held.append(kept)
+
     def release(self, held: Reservation) -> None:
         """Give back what was held for a call that used nothing; one that was called off may have, and is held on."""
         for one in self._all:
@@ -232,14 +176,19 @@ class Purse:
         Raises:
             BudgetExceeded: What is left is not enough for the question and a short answer.
         """
-        broken = [one.lost[-1] for each in self._all for one in (held, *each._held) if one.lost]
-        if not broken:
-            held.trying = None
+        if held.max_output is None or not self._limiting:
             return held.max_output
-        cause = f"another one: {broken[0].attempt.problem.rstrip('. ')}"
-        left = partial(Purse._left_for, held=held)
-        held.trying = self._output(held.wanted, held.max_output, left, "What broken tries left", cause)
-        return held.trying
+        broken = next((one.lost[-1] for each in self._all for one in (held, *each._held) if one.lost), None)
+        words = "What is left", "another try"
+        if broken is not None:
+            words = "What broken tries left", f"another one: {broken.attempt.problem.rstrip('. ')}"
+
+        def left(purse: Purse) -> _Left:
+            return purse._left([held.used, *(one.claimed for one in purse._held if one is not held)])
+
+        output = self._output(held.wanted, held.max_output, left, *words)
+        held.trying = held.wanted.input_tokens + output, held.wanted.usd(output) or 0.0
+        return output
 
     def total(self) -> Spent:
         """Return what was used, once nothing is asked any more: what is still held was called off."""
@@ -257,7 +206,7 @@ class Purse:
 
     def _remaining(self) -> dict[str, float]:
         steps, seconds = self.budget.steps, self.budget.seconds
-        tokens, usd = self._left()
+        tokens, usd = self._reserved()
         left = {
             "steps": None if steps is None else steps - self.spent.steps,
             "tokens": tokens,
@@ -266,19 +215,25 @@ class Purse:
         }
         return {name: max(0, value) for name, value in left.items() if value is not None}
 
-    def _left(self) -> tuple[int | None, float | None]:
+    def _left(self, claims: Iterable[Cost]) -> _Left:
+        """Return the tokens and dollars that are left beside what others may use; None where there is no limit."""
         tokens, usd = self.budget.tokens, self.budget.usd
+        claimed = list(claims)
         return (
-            None if tokens is None else tokens - self.spent.tokens - sum(one.tokens for one in self._held),
-            None if usd is None else usd - self._paid - sum(one.usd or 0.0 for one in self._held),
+            None if tokens is None else tokens - self.spent.tokens - sum(one for one, _ in claimed),
+            None if usd is None else usd - self._paid - sum(one for _, one in claimed),
         )
+
+    def _reserved(self) -> _Left:
+        """Return the same beside what is held back; recorded values decide alone."""
+        return self._left(one.held for one in self._held)
 
     def _check(self, wanted: Estimate) -> None:
         if self.budget.usd is not None and not self.budget.unknown_price and self._unpriced(wanted):
             problem = "A model without a known price cannot be held to a budget in dollars."
             fix = "state its prices, leave out budget.usd, or allow it with --allow-unknown-price."
             raise BudgetExceeded(problem, fix=fix)
-        steps, (tokens, usd) = self.budget.steps, self._left()
+        steps, (tokens, usd) = self.budget.steps, self._reserved()
         ended = {
             "steps": (steps, steps is not None and self.spent.steps >= steps),
             "tokens": (self.budget.tokens, tokens is not None and tokens <= 0),
@@ -288,25 +243,15 @@ class Purse:
             if limit is not None and over:
                 raise BudgetExceeded(f"The {self._whose} of {limit:g} {name} is used up.", fix=f"raise budget.{name}.")
 
-    def _left_for(self, held: Reservation) -> tuple[int | None, float | None]:
-        """Return what is left for the next try of a call, with what is held back for it."""
-        tokens, usd = self._left()
-        used = held.used_up()
-        beyond = [one.beyond() for one in self._held if one is not held]
-        return (
-            None if tokens is None else tokens + held.tokens - used[0] - sum(one for one, _ in beyond),
-            None if usd is None else usd + (held.usd or 0.0) - used[1] - sum(one for _, one in beyond),
-        )
-
-    def _output(self, wanted: Estimate, most: int | None, left: _Left, begun: str, ended: str) -> int | None:
+    def _output(self, wanted: Estimate, most: int, left: Callable[[Purse], _Left], begun: str, ended: str) -> int:
         """Return the most tokens of an answer that every limit has room for; `begun` and `ended` word a refusal."""
         least = min(LEAST_OUTPUT, wanted.max_output or 0)
-        for one in self._all:
+        for one in self._limiting:
             for name, room in _rooms(wanted, *left(one)).items():
                 if room < least:
                     problem = f"{begun} of the {one._whose} in {name} is not enough for {ended}."
                     raise BudgetExceeded(problem, fix=f"raise budget.{name}.")
-                most = None if most is None else min(most, room)
+                most = min(most, room)
         return most
 
     def _unpriced(self, wanted: Estimate) -> bool:

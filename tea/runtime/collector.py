@@ -13,7 +13,7 @@ from contextlib import contextmanager
 YOUNG = 100_000
 _lock = threading.Lock()
 _replaced: list[int] = []
-"""The threshold before, once for each platform that is open."""
+"""The program's own threshold, as each platform that is open found it."""
 
 
 @contextmanager
@@ -25,14 +25,14 @@ def relaxed() -> Generator[None]:
     """
     with _lock:
         young = gc.get_threshold()[0]
-        _replaced.append(_replaced[0] if _replaced else young)
+        _replaced.append(_replaced[-1] if _replaced and young == YOUNG else young)
         if 0 < young < YOUNG:
             _set(YOUNG)
     try:
         yield
     finally:
         with _lock:
-            before = _replaced.pop()
+            before = _replaced.pop(0)
             if not _replaced and gc.get_threshold()[0] == YOUNG:
                 _set(before)
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from operator import is_
 
 from tea.manifest import canonical
-from tea.types import JsonValue, MediaPart, Message
+from tea.types import MediaPart, Message
 
 
 @dataclass(slots=True)
 class _Conversation:
-    """A conversation as far as it was seen: its messages, the chain up to each, and the bytes up to each."""
+    """A conversation as far as it was seen: its messages, the chain and the bytes up to each, and the text of each."""
 
     messages: tuple[Message, ...] = ()
     links: list[str] = field(default_factory=lambda: [""])
     sizes: list[int] = field(default_factory=lambda: [0])
-    encoded: list[JsonValue] = field(default_factory=list[JsonValue])
+    texts: list[str] = field(default_factory=list[str])
 
 
 class Chains:
@@ -31,14 +31,14 @@ class Chains:
         self._seen: dict[int, _Conversation] = {}
         self.media: set[str] = set()
 
-    def link(self, messages: tuple[Message, ...]) -> dict[str, JsonValue]:
-        """Return what to record of a conversation: the part that is known, by digest, and the rest whole."""
+    def link(self, messages: tuple[Message, ...]) -> dict[str, str]:
+        """Return what to record of a conversation, as JSON: the part that is known, by digest, and the rest whole."""
         one = self._conversation(messages)
         known = next(index for index in range(len(messages), -1, -1) if one.links[index] in self._known)
         self._known.update(one.links[known + 1 :])
-        new = one.encoded[known:]
-        one.encoded[known:] = [None] * len(new)  # it is known now, and would only be in the garbage collector's way
-        return {"parent": one.links[known], "messages": new, "chain": one.links[-1]}
+        new = one.texts[known:]
+        one.texts[known:] = [""] * len(new)  # it is known now
+        return {"chain": f'"{one.links[-1]}"', "messages": f"[{','.join(new)}]", "parent": f'"{one.links[known]}"'}
 
     def size(self, messages: tuple[Message, ...]) -> int:
         """Return how many bytes of canonical JSON a conversation has."""
@@ -55,14 +55,13 @@ class Chains:
         if same > len(messages) or not all(map(is_, one.messages, messages)):
             pairs = enumerate(zip(one.messages, messages, strict=False))
             same = next((at for at, (before, now) in pairs if before is not now), min(same, len(messages)))
-        del one.links[same + 1 :], one.sizes[same + 1 :], one.encoded[same:]
+        del one.links[same + 1 :], one.sizes[same + 1 :], one.texts[same:]
         for message in messages[same:]:
-            data = message.model_dump(mode="json")
-            text = canonical(data)
+            text = canonical(message.model_dump(mode="json"))
             link = f"{one.links[-1]}/{hashlib.sha256(text).hexdigest()}"
             one.links.append(hashlib.sha256(link.encode()).hexdigest())
             one.sizes.append(one.sizes[-1] + len(text))
-            one.encoded.append(data)
+            one.texts.append(text.decode())
             self.media.update(part.digest for part in message.content if isinstance(part, MediaPart))
         one.messages = messages
         return one

@@ -10,6 +10,7 @@ from tea.refs import Kind
 from tea.runtime.budget import Purses
 from tea.runtime.gate import Gate
 from tea.runtime.holding import Holding
+from tea.runtime.memories import Memories
 from tea.runtime.people import People
 from tea.runtime.recorder import Recorder
 from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelResponse, Response
@@ -57,6 +58,7 @@ class Desk(Protocol):
     servers: Mapping[Kind, AnyServer]
     people: People
     holding: Holding
+    memories: Memories
 
     @property
     def asking(self) -> Asker:

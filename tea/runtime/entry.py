@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Literal, cast
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, cast
 
 from tea.errors import BadArguments
 from tea.types import JsonObject, JsonValue
@@ -16,8 +16,13 @@ _ordered = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 _sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class JsonText(NamedTuple):
+    """JSON that is compact text already, so that it is not written twice; of a start or a note its keys are sorted."""
+
+    text: str
+
+
+class Entry(NamedTuple):
     """What a gate records: a program's own word (start, note) or an event delivered to it (the rest).
 
     Args:
@@ -71,7 +76,7 @@ def encode(value: JsonValue) -> str:
     Raises:
         BadArguments: It is not JSON.
     """
-    return _text(_ordered, value)
+    return value.text if type(value) is JsonText else _text(_ordered, value)
 
 
 def canonical(value: JsonValue) -> str:
@@ -80,7 +85,13 @@ def canonical(value: JsonValue) -> str:
     Raises:
         BadArguments: It is not JSON.
     """
-    return _text(_sorted, value)
+    return value.text if type(value) is JsonText else _text(_sorted, value)
+
+
+def assembled(members: Mapping[str, str]) -> JsonText:
+    """Return an object as canonical text, from the canonical text of each of its members."""
+    parts = [f'"{name}":{members[name]}' for name in sorted(members)]
+    return JsonText(f"{{{','.join(parts)}}}")
 
 
 def _text(encoder: json.JSONEncoder, value: JsonValue) -> str:

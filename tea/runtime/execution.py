@@ -8,24 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from tea.context import Agents
-from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, TeaError, error_from
+from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, TeaError
 from tea.managers.tracer import GATE_KINDS, Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
 from tea.managers.version import timestamp
 from tea.models.connect import offer_again
+from tea.protocols.completion import completed
 from tea.protocols.instances import Instances
 from tea.runtime.admission import admit, admit_model
 from tea.runtime.budget import Purse
 from tea.runtime.fork import Change, Fork, require_used, unread
 from tea.runtime.gate import Gate
-from tea.runtime.history import REBUILT, History, effect_key, entry_of, head_of, pins_of
+from tea.runtime.history import REBUILT, History, entry_of, head_of, pins_of
 from tea.runtime.inheritance import Inheritance
 from tea.runtime.mask import mask_file
 from tea.runtime.outcome import Outcome
 from tea.runtime.port import AgentPort
 from tea.runtime.recorder import Recorder, Watcher
-from tea.runtime.recovery import rebuild, recorded_answers, recover
+from tea.runtime.recovery import rebuild, recover
 from tea.runtime.run import Run
 from tea.runtime.setting import Equipment, Setting
+from tea.runtime.standing import Standing
 from tea.runtime.task_file import TaskFile
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
@@ -138,7 +140,7 @@ class Executions:
         offer_again(self._equipment.models, past.records[0].data)
         if past.end:
             raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
-        if strange := [key for key in answers if effect_key(key) not in past.waiting]:
+        if strange := [key for key in answers if key not in past.waiting]:
             fix = f"answer {', '.join(past.waiting[:5])}." if past.waiting else "resume it without an answer."
             raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
         self._workspaces.check(run)
@@ -202,10 +204,9 @@ class Executions:
 
         creating = asyncio.ensure_future(asyncio.to_thread(self._tracer.create, session, task, first))
         try:
-            return await asyncio.shield(creating), given
+            return await completed(creating), given
         except asyncio.CancelledError:
-            await asyncio.wait([creating])
-            if creating.exception() is None:
+            if creating.done() and creating.exception() is None:
                 await self._discard(creating.result())
             raise
 
@@ -217,8 +218,8 @@ class Executions:
             await asyncio.to_thread(self._workspaces.inherit, folder, origin.setting.run, past.inputs)
             return (await self._rebuilt(past.setting, recorder, past.task, past.records, origin, answers))[0]
         gate = _resumed(recorder, past.entries, past.elapsed)
-        known = {**recorded_answers(past.records), **answers}
-        one = self._run(past.setting, gate, recorder, past.task, known, past.intents, past.seconds)
+        known = {**past.standing.said, **answers}
+        one = self._run(past.setting, gate, recorder, past.task, known, past.standing.uncertain, past.seconds)
         await one.holding.stock(past.pins)
         await recover(one, past.records, self._instances)
         return one
@@ -235,7 +236,7 @@ class Executions:
         """Return a fork, with everything brought to where it begins, and what a person should know of that."""
         kept = [one for one in records[1:] if one.kind != "forked"]
         await self._inherit(setting, origin, kept)
-        known = {**recorded_answers(kept), **answers}
+        known = {**Standing.of(kept).answers, **answers}
         one = self._run(setting, _resumed(recorder, _entries(records)), recorder, task, known)
         await one.holding.stock(pins_of(kept))
         remarks = await rebuild(one, kept, self._instances, origin.records)
@@ -264,7 +265,7 @@ class Executions:
             self._equipment.memory.forget({trace.run})
 
         trace.close()
-        await asyncio.shield(asyncio.to_thread(discard))
+        await completed(asyncio.to_thread(discard))
 
     async def _close(self, trace: Trace, task: TaskFile) -> None:
         trace.close()
@@ -310,9 +311,9 @@ class Executions:
         try:
             outcome = await self._outcome(run, task)
         except ApprovalNeeded as error:
-            run.recorder.write("waiting", "", error.record())
+            record = run.recorder.suspended(error.record(), run.gate.open_keys())
             await trace.sync()
-            raise error_from(run.recorder.mask.data(error.record())) from None
+            raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
         if self._equipment.mask:
             await asyncio.to_thread(self._mask_files, run)
         run.recorder.write("end", "", _ending(outcome))

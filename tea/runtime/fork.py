@@ -16,8 +16,9 @@ from tea.managers.pin import RESOLVE, asked_in
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.manifest import Manifest
 from tea.refs import Ref
-from tea.runtime.history import History, effect_key, pins_of
+from tea.runtime.history import History, pins_of
 from tea.runtime.setting import Setting
+from tea.runtime.standing import effect_key
 from tea.types import JsonObject
 
 _SPOKEN = frozenset({"start", "note"})

@@ -68,7 +68,7 @@ class Gate:
 
         Raises:
             Diverged: The program does not do what its journal holds, or waits for what no gate records.
-            ApprovalNeeded: A call waits for a person, and all calls that were under way have ended.
+            ApprovalNeeded: A call waits for a person, and so does all that is left to do, or for a timer or message.
             TeaError: The reason of a cancellation from outside that the program did not answer with a result.
             Exception: What the program raised.
         """

@@ -14,6 +14,7 @@ from tea.managers.pin import pins
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.runtime.entry import Entry
 from tea.runtime.setting import Setting
+from tea.runtime.standing import Standing
 from tea.runtime.task_file import TaskFile
 from tea.types import JsonObject, Principal
 
@@ -33,7 +34,7 @@ class History:
         records: All of it, in order.
         entries: What its gate recorded.
         pins: Ref and digest of everything it touched, in order; after a fork one ref may have a second digest.
-        intents: Keys of calls that may have happened without an outcome.
+        standing: What persons were asked and said, and which calls may have happened without an outcome.
         end: How it ended, empty if it did not.
         seconds: How long it was worked on.
         elapsed: How much of that came after the start of each timeout, by its key.
@@ -45,7 +46,7 @@ class History:
     records: tuple[TraceRecord, ...]
     entries: tuple[Entry, ...]
     pins: Pins
-    intents: frozenset[str]
+    standing: Standing
     end: JsonObject
     seconds: float
     elapsed: Mapping[str, float]
@@ -62,7 +63,6 @@ class History:
             raise BadInput(f"The run {run} was never begun.", fix="start it again.")
         header = as_mapping(found[0].data)
         gate = [record for record in found if record.kind in GATE_KINDS]
-        done = {record.key for record in gate if record.kind in ("done", "failed")}
         return cls(
             task=TaskFile.model_validate(header["task"]),
             setting=_setting(header["setting"], workspace),
@@ -70,7 +70,7 @@ class History:
             records=found,
             entries=tuple(map(entry_of, gate)),
             pins=pins_of(found),
-            intents=frozenset(record.key for record in found if record.kind == "intent") - done,
+            standing=Standing.of(found),
             end=as_mapping(next((record.data for record in found if record.kind == "end"), None)),
             seconds=_seconds(found),
             elapsed=_elapsed(found),
@@ -78,10 +78,10 @@ class History:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Keys of the calls that have no outcome, so that a person may answer in their place."""
+        """Keys that a person may answer under: what they were asked, else calls without an outcome."""
         ended = {one.key for one in self.entries if one.event in ("done", "failed")}
         begun = [one.key for one in self.entries if one.event == "start" and one.kind in _ANSWERED]
-        return tuple(key for key in begun if key not in ended)
+        return tuple(self.standing.asked) or tuple(key for key in begun if key not in ended)
 
     @property
     def unprepared(self) -> bool:
@@ -95,11 +95,6 @@ def head_of(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> J
     kept = {one.name: getattr(setting, one.name) for one in fields(setting) if one.name != "workspace"}
     given = {**kept, "principal": setting.principal.model_dump(mode="json"), "use": dict(setting.use)}
     return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, "tea": _tea_version()}
-
-
-def effect_key(key: str) -> str:
-    """Return the key of the effect inside of which something happened, or that of the effect itself."""
-    return key.partition("!")[0].partition("~")[0]
 
 
 def entry_of(record: TraceRecord) -> Entry:

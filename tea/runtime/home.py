@@ -118,7 +118,7 @@ def _settings(data: dict[str, Any]) -> Settings:
             fix = f"did you mean {near[0]!r}?" if near else f"settings are {', '.join(_KEYS)}."
             raise BadInput(f"{SETTINGS} has an unknown setting {key[:60]!r}.", fix=fix)
         if not isinstance(value, _KEYS[key]):
-            raise BadInput(f"{key!r} in {SETTINGS} is no {_WORDS[_KEYS[key]]}.", fix="see design/005-models.md.")
+            raise BadInput(f"{key!r} in {SETTINGS} is no {_WORDS[_KEYS[key]]}.", fix="see Settings in README.md.")
     for kind, inner in (("roles", str), ("models", dict)):
         for name, value in data.get(kind, {}).items():
             if not isinstance(value, inner):

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from tea.errors import BadInput, StorageError
 from tea.managers.tracer import Tracer, TraceRecord
-from tea.runtime.history import effect_key
+from tea.runtime.standing import effect_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

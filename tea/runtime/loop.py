@@ -5,7 +5,6 @@ Source: the paper's Appendix D.1 (the cycle) and H (the step's structured record
 
 from __future__ import annotations
 
-import json
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,7 @@ from tea.runtime.media import shown
 from tea.runtime.observation import Outcome, observed, shortened
 from tea.runtime.resources import DONE, Resources
 from tea.runtime.step import Call, StepRecord, consult, said, step_record
-from tea.types import DataPart, Evidence, JsonObject, Message, Result, Task
+from tea.types import Evidence, JsonObject, Message, Result, Task, data_part, message
 
 REPEATS = 3
 WINDOW = 6
@@ -94,7 +93,7 @@ class _Loop:
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
     history: tuple[Message, ...] = ()
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
-    recent: list[str] = field(default_factory=list[str])
+    recent: list[list[dict[str, Any]]] = field(default_factory=list[list[dict[str, Any]]])
     warned: bool = False
     limited: bool = True
     left: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -228,16 +227,16 @@ class _Loop:
 
     def _repeats(self, calls: list[dict[str, Any]]) -> bool:
         """Tell whether the same calls gave the same results too often, in a row or taking turns."""
-        self.recent = [*self.recent, json.dumps(calls, sort_keys=True)][-WINDOW:]
-        return self.recent.count(self.recent[-1]) >= REPEATS
+        self.recent = [*self.recent, calls][-WINDOW:]
+        return self.recent.count(calls) >= REPEATS
 
     async def _keep(self, record: StepRecord, observation: dict[str, Any]) -> None:
         """Put the step into the conversation, the journal and the memory."""
         spoken = record.model_dump(mode="json")
         self.history = (
             *self.history,
-            Message(role="assistant", content=(*record.reasoning, DataPart(data=spoken))),
-            Message(role="user", content=(DataPart(data=observation),)),
+            message("assistant", (*record.reasoning, data_part(spoken))),
+            message("user", (data_part(observation),)),
         )
         calls, step = observation["calls"], observation["step"]
         self.ctx.note(

@@ -36,11 +36,13 @@ class People:
             ApprovalNeeded: Nobody is there to answer, or the answer is none of the choices.
         """
         answer = self._answers.get(key)
+        if answer is None or (choices and answer not in choices):
+            self._recorder.ask(key, question, choices)
         if answer is None and self._person is not None:
             answer = await self._person(question, choices)
         if answer is None or (choices and answer not in choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
             problem = told if answer is None else f"{answer[:80]!r} is none of the choices: {told}"
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
-        self._recorder.write("answer", key, {"question": question, "answer": answer})
+        self._recorder.answered(key, {"question": question}, answer)
         return answer

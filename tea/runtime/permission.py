@@ -9,6 +9,7 @@ from tea.runtime.policy import CallRequest, Decision, Policy
 from tea.runtime.recorder import Recorder
 from tea.types import AgentResponse, Response, Result, failure
 
+CONSENT = ("allow", "deny")
 Check = Callable[[], Awaitable[Response]]
 
 
@@ -77,8 +78,10 @@ class Permission:
         if answer is None:
             called = f", called through {', '.join(request.through)}," if request.through else ""
             fix = self._recorder.remedy(request.key, "allow", " (or =deny, or =TEXT)")
-            raise ApprovalNeeded(f"The call {request.key} of {request.ref}{called} {why}.", fix=fix)
-        self._recorder.write("answer", request.key, {"target": request.ref, "answer": answer})
+            asked = f"The call {request.key} of {request.ref}{called} {why}."
+            self._recorder.ask(request.key, asked, CONSENT, target=request.ref, data=dict(request.arguments))
+            raise ApprovalNeeded(asked, fix=fix)
+        self._recorder.answered(request.key, {"target": request.ref}, answer)
         if answer == "allow":
             return None
         if answer == "deny":

@@ -36,7 +36,7 @@ from tea.protocols.recipes import Recipes
 from tea.protocols.retrieval.evidence import Evidence
 from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.tcp import TCPServer, ToolContextManager
-from tea.refs import Kind, Ref
+from tea.refs import Kind, Ref, check_session
 from tea.runtime.collector import relaxed
 from tea.runtime.home import Settings, find_home, read_keys, read_settings
 from tea.store.events import FileEvents
@@ -49,6 +49,7 @@ from tea.types import JsonObject, JsonValue, Response, Result
 if TYPE_CHECKING:
     from tea.runtime.engine import Engine
     from tea.runtime.execution import Tell
+    from tea.runtime.inbox import Inbox
     from tea.runtime.mask import Mask
     from tea.runtime.outcome import Outcome
     from tea.runtime.people import Person
@@ -203,8 +204,19 @@ class Platform:
         found = await asyncio.to_thread(self.tracer.find, run)
         return await self._engine.executions.resume(found, answers or {}, watch)
 
+    async def inbox(self, run: str | None = None) -> Inbox:
+        """Return what runs asked a person and nobody answered; `resume` brings the answers, by the questions' keys.
+
+        Args:
+            run: The only run to look at: its id, a unique beginning of it, or `last`; all by default.
+        """
+        from tea.runtime.inbox import Inbox
+
+        return await asyncio.to_thread(lambda: Inbox.of(self.tracer, None if run is None else self.tracer.find(run)))
+
     async def kept(self, agent: str, session: str | None = None) -> JsonValue:
         """Return the state that an agent keeps for a session, without one what it keeps for good; None for nothing."""
+        check_session(session)
         return await self.memory.states.load(f"agent:{(await self.acp.info(agent)).name}", session)
 
     async def fork(
@@ -237,8 +249,9 @@ class Platform:
     async def _chosen(self, name: str, selector: str) -> Manifest:
         """Return the version that a person means, stored."""
         ref = Ref.parse(name).at(selector)
-        if ref.kind not in ("tool", "environment", "agent", "prompt"):
-            raise BadInput(f"{name!r} cannot be changed in a fork.", fix="name a tool, environment, agent or prompt.")
+        if ref.kind in ("model", "solution"):
+            fix = "name a tool, environment, agent, prompt or memory; a model with --model."
+            raise BadInput(f"{name!r} cannot be changed in a fork.", fix=fix)
         return await self.libraries[ref.kind].pin(ref)
 
     async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[Manifest]:
@@ -247,6 +260,7 @@ class Platform:
 
     def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
         """Carry out a call from outside of any run."""
+        check_session(session)
         return self._engine.invoke(kind, ref, arguments, session)
 
     @property

@@ -109,9 +109,12 @@ class LeafPort:
             return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth, self._through)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run, inside this effect; each question has a key of its own."""
+        """Ask a service of the run, inside this effect; each question has a key of its own.
+
+        That of a question to a person is never the effect's, under which they consent to it or answer in its place.
+        """
         self._asked += 1
-        key = self._key if self._asked == 1 else f"{self._key}~{self._asked}"
+        key = self._key if self._asked == 1 and service != "person" else f"{self._key}~{self._asked}"
         return await self._run.services.answer(service, verb, data, self._agent, key)
 
     async def model(

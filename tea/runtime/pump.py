@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any, cast
 
 from tea.errors import ApprovalNeeded, ErrorRecord, TeaError, error_from
@@ -209,15 +208,14 @@ class Pump:
             self._deliver(recorded, root)
 
     def _live(self, root: Branch) -> bool:
-        if not self._approvals:
-            self._launch()
+        self._launch()
         if self.branches.problem is not None:
             return True
         event = self._next_event()
         stranger = self.branches.stranger()
         if event is not None:
             if (text := self._mask(event.text)) is not event.text:
-                event = replace(event, text=text)
+                event = event._replace(text=text)
             self._record(event)
             self._deliver(event, root)
         elif stranger is not None and not self.open:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from shlex import quote
+from typing import cast
 
+from tea.errors import ErrorRecord
 from tea.managers.model import Delta, Listen
 from tea.managers.tracer import Trace, TraceRecord, span_id
 from tea.runtime.entry import Entry, encode
 from tea.runtime.mask import Mask, Pieces
-from tea.types import JsonValue
+from tea.runtime.standing import ASKED, effect_key
+from tea.types import JsonObject, JsonValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,11 @@ class Event:
     data: JsonValue
 
 
+def answering(run: str, key: str, said: str) -> str:
+    """Return the command by which a person answers what a run asked under a key."""
+    return f"tea resume {run} --answer {quote(f'{key}={said}')}"
+
+
 Watcher = Callable[[Event], None]
 NO_SECRETS = Mask({})
 
@@ -47,12 +55,37 @@ class Recorder:
         self._scopes: dict[str, tuple[str, str]] = {}
         self._untold: list[Event] = []
         self._heard: dict[str, dict[str, Pieces]] = {}
+        self._asked: set[str] = set()
+
+    def ask(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> None:
+        """Write that a person is asked, about a `call` or whatever else, and let that stay open until `answered`."""
+        self._asked.add(key)
+        self.write(ASKED, key, {"question": question, "choices": list(choices), **call})
+
+    def answered(self, key: str, about: JsonObject, answer: str) -> None:
+        """Write what a person said."""
+        self._asked.discard(key)
+        self.write("answer", key, {**about, "answer": answer})
+
+    def suspended(self, error: ErrorRecord, awaited: Sequence[str]) -> ErrorRecord:
+        """Write that the run waits for a person, and return why, in words that name all that is open.
+
+        Args:
+            error: The first question.
+            awaited: Keys of all that the program waits for.
+        """
+        self.write("waiting", "", {**error, "open": list(awaited)})
+        masked = cast("ErrorRecord", self.mask.data(error))
+        questions = sum(effect_key(key) in awaited for key in self._asked)
+        if questions < 2:
+            return masked
+        return {**masked, "fix": f"{masked['fix']}; `tea inbox {self._run}` shows all {questions} questions."}
 
     def remedy(self, key: str, said: str, more: str = "") -> str:
         """Return how a person answers what waits under `key`; what has no journal cannot wait for them."""
         if self.trace is None:
             return "call it from an agent: its run waits for the answer."
-        return f"tea resume {self._run} --answer {quote(f'{key}={said}')}{more}"
+        return answering(self._run, key, said) + more
 
     def enter(self, key: str, agent: str) -> None:
         """Let everything below `key` belong to `agent`."""

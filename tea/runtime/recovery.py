@@ -18,8 +18,9 @@ from tea.manifest import Manifest
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances
 from tea.refs import Ref
 from tea.runtime.entry import Entry
-from tea.runtime.history import effect_key, entry_of, pins_of
+from tea.runtime.history import entry_of, pins_of
 from tea.runtime.run import Run
+from tea.runtime.standing import effect_key
 from tea.types import JsonObject, JsonValue
 
 _CALLS = ("tool", "environment")
@@ -35,16 +36,6 @@ class _Done:
     outcome: JsonObject
 
 
-def recorded_answers(records: Sequence[TraceRecord]) -> dict[str, str]:
-    """Return what persons answered to calls that ended, by key, so that repeating those asks nobody again."""
-    ended = {one.key for one in records if one.kind in ("done", "failed")}
-    return {
-        one.key: as_mapping(one.data)["answer"]
-        for one in records
-        if one.kind == "answer" and effect_key(one.key) in ended
-    }
-
-
 async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances) -> None:
     """Bring back the environments of a run that another process began; those still alive here are as they were.
 
@@ -53,6 +44,7 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
     Raises:
         BadInput: A repeated call gave something else than it gave then.
     """
+    _enter(run, records)
     gone = {digest for _, digest in pins_of(records) if not instances.alive(run.session, digest)}
     shared = {one["digest"] for one in _joined(records) if "state" not in one}
     for digest, config in _changed(run, records):
@@ -87,6 +79,7 @@ async def rebuild(
     Raises:
         BadInput: Something cannot be brought back; the error says what and why.
     """
+    _enter(run, records)
     for _, config in _changed(run, records):
         if not _comes_back(config):
             problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
@@ -106,6 +99,16 @@ async def rebuild(
     for digest, state in {**found, **_snapshots(records)}.items():
         await _restore(run, instances, digest, state)
     return outside
+
+
+def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
+    """Let a run know again by which memory components its agents remembered what is remembered again."""
+    pinned = {digest for _, digest in pins_of(records)}
+    for one in records:
+        if one.kind == "note" and as_mapping(one.data)["kind"] == "enter":
+            digest = as_mapping(as_mapping(one.data)["data"]).get("digest")
+            if digest in pinned:
+                run.memories.enter(one.key.rpartition(".")[0], run.holding.exact(digest))
 
 
 async def _repeat(run: Run, one: _Done) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from tea.errors import BadInput, Conflict, StorageError
 from tea.managers.memory import MemoryManager
 from tea.managers.tracer import Tracer
+from tea.runtime.standing import Standing
 
 _SPARED = {
     "running": "a living process holds them.",
@@ -115,16 +116,12 @@ def _session(tracer: Tracer, run: str) -> str:
 
 def _look(tracer: Tracer, run: str) -> tuple[str, Status]:
     """Return when a run began, and how it stands."""
-    time, status = "", "unfinished"
+    time, standing = "", Standing()
     try:
-        if tracer.store.held(run):
-            status = "running"
+        held = tracer.store.held(run)
         for record in tracer.records(run):
             time = time or record.time
-            if record.kind == "end":
-                status = "ended"
-            elif status != "running":
-                status = "waiting" if record.kind == "waiting" else "unfinished"
+            standing.take(record)
     except StorageError:
         return time, "damaged"
-    return time, status
+    return time, "running" if held and standing.status != "ended" else standing.status

@@ -19,6 +19,7 @@ from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
 from tea.runtime.hearing import Hearing
 from tea.runtime.holding import Holding, component
+from tea.runtime.memories import Memories
 from tea.runtime.people import People
 from tea.runtime.permission import Permission
 from tea.runtime.port import AgentPort, LeafPort
@@ -58,6 +59,7 @@ class Run:
         self.workspace = setting.workspace
         self.servers = equipment.servers
         self.holding = Holding(gate, equipment.libraries, setting.use, locked=setting.locked)
+        self.memories = Memories(self.holding)
         self.services = RunServices(self, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
         self.people = People(equipment.person, recorder, answers or {})
         self.asking = Asking(
@@ -96,14 +98,23 @@ class Run:
         """Call an operation for `agent`: an effect, or for a scope a part of this run."""
         server = self.servers[kind]
         try:
-            aim = self._aims.get((kind, ref))
-            if aim is None:
-                parsed = server.manager.ref(ref)
-                aim = self._aims[kind, ref] = Aim.of(server, await self.holding.resolve(parsed), parsed)
+            aim = self._aims.get((kind, ref)) or await self._aim(kind, ref)
             call = Call.of(aim, arguments, agent, depth, through)
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, with_kind(ref, kind), error)
         return await (self._scope(call) if aim.signature.traits.scope else self._leaf(call))
+
+    async def _aim(self, kind: Kind, ref: str) -> Aim:
+        """Return what a ref means in this run, whose version is pinned, and with it the memory that an agent names."""
+        server = self.servers[kind]
+        parsed = server.manager.ref(ref)
+        config = await self.holding.resolve(parsed)
+        if (memory := config.memory) is not None:
+            await self.memories.found(memory)
+            if await self.holding.resolve(parsed) is not config:  # a fork let go of it while its memory was looked up
+                return await self._aim(kind, ref)
+        aim = self._aims[kind, ref] = Aim.of(server, config, parsed)
+        return aim
 
     async def within(
         self,
@@ -192,6 +203,7 @@ class Run:
         with self.gate.scope() as key:
             worker = call.config.name if call.config.kind == "agent" else call.agent
             self.recorder.enter(key, worker)
+            self.memories.enter(key, call.config)
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": dict(call.arguments)}
             self.gate.note("enter", entered)
             context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
@@ -24,6 +25,7 @@ from tea.types import EVERY, JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
 _LOOKUPS = (("registry", "info"), ("registry", "facts"))
+_EFFECT = re.compile("[!~?]")  # what follows in a key tells apart what is asked inside of one effect
 Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 
 
@@ -38,7 +40,6 @@ class RunServices:
         self._turns: dict[str, Callable[[], None]] = {}
         self._answers: Mapping[str, Answer] = {
             "registry": self._registry,
-            "memory": self._remember,
             "state": self._state,
             "person": self._person,
             "clock": self._clock,
@@ -55,10 +56,15 @@ class RunServices:
             found = list(map(facts, await self._run.holding.resolve_all(refs)))
             return found if verb == "facts" else found[0]
 
-        async def perform(key: str) -> JsonValue:
-            return await self.answer(service, verb, data, agent, key, whole=True)
+        scope = await self._scope(agent) if service == "memory" else None
+        known = self._run.recorder.trace is not None  # then the journal holds all of the effect
 
-        at_once = partial(self._recorded, data, agent) if (service, verb) == ("memory", "record") else None
+        async def perform(key: str) -> JsonValue:
+            if scope is None:
+                return await self.answer(service, verb, data, agent, key)
+            return await self._remember(verb, self._run.recorder.mask.data(data), scope, key, synced=not known)
+
+        at_once = partial(self._recorded, data, scope) if scope and known and verb == "record" else None
         value = await self._run.gate.effect(service, verb, dict(data), perform, at_once)
         if service == "media":
             purse = self._purses.of(self._run.gate.path())
@@ -67,9 +73,7 @@ class RunServices:
                     purse.pay(Usage.model_validate(one["used"]), agent, one["by"])
         return value
 
-    async def answer(
-        self, service: str, verb: str, data: JsonObject, agent: str, key: str, *, whole: bool = False
-    ) -> JsonValue:
+    async def answer(self, service: str, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         """Answer now, inside an effect; what is kept holds no secret.
 
         Args:
@@ -78,23 +82,18 @@ class RunServices:
             data: The question.
             agent: Who asks.
             key: Key of the effect, for a further question inside of one with its number.
-            whole: Whether the effect is nothing but the question, so that the journal holds all of it.
         """
         data = self._run.recorder.mask.data(data)
-        if (service, verb) == ("memory", "record"):
-            scope, known = self._scope(agent), whole and self._run.recorder.trace is not None
-            await self._memory.record(scope, data["kind"], data["data"], f"{self._run.id}/{key}", synced=not known)
-            return None
+        if service == "memory":
+            return await self._remember(verb, data, await self._scope(agent, key), key, synced=True)
         if service not in self._answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
         return await self._answers[service](verb, data, agent, key)
 
-    def _recorded(self, data: JsonObject, agent: str, key: str) -> bool:
+    def _recorded(self, data: JsonObject, scope: Scope, key: str) -> bool:
         """Remember an event that the journal holds as well, if that takes no time; tell whether it is remembered."""
-        if self._run.recorder.trace is None:
-            return False
         data = self._run.recorder.mask.data(data)
-        return self._memory.at_once(self._scope(agent), data["kind"], data["data"], f"{self._run.id}/{key}")
+        return self._memory.at_once(scope, data["kind"], data["data"], f"{self._run.id}/{key}")
 
     async def _registry(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         if data.get("kind") not in KINDS or data["kind"] not in self._run.servers:
@@ -122,9 +121,11 @@ class RunServices:
         found = [one for one in listed if self._run.holding.may_use(f"{one.kind}:{one.name}")]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
-    async def _remember(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        scope = self._scope(agent)
+    async def _remember(self, verb: str, data: JsonObject, scope: Scope, key: str, *, synced: bool) -> JsonValue:
         match verb:
+            case "record":
+                by = f"{self._run.id}/{key}"
+                return await self._memory.record(scope, data["kind"], data["data"], by, synced=synced)
             case "recall":
                 return [dict(event) for event in await self._memory.recall(scope, data["query"], data["limit"])]
             case "summarise":
@@ -132,8 +133,12 @@ class RunServices:
             case _:
                 return list(await self._memory.insights(scope))
 
-    def _scope(self, agent: str) -> Scope:
-        return Scope(session=self._run.session, agent=agent, task=self._run.task_id)
+    async def _scope(self, agent: str, key: str = "") -> Scope:
+        """Return who remembers and how: inside of the effect `key` with what the run holds, else with what it finds."""
+        memories, memory = self._run.memories, None
+        if memories.used and (named := memories.named(key or self._run.gate.path())) is not None:
+            memory = await (memories.held(named) if key else memories.found(named))
+        return Scope(session=self._run.session, agent=agent, task=self._run.task_id, memory=memory)
 
     async def _state(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         states, owner, by = self._memory.states, str(data["owner"]), f"{self._run.id}/{key}"
@@ -142,7 +147,8 @@ class RunServices:
         session = None if data["lasting"] else self._run.session
         match verb:
             case "load":
-                return await states.load(owner, session)
+                again = self._run.gate.repeated(_EFFECT.split(key, maxsplit=1)[0])
+                return await states.load(owner, session, by if again else "")
             case "save":
                 return await states.save(owner, session, data["document"], by)
             case "merge":

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, field_validator
 from tea.errors import BadRef, BadTask, TeaError
 from tea.managers.json_schema import schema_fault
 from tea.operation import reasons
-from tea.refs import Ref, check_name, check_selector
+from tea.refs import Ref, check_name, check_selector, check_session
 from tea.store.files import parse_json_strict
 from tea.types import EVERY, Budget, Record
 
@@ -45,7 +45,7 @@ class TaskFile(Record):
     tools: tuple[str, ...] | None = None
     answer: dict[str, Any] | None = None
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
-    session: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
+    session: str | None = None
 
     @field_validator("task")
     @classmethod
@@ -61,6 +61,11 @@ class TaskFile(Record):
         if ref.kind != "agent" or ref.operation is not None:
             raise BadRef(f"{value[:80]!r} is no agent.", fix="write its name, perhaps with @version.")
         return value
+
+    @field_validator("session")
+    @classmethod
+    def _is_session(cls, value: str | None) -> str | None:
+        return check_session(value)
 
     @field_validator("tools")
     @classmethod
@@ -122,7 +127,7 @@ def make_task(value: Mapping[str, Any]) -> TaskFile:
         problem = f"The task is not usable: {reasons(error, 2)[:180]}."
         raise BadTask(problem, fix="mend it; only `task` is required.") from error
     except BadRef as error:
-        raise BadTask(f"The task is not usable: {error.problem}", fix=error.fix) from error
+        raise BadTask(error.problem, fix=error.fix) from error
 
 
 def find_files(task: TaskFile, folder: Path, further: object = ()) -> dict[str, Path]:

@@ -15,7 +15,7 @@ from tea.errors import BadInput, Conflict
 from tea.store.blobs import Blobs, FileBlobs
 from tea.store.files import publish, reading, shown, writing
 from tea.store.lease import Lease, held, left, started
-from tea.store.lines import JournalReading, Wanted
+from tea.store.lines import JournalReading, Wanted, read_last
 from tea.store.scratch import Scratch, sync_folder
 from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
 from tea.types import JsonObject
@@ -64,6 +64,15 @@ class JournalStore(Protocol):
         Raises:
             BadInput: There is no such run.
             Damaged: From the iteration, when a line is not what was written.
+        """
+        ...
+
+    def last(self, run: str) -> JsonObject | None:
+        """Return the last record, which is verified against the one before, in the same time however many there are.
+
+        Raises:
+            BadInput: There is no such run.
+            StorageError: It cannot be read. Where its end tells nothing, None is returned, and `read` tells why.
         """
         ...
 
@@ -215,6 +224,10 @@ class FileJournals:
         """See `JournalStore.read`; a torn end is left out, and `torn` of what is returned tells its size."""
         folder = self._existing(run)
         return JournalReading(folder / JOURNAL, start, left(folder / LEASE), wanted)
+
+    def last(self, run: str) -> JsonObject | None:
+        """See `JournalStore.last`."""
+        return read_last(self._existing(run) / JOURNAL)
 
     def runs(self, known: Container[str] = ()) -> list[str]:
         """See `JournalStore.runs`."""

@@ -9,6 +9,7 @@ written, so it is left out.
 import json
 import os
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -20,6 +21,7 @@ from tea.types import JsonObject
 
 Wanted = Callable[[bytes], bool]
 LINE_LIMIT = 16 * 2**20
+_BLOCK = 4096
 _CHECK = b',"check":"'
 _TAIL = len(_CHECK) + 16 + len(b'"}\n')
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -58,6 +60,32 @@ def encode(record: JsonObject | str, end: End) -> tuple[bytes, End]:
         fix = "keep large values as blobs."
         raise BadInput(f"A record has {len(line):,} bytes, and {LINE_LIMIT:,} are allowed.", fix=fix)
     return line, End(end.size + len(line), end.lines + 1, check)
+
+
+def read_last(path: Path) -> JsonObject | None:
+    """Return the last record of a journal, which fits the line before; those before that are not looked at.
+
+    None where the end alone tells nothing: of an empty journal, a torn one, and one that ends otherwise than written.
+
+    Raises:
+        StorageError: The system cannot read the file.
+    """
+    with reading(path), os.fdopen(open_regular(path), "rb") as file:
+        size, taken = file.seek(0, os.SEEK_END), _BLOCK
+        while True:
+            file.seek(max(0, size - taken))
+            *whole, torn = file.read(taken).split(b"\n")
+            if len(whole) > 1 or taken >= min(size, 2 * LINE_LIMIT):
+                break
+            taken *= 8
+    if torn or not whole:
+        return None
+    line, check = whole[-1] + b"\n", whole[-2][-18:-2] if len(whole) > 1 else b""
+    with suppress(Refused):
+        record = as_json_object(loads(line))
+        number = record.get("seq")
+        return record if isinstance(number, int) and _verified(line, End(0, number, check)) else None
+    return None
 
 
 class JournalReading(Iterator[JsonObject]):

@@ -18,10 +18,14 @@ from tea.interop.skill_import import import_skill
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
 from tea.operation import Signature
+from tea.refs import KINDS, Kind
 from tea.runtime.platform import Platform
 from tea.types import Message, TextPart
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,63}", fullmatch=True)
+DOCUMENTS: dict[Kind, dict[str, Any]] = {
+    "memory": {"scope": "agent"}, "model": {"model": "tiny"}, "solution": {"task": "Count.", "content": 3},
+}  # fmt: skip
 SKILL_NAMES = st.from_regex(r"[a-z0-9]{1,20}(-[a-z0-9]{1,10}){0,4}", fullmatch=True)
 HARD = (
     "--- \n---\n",
@@ -58,7 +62,7 @@ def manifest(kind: Any, name: str, words: str) -> Manifest:
     )  # fmt: skip
 
 
-@given(st.sampled_from(["tool", "environment", "agent", "prompt"]), NAMES, TEXT | st.text(min_size=900, max_size=1300))
+@given(st.sampled_from(KINDS), NAMES, TEXT | st.text(min_size=900, max_size=1300))
 def test_any_component_is_a_valid_skill(kind: str, name: str, words: str) -> None:
     skill = skill_of(manifest(kind, name, words))
     with tempfile.TemporaryDirectory() as folder:
@@ -112,6 +116,8 @@ def test_different_components_have_skills_of_different_names(named: list[tuple[s
 
 async def test_every_bundled_component_passes_the_reference_validator(tmp_path: Path) -> None:
     async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        for kind, document in DOCUMENTS.items():
+            await tea.libraries[kind].register({"name": f"my_{kind}", **document})
         found = [await library.info(one.name) for library in tea.libraries.values() for one in await library.list()]
     places = write_skills(tmp_path / "skills", map(skill_of, found))
     assert len(places) == len(found) > 10
@@ -119,6 +125,18 @@ async def test_every_bundled_component_passes_the_reference_validator(tmp_path: 
     program = Path(sys.executable).with_name("agentskills")
     finished = subprocess.run([program, "validate", places[0]], capture_output=True, text=True, check=False)
     assert (finished.returncode, finished.stderr) == (0, "")
+
+
+async def test_the_skill_of_a_document_says_when_and_how_it_is_used(tmp_path: Path) -> None:
+    made: dict[str, Skill] = {}
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        for kind, document in DOCUMENTS.items():
+            made[kind] = skill_of(await tea.libraries[kind].register({"name": "mine", **document}))
+    assert 'memory = "mine"' in made["memory"].body
+    assert "--model mine" in made["model"].body
+    assert '"content": 3' in made["solution"].body
+    assert made["solution"].description == "Use it when this is asked again: Count."
+    assert [one.compatibility != "" for one in made.values()] == [True, True, False]
 
 
 SKILL = Skill(name="pdf-forms", description="Fill forms.", body="Read the form.", files={"scripts/fill.py": "1 / 0\n"})

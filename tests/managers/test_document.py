@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea.errors import BadComponent
-from tea.managers.document import DocumentManager, MemoryConfig, Solution, made_as
+from tea.managers.document import DocumentManager, Solution, made_as
+from tea.managers.memory import MemoryConfig
 from tea.managers.model_config import ModelConfig
 
 SOLUTIONS = DocumentManager("solution", made_as(Solution))
@@ -52,7 +53,9 @@ def test_what_is_no_document_is_refused_in_one_line(data: bytes) -> None:
         (SOLUTIONS, {"task": "Count.", "content": 1, "evolvable": 1}),
         (MEMORIES, {"scope": "world"}),
         (MEMORIES, {"limit": 0}),
+        (MEMORIES, {"limit": 1_001}),
         (MEMORIES, {"limit": "9"}),
+        (MEMORIES, {"kinds": ["Step!"]}),
         (MEMORIES, {"kinds": [1]}),
         (MODELS, {"provider": "nobody"}),
         (MODELS, {"provider": "openai_chat", "key_env": "sk-not a name"}),

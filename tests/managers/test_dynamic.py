@@ -173,6 +173,8 @@ def test_what_was_checked_is_not_checked_again_and_everything_else_is(
     text = manager.check(TOOL)
     found = manager.describe(text, version="1.0.0")
     assert len(checks) == 1
+    assert manager.load(found).name == "add"
+    assert len(checks) == 1
     assert manager.describe(text, version="1.0.0") == found
     assert len(checks) == 2
     other = replace(manager.check(TOOL), source=TOOL.replace("async def", "import os\nos.getcwd()\nasync def"))

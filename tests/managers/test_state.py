@@ -43,6 +43,15 @@ async def test_a_change_with_the_same_key_counts_once(states: States) -> None:
     assert await states.load("agent:a", "s") == {"n": 2}
 
 
+async def test_a_question_that_is_asked_again_is_answered_as_before_what_its_effect_changed_then(
+    states: States,
+) -> None:
+    for number, by in enumerate(["other", "r/0.1", "r/0.1!0~3", "r/0.1~3", "later", "r/0.10~4"]):
+        await states.save("agent:a", "s", number, by)
+    answers = {"": 5, "r/0.1": 2, "r/0.1~2": 2, "r/0.1~3": 5, "r/0.1!0": 1, "r/0.1!0~3": 5, "r/0.10": 4, "x/0.1": 5}
+    assert {again: await states.load("agent:a", "s", again) for again in answers} == answers
+
+
 async def test_a_turn_is_had_by_one_at_a_time_and_ends_when_it_is_given_back(states: States, tmp_path: Path) -> None:
     other = States(FileEvents(tmp_path))
     give_back = await states.claim("environment:a", "s", 0)

@@ -136,6 +136,7 @@ async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, rep
     for chunk in reply.chunks:
         writer.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
         await writer.drain()
+        await asyncio.sleep(0)  # who reads is given its turn, so that a chunk comes as one
     if reply.then == "hang":
         await reader.read(1)
         return False

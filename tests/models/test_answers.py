@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, Say, said
-from loopback import Loopback, document
+from dialects import DIALECTS, Dialect, Say, said, streamed
+from loopback import Loopback, Reply, document
 from model_kit import HELLO, asking, system, user
 from run_kit import ENDS, home, run
 
+from tea.errors import ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.openai_chat import OpenAIChat
 from tea.types import ModelRequest
@@ -101,3 +102,46 @@ def test_the_limit_of_an_answer_has_the_name_that_its_server_knows(address: str 
     config = ModelConfig(name="m", provider="openai_chat", model="m", base_url=address, max_output=7)
     body = json.loads(OpenAIChat().body(HELLO, config, lambda messages, media: [], (), stream=False))
     assert {key: value for key, value in body.items() if key.startswith("max_")} == {name: 7}
+
+
+async def test_a_whole_answer_behind_blanks_is_read_where_a_stream_was_asked_for(dialect: Dialect) -> None:
+    """Servers send blanks to keep a connection open while their model thinks."""
+    whole = replace(said(dialect, HI), chunks=[b" ", b"\n\n", b"  " + said(dialect, HI).chunks[0]])
+    events = replace(streamed(dialect, HI), chunks=[b"\n", b"\n\n", *streamed(dialect, HI).chunks])
+    async with asking(dialect, whole, events, limits={"attempts": 1}) as (one, _):
+        assert [(await one.ask(HELLO, stream=True)).text for _ in range(2)] == ["hello", "hello"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_count_of_tokens_that_can_be_none_is_not_believed(dialect: Dialect, *, stream: bool) -> None:
+    say = replace(HI, tokens={"input": 10**400, "cached": 0, "output": 10**15, "thought": 0})
+    prices = {"input": 10, "output": 10}
+    async with asking(dialect, (streamed if stream else said)(dialect, say), prices=prices) as (one, server):
+        used = (await one.ask(HELLO, stream=stream)).usage
+    assert (used.input_tokens, used.output_tokens) == (len(server.asked[0].raw) // 3, 2)
+
+
+@pytest.mark.parametrize("error", [{"type": "error", "error": {"message": "No room."}}, {"error": "No room."}])
+async def test_an_error_in_the_place_of_an_answer_is_told_in_its_words(dialect: Dialect, error: Any) -> None:
+    async with asking(dialect, *[document(error)] * 2, limits={"attempts": 1}) as (one, _):
+        for stream in (False, True):
+            with pytest.raises(ProviderError, match=r"did not answer: No room\."):
+                await one.ask(HELLO, stream=stream)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "words"), [([b"<html>Welcome</html>\n\n"], "what came back is no answer"), ([], "nothing came back")]
+)
+async def test_what_is_no_stream_is_said_to_be_none(dialect: Dialect, chunks: list[bytes], words: str) -> None:
+    page = Reply(headers={"content-type": "text/html"}, chunks=chunks)
+    async with asking(dialect, page, limits={"attempts": 1}) as (one, _):
+        with pytest.raises(ProviderError, match=f"did not answer: {words}"):
+            await one.ask(HELLO, stream=True)
+
+
+async def test_an_answer_that_breaks_off_is_said_to_have_done_so(dialect: Dialect) -> None:
+    half = replace(said(dialect, HI), then="break")
+    async with asking(dialect, replace(half, chunks=[half.chunks[0][:30]]), limits={"attempts": 1}) as (one, _):
+        with pytest.raises(ProviderError, match=r"the connection broke off before the answer ended \(") as told:
+            await one.ask(HELLO)
+    assert "try again later" in told.value.fix

@@ -147,12 +147,12 @@ async def test_where_broken_tries_end_a_budget_the_journal_and_the_error_say_wha
             tmp_path, server, chat, stream=True, tries=9, budget={"tokens": 20_000}, max_output=30_000
         )
         tries = len(server.asked)
-    assert (outcome.exit_code, "another one: the connection failed" in outcome.reason) == (5, True), outcome.reason
+    assert (outcome.exit_code, "another one: the connection broke off" in outcome.reason) == (5, True), outcome.reason
     assert outcome.cost.tokens <= 20_000
     journal = [json.loads(line)["data"] for line in (outcome.trace / "journal.jsonl").read_text().splitlines()]
     (found,) = [one["data"]["response"] for one in journal if "lost" in (one.get("data") or {})]
     assert [one["model"] for one in found["attempts"]] == ["fake"] * tries
-    assert all("the connection failed" in one["problem"] for one in found["attempts"])
+    assert all("the connection broke off" in one["problem"] for one in found["attempts"])
 
 
 @pytest.mark.parametrize("stream", [False, True])

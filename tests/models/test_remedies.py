@@ -24,8 +24,11 @@ CASES = {
     "no money": (NO_MONEY, "You exceeded your quota. Fix: wait, or give the model more keys or fallbacks."),
     "down": (document({"error": {"message": "boom"}}, 500), "status 500: boom. Fix: try again later"),
     "a page": (PAGE, "what came back is not JSON"),
-    "silence": (Reply(then="hang"), "no answer within 1 seconds. Fix: check its base_url and the network."),
-    "a broken line": (Reply(then="break"), "Fix: check its base_url and the network."),
+    "silence": (
+        Reply(then="hang"),
+        "no answer within 1 seconds. Fix: check its base_url and the network, or try again later.",
+    ),
+    "a broken line": (Reply(then="break"), "Fix: check its base_url and the network, or try again later."),
 }
 
 
@@ -84,7 +87,7 @@ async def test_the_doctor_has_the_same_remedies_and_names_models_that_are_there(
     assert "answers, and does not list 'fake-1' among 2 models, but fake-2" in said_by[1]
     assert "status 404" in said_by[2]
     down = next(one for one in (await _doctor(tmp_path)) if "fake (default)" in one)
-    assert f"nothing answers at {server.url}/v1. Fix: check its base_url and the network." in down
+    assert f"nothing answers at {server.url}/v1. Fix: check its base_url and the network, or try again later." in down
     code, out, _ = await tea(tmp_path, "models", "test")
     assert (code, f"nothing answers at {server.url}/v1." in out) == (4, True)
 

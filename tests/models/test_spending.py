@@ -17,7 +17,8 @@ from tea.errors import BadInput, ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.presets import configured
 from tea.models.prices import dearest, price
-from tea.runtime.budget import Estimate, Purse
+from tea.runtime.budget import Purse
+from tea.runtime.reservation import Estimate
 from tea.testing import FunctionModel, platform
 from tea.types import Budget, ModelRequest, ModelResponse, Usage
 

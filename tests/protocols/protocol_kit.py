@@ -95,7 +95,7 @@ class Case:
     Args:
         kind: The kind.
         template: Its source.
-        says: A body that gives a greeting; `{hello}` is the word.
+        says: A body that gives a greeting; `{hello}` is the word, `{kind}` the same as a name.
         optional: A further parameter that callers may leave out.
         required: One that they may not.
         operation: What invoking it means.
@@ -121,8 +121,9 @@ class Case:
         body: str = "",
     ) -> str:
         """A greeter's source."""
+        says = self.says.replace("{hello}", hello).replace("{kind}", hello.replace(" ", "_"))
         fields = {"name": name, "more": more, "words": words, "category": category, "top": f"{self.top}\n{top}"}
-        return self.template.format(body=body or self.says.replace("{hello}", hello), **fields).lstrip()
+        return self.template.format(body=body or says, **fields).lstrip()
 
     def arguments(self, text: str = "world") -> dict[str, Any]:
         """What a call needs."""
@@ -140,7 +141,7 @@ DOCUMENTS = [
     Case(kind=kind, template=DOCUMENT, says=says, optional="", required="")
     for kind, says in (
         ("model", '"provider":"openai_chat","model":"{hello}"'),
-        ("memory", '"scope":"agent","limit":7,"kinds":["{hello}"]'),
+        ("memory", '"scope":"agent","limit":7,"kinds":["{kind}"]'),
         ("solution", '"task":"Greet.","content":["{hello}"]'),
     )
 ]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ EVIL = (
     "\t# tab",
     "-\t# tab\n-     # deep",
     "1234567890. # long\n* * *",
+    "words\n\n_ _ _\n\n- ____",
 )
 TEXT = st.one_of(st.sampled_from(EVIL), st.text(max_size=60), st.text("#`~-=>*1. \n\t\\<![]|a", max_size=40))
 KEYS = st.one_of(st.sampled_from(["text", "a`b", "x\n# y"]), st.text(min_size=1, max_size=10))
@@ -93,6 +95,27 @@ def manifests(kind: Any = None, name: str = "victim") -> st.SearchStrategy[Manif
     )
 
 
+DOCUMENTS: dict[Any, tuple[str, st.SearchStrategy[Any]]] = {
+    "memory": ("Memories", st.fixed_dictionaries({"kinds": st.lists(st.sampled_from(["step", "a`b"])), "limit": JSON})),
+    "model": (
+        "Models",
+        st.fixed_dictionaries(
+            {"provider": st.just("openai_chat"), "model": TEXT},
+            optional={"fallbacks": st.lists(TEXT, max_size=2), "options": st.dictionaries(KEYS, JSON, max_size=2)},
+        ),
+    ),
+    "solution": ("Solutions", st.fixed_dictionaries({"task": TEXT, "content": JSON, "run": TEXT})),
+}
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Manifest:
+    """Manifests of documents, as bad as a file of the registry can make them."""
+    kind = draw(st.sampled_from(sorted(DOCUMENTS)))
+    found, fields = draw(manifests(kind)), draw(DOCUMENTS[kind][1] | JSON)
+    return replace(found, metadata={**found.metadata, kind: fields})
+
+
 def headings(text: str) -> list[str]:
     """Every heading as a reader of Markdown sees it, in any nesting, with its level."""
     tokens = MarkdownIt("commonmark").parse(text)
@@ -120,6 +143,13 @@ def test_no_words_of_a_component_forge_a_heading_or_leave_their_place(first: Man
     fences = [one for one in MarkdownIt("commonmark").parse(text) if one.type == "fence"]
     assert len(fences) == sum(bool(one.examples) for found in (first, second) for one in found.operations.values())
     assert all(one.isprintable() or one == "\n" for one in text)
+
+
+@given(documents())
+def test_no_words_of_a_document_forge_a_heading_or_leave_their_place(found: Manifest) -> None:
+    text = contract(found.kind, [Entry(name=found.name, found=found)])
+    assert headings(text) == expected([found], DOCUMENTS[found.kind][0])
+    assert not kinds_of_tokens(text) & {"html_block", "html_inline", "image", "blockquote_open", "hr", "code_block"}
 
 
 @pytest.mark.parametrize("words", EVIL)
@@ -248,6 +278,61 @@ async def test_an_agents_contract_shows_what_it_is_and_how_it_relates(tmp_path: 
         assert words in text
     assert "h2 Rules" in headings(rules)
     assert headings(rules)[-1] == "h3 Rules of workspace"
+
+
+@pytest.mark.parametrize(
+    ("kind", "document", "facts"),
+    [
+        (
+            "memory",
+            {"scope": "task", "limit": 5, "kinds": ["insight", "result"]},
+            ["Sees: the events that the agent recorded itself for the same task",
+             "Keeps: events of the kinds `insight`, `result`, and sees no others",
+             "A recall gives: 5 events at most"],
+        ),
+        ("memory", {}, ["Sees: all events of the session", "Keeps: all events", "A recall gives: 20 events at most"]),
+        (
+            "model",
+            {"provider": "openai_chat", "model": "tiny", "base_url": "http://127.0.0.1:8080/v1", "key_env": "A, B",
+             "capabilities": ["tools"], "prices": {"input": 0.5, "output": 2}, "fallbacks": ["other"],
+             "limits": {"concurrency": 8, "attempts": 5}, "options": {"temperature": 0}},
+            ["Provider: `openai_chat`", "Model: `tiny`", "Reached at: `http://127.0.0.1:8080/v1`",
+             "Its key stands in: `A`, `B`", "Beyond text it can: `tools`", "An answer has: 8192 tokens at most",
+             "Limits: 8 calls at once, 5 attempts", "US dollars per million tokens: input 0.5, output 2",
+             "Where it fails, asked next: `other`", "Each request also says: `temperature`"],
+        ),
+        (
+            "model",
+            {"base_url": "http://127.0.0.1:8080/v1", "max_output": None},
+            ["Provider: `openai_chat`", "Model: the first that its server lists",
+             "Reached at: `http://127.0.0.1:8080/v1`", "Its key stands in: nothing: it needs none",
+             "US dollars per million tokens: not known"],
+        ),
+        (
+            "solution",
+            {"task": "Count.", "content": {"rows": 3}, "run": "01a2"},
+            ["Task: Count.", "Comes from: the run `01a2`", 'Answer: {"rows": 3}'],
+        ),
+        ("solution", {"task": "Count.", "content": "3"}, ["Task: Count.", "Comes from: a person", "Answer: 3"]),
+    ],
+)  # fmt: skip
+async def test_the_contract_of_a_document_says_what_it_sets(
+    tmp_path: Path, kind: Any, document: dict[str, Any], facts: list[str]
+) -> None:
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        await tea.libraries[kind].register({"name": "mine", **document})
+        _, words, title, *rest = (await tea.libraries[kind].contract()).rstrip("\n").split("\n\n")
+    assert (bool(words), title, rest) == (True, "## mine 1.0.0", ["\n".join(f"- {fact}" for fact in facts)])
+
+
+async def test_a_contract_says_what_wakes_an_agent_that_was_made_of_an_environment_and_what_it_starts(
+    tmp_path: Path,
+) -> None:
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        await tea.transform("E2A", "workspace", name="tidier", initiative="Tidy up.", max_steps=5)
+        text = await tea.acp.contract(names=["tidier"])
+    assert "- Wakes: only when it is given a task; told `tick`, it follows its initiative: Tidy up.\n" in text
+    assert "- Starts: actions of workspace and `done`, nothing else; 5 steps a task at most\n" in text
 
 
 def test_what_is_deprecated_says_so() -> None:

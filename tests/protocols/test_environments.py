@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,33 @@ class Counter(Environment):
     async def fail(self) -> None:
         """Fail."""
         raise ValueError("boom")
+'''
+
+LINKED = '''
+import asyncio
+import os
+
+from tea import Context, Environment, action
+
+
+class Linked(Environment):
+    """Acts in another."""
+
+    name = "{name}"
+
+    async def setup(self, ctx: Context) -> None:
+        """Begin."""
+        {setup}
+
+    async def state(self) -> str:
+        """Return nothing of interest."""
+        return ""
+
+    @action
+    async def act(self, ctx: Context) -> str:
+        """Act in the other, when told to."""
+        {meet}
+        return (await ctx.ecp.state("{other}")).unwrap()
 '''
 
 
@@ -165,3 +193,28 @@ async def test_an_action_that_no_ref_can_name_is_refused(ecp: ECPServer, name: s
     more = f'\n    @action\n    async def {name}(self) -> int:\n        """Count."""\n        return 1\n'
     with pytest.raises(BadComponent, match="not a name for an action"):
         await ecp.register(counter(more=more))
+
+
+async def test_of_actions_that_would_wait_for_each_other_in_a_circle_one_is_told_so(ecp: ECPServer) -> None:
+    (ended, begun), (told, tell) = os.pipe(), os.pipe()
+    meet = f'os.write({begun}, b"."); await asyncio.to_thread(os.read, {told}, 1)'
+    for name, other in ("ann", "bob"), ("bob", "cem"), ("cem", "ann"):
+        await ecp.register(LINKED.format(name=name, other=other, meet=meet, setup="pass"))
+    acting = [asyncio.create_task(ecp.invoke(f"{name}#act", {}, session="s")) for name in ("ann", "bob", "cem")]
+    for _ in acting:
+        await asyncio.to_thread(os.read, ended, 1)
+    os.write(tell, b"...")
+    async with asyncio.timeout(30):
+        given = await asyncio.gather(*acting)
+    assert [str(one.error).count("whose action would wait for it") for one in given if not one.ok] == [1]
+    assert all(one.ok for one in await asyncio.gather(*[ecp.state(f"{name}", session="s") for name in ("ann", "bob")]))
+    for descriptor in (ended, begun, told, tell):
+        os.close(descriptor)
+
+
+async def test_a_setup_that_acts_in_what_it_sets_up_is_told_so(ecp: ECPServer) -> None:
+    setup = 'await ctx.sleep(0); (await ctx.ecp.state("ann")).unwrap()'
+    await ecp.register(LINKED.format(name="ann", other="bob", meet="pass", setup=setup))
+    async with asyncio.timeout(30):
+        given = await ecp.invoke("ann#act", {}, session="s")
+    assert "cannot act in it again before it has ended" in str(given.error)

@@ -40,6 +40,7 @@ class Many(Agent):
 
     relations = {"reporter": "hierarchical"}
     tools = ("calculator",)
+    memory = "notes"
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Work."""
@@ -55,12 +56,15 @@ async def test_a_lock_follows_what_sources_call_and_nothing_that_they_only_menti
         for name, then in (("first", "second"), ("second", "plain"), ("plain", "")):
             await tea.tcp.register(HOP.replace("NAME", name).replace("NEXT", then) if then else PLAIN)
         await tea.acp.register(MANY)
+        for name in ("notes", "others"):
+            await tea.libraries["memory"].register({"name": name})
         first = await lock_refs(tea.libraries, [Ref.parse("tool:first")])
         assert set(first.components) == {"tool:first", "tool:second", "tool:plain"}
         many = await lock_refs(tea.libraries, [Ref.parse("agent:many")])
         assert set(many.components) - set(first.components) == {
             "agent:many",
             "environment:workspace",
+            "memory:notes",
             "prompt:analyzer",
             "prompt:planner",
             "prompt:tool_calling",
@@ -78,11 +82,12 @@ async def test_a_lock_follows_what_sources_call_and_nothing_that_they_only_menti
 async def test_a_recipe_is_locked_with_the_versions_it_is_made_of() -> None:
     async with platform() as tea:
         await tea.tcp.register(PLAIN)
-        (made,) = await tea.transform("T2A", "tool:plain", name="chooser")
+        await tea.libraries["memory"].register({"name": "notes"})
+        (made,) = await tea.transform("T2A", "tool:plain", name="chooser", memory="notes")
         await tea.tcp.update("plain", PLAIN.replace("whatever it says", "really"), version="1.1.0")
         lock = await lock_refs(tea.libraries, [made.ref.at(None)])
         assert lock.components["tool:plain"].version == "1.0.0"
-        assert {"agent:chooser", "prompt:tool_calling", "tool:done"} <= set(lock.components)
+        assert {"agent:chooser", "memory:notes", "prompt:tool_calling", "tool:done"} <= set(lock.components)
         with pytest.raises(BadInput, match=r"needed as 1\.\d\.0 and"):
             await lock_refs(tea.libraries, [made.ref.at(None), Ref.parse("tool:plain@1.1.0")])
 

@@ -112,7 +112,7 @@ async def test_a_run_that_is_resumed_after_it_was_looked_at_is_learned(tea: Plat
     with pytest.raises(ApprovalNeeded) as waiting:
         await tea.run("route!the quarterly ledger", agent="user")
     assert tea.retrieval.evidence.uses() == []
-    answers = {waiting.value.fix.split("--answer ")[1].split("=")[0]: "yes"}
+    answers = {waiting.value.fix.split("--answer ")[1].split("=")[0].strip("'"): "yes"}
     assert (await tea.resume("last", answers=answers)).status == "done"
     assert [use.name for use in tea.retrieval.evidence.uses("tool")] == ["route"]
 

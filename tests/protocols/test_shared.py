@@ -1,6 +1,7 @@
 """What the actions of an environment share: no change of it is lost, whoever else acts in the session."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -147,24 +148,18 @@ async def test_actions_of_two_environments_that_call_each_other_wait_for_each_ot
     assert await count(both[0], "left") + await count(both[0], "right") >= kept
 
 
-async def test_what_an_agent_in_an_environment_overtakes_is_told_so_and_not_overwritten() -> None:
+@pytest.mark.parametrize(
+    ("options", "gave", "left"), [("", "CallFailed", {"n": 1}), (', effects="reads"', {"n": 101}, {"n": 101})]
+)
+async def test_an_action_that_is_overtaken_overwrites_nothing_and_one_that_only_reads_is_done_again(
+    options: str, gave: Any, left: Any
+) -> None:
     inner = 'await ctx.ecp.invoke("counter#bump", {}) if n == 0 else None'
     async with platform() as made:
         await made.acp.register(CALLER)
-        slow = tool("slow", line=inner, step=100, options="scope=True")
-        await counting(made, tool("bump"), slow)
+        await counting(made, tool("bump"), tool("slow", line=inner, step=100, options=f"scope=True{options}"))
         given = await called(made, ("environment", "counter#slow", {}), ("environment", "counter#state", {}))
-        assert (given[0], given[1]["variables"]) == ("CallFailed", {"n": 1})
-
-
-async def test_an_action_that_only_reads_is_done_again_on_what_others_changed() -> None:
-    inner = 'await ctx.ecp.invoke("counter#bump", {}) if n == 0 else None'
-    async with platform() as made:
-        await made.acp.register(CALLER)
-        slow = tool("slow", line=inner, step=100, options='scope=True, effects="reads"')
-        await counting(made, tool("bump"), slow)
-        given = await called(made, ("environment", "counter#slow", {}), ("environment", "counter#state", {}))
-        assert (given[0], given[1]["variables"]) == ({"n": 101}, {"n": 101})
+        assert (given[0], given[1]["variables"]) == (gave, left)
 
 
 async def test_branches_of_one_run_take_turns_and_replay_so() -> None:
@@ -175,3 +170,29 @@ async def test_branches_of_one_run_take_turns_and_replay_so() -> None:
         assert outcome.answer == [True, True]
         assert await count(made) == 2
         assert (await made.replay(outcome.run)).to_json() == outcome.to_json()
+
+
+async def test_a_call_that_is_repeated_after_a_crash_finds_what_it_found_and_not_what_it_changed(
+    tmp_path: Path,
+) -> None:
+    ended, begun = os.pipe()
+    here = open_platform(tmp_path)
+    await counting(here, tool("bump", options="idempotent=True"), tool("late_bump"))
+    late = f"""given = await ctx.ecp.invoke("counter#bump", {{}})
+    if not ctx.path("seen").exists():
+        ctx.path("seen").touch()
+        os.write({begun}, b".")
+        await ctx.sleep(3600)
+    return given.unwrap()"""
+    await here.tcp.register(tool("twice", line=late, options="idempotent=True"))
+    await here.acp.register(CALLER)
+    calls = json.dumps([("environment", "counter#bump", {}), ("tool", "twice", {"n": 0})])
+    running = asyncio.create_task(here.run(calls, agent="caller", session="w"))
+    await asyncio.to_thread(os.read, ended, 1)
+    running.cancel()
+    await asyncio.wait([running])
+    assert (await here.ecp.invoke("counter#late_bump", {}, session="w")).unwrap() == {"n": 3}
+    assert (await here.resume("last")).answer == [{"n": 1}, {"n": 2}]
+    assert await count(here) == 3
+    os.close(ended)
+    os.close(begun)

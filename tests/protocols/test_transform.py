@@ -222,6 +222,16 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
             BadComponent,
             "schema",
         ),
+        *(
+            (
+                "A2E",
+                "echo",
+                {"actions": {"a": {"description": "x", "parameters": {"properties": {"it": bare}}}}},
+                BadComponent,
+                "'it' of action 'a' is described by no object",
+            )
+            for bare in (True, False)
+        ),
     ],
 )
 async def test_what_cannot_be_is_refused_and_nothing_is_written(
@@ -232,6 +242,13 @@ async def test_what_cannot_be_is_refused_and_nothing_is_written(
         await stage.transform(how, operands, **options)
     assert raised.value.fix
     assert files(stage) == before
+
+
+async def test_actions_that_would_have_one_name_make_no_agent(stage: Platform) -> None:
+    for name, action in (("pad_of", "lines"), ("pad", "of_lines")):
+        await stage.ecp.register(PAD.replace('"pad"', f'"{name}"').replace("def write", f"def {action}"))
+    with pytest.raises(BadComponent, match="would be called 'pad_of_lines'"):
+        await stage.acp.transform("E2A", ["pad_of", "pad"], name="writer")
 
 
 async def test_a_recipe_may_continue_its_name_and_a_repeated_one_is_no_new_version(stage: Platform) -> None:

@@ -10,7 +10,8 @@ from journals import PROMPT, resumed_late
 from tea import Agent, Context, Result, Task, TeaError
 from tea.errors import BadInput, BudgetExceeded
 from tea.managers.model_config import ModelConfig
-from tea.runtime.budget import Estimate, Purse, Reservation, Tries, check_price
+from tea.runtime.budget import Purse, Tries, check_price
+from tea.runtime.reservation import Estimate, Reservation
 from tea.testing import FunctionModel, platform
 from tea.types import Attempt, Budget, Evidence, ModelRequest, ModelResponse, Usage
 
@@ -130,6 +131,19 @@ def test_a_try_that_was_cut_counts_in_full_again_once_what_broke_is_settled() ->
     third.lost(BROKE, used(2000, 1500))
     with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
         third.ready()
+
+
+def test_a_call_that_was_let_begin_beside_broken_tries_is_not_made_once_they_have_used_what_was_held_for_it() -> None:
+    whole = Purse(Budget(tokens=6000))
+    first = whole.reserve(Estimate(input_tokens=1000, max_output=2000))
+    tries = Tries(whole, first)
+    tries.lost(BROKE, used(1000, 1900))
+    assert tries.ready() == 2000
+    second = whole.reserve(Estimate(input_tokens=1000, max_output=2000))
+    whole.pay(first.lost[0].usage, "a", "m")
+    whole.settle(first, used(1000, 2000), "a", "m")
+    with pytest.raises(BudgetExceeded, match=r"What is left of the budget in tokens is not enough for another try\."):
+        Tries(whole, second).ready()
 
 
 def test_a_question_that_alone_costs_too_much_is_not_asked() -> None:

@@ -44,6 +44,17 @@ async def test_what_the_program_sets_meanwhile_stays(tmp_path: Path) -> None:
     assert gc.get_threshold() == (2000, 10, 10)
 
 
+async def test_what_the_program_sets_between_two_platforms_is_what_it_gets_back(tmp_path: Path) -> None:
+    first, second = Platform(tmp_path / "first"), Platform(tmp_path / "second")
+    await first.__aenter__()
+    gc.set_threshold(2000, 10, 10)
+    async with second:
+        assert gc.get_threshold() == RARE
+        await first.__aexit__(None, None, None)
+        assert gc.get_threshold() == RARE
+    assert gc.get_threshold() == (2000, 10, 10)
+
+
 async def test_a_platform_that_fails_to_close_gives_the_collector_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,7 +102,8 @@ async def test_calls_of_functions_are_exported_with_their_results() -> None:
 def asked(chains: Chains, number: int, messages: Sequence[str], answer: str) -> list[TraceRecord]:
     """The two records of a question that got an answer."""
     said = tuple(Message(role="user", content=(TextPart(text=text),)) for text in messages)
-    question = {"prompt": "prompt:p@1.0.0", "digest": "", **chains.link(said)}
+    linked = {name: json.loads(text) for name, text in chains.link(said).items()}
+    question = {"prompt": "prompt:p@1.0.0", "digest": "", **linked}
     response = ModelResponse(text=answer).model_dump(mode="json")
     place: dict[str, Any] = {"time": "", "span": "", "parent": "", "session": "", "task": "", "agent": "a"}
     return [

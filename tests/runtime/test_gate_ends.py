@@ -60,7 +60,7 @@ async def ask(key: str) -> Any:
     raise ApprovalNeeded("A person must agree.", fix="answer.")
 
 
-async def test_an_approval_stops_the_run_when_what_is_under_way_has_ended() -> None:
+async def test_an_approval_stops_the_run_when_nothing_else_can_go_on() -> None:
     async def program(gate: Gate, approve: Any = ask) -> Any:
         async def chain() -> Any:
             await call(gate, "first")
@@ -73,7 +73,7 @@ async def test_an_approval_stops_the_run_when_what_is_under_way_has_ended() -> N
 
     live, entries = await execute(program)
     assert isinstance(live, ApprovalNeeded)
-    assert told(entries) == ["start 0.0", "start 0/0.0", "done 0/0.0", "start 0/0.1"]
+    assert told(entries) == ["start 0.0", "start 0/0.0", "done 0/0.0", "start 0/0.1", "done 0/0.1"]
     resumed, entries = await execute(lambda gate: program(gate, echo), entries, "resume")
     assert resumed == ({"key": "0.0"}, {"key": "0/0.1"})
     assert await replayed(program, entries) == resumed

@@ -1,6 +1,7 @@
 """Budgets inside of budgets: what is given away is a share of what is left, and never more than that."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from loop_kit import Stage, done, observations, step, sum_of, told
 
 from tea import Agent, Budget, BudgetExceeded, Context, Result, Task
 from tea.managers.model_config import ModelConfig
-from tea.runtime.budget import Estimate, Purse, Purses, Reservation
+from tea.runtime.budget import Purse, Purses, Tries
+from tea.runtime.reservation import Estimate
 from tea.testing import FunctionModel, platform
-from tea.types import ModelRequest, ModelResponse, Usage
+from tea.types import Attempt, ModelRequest, ModelResponse, Usage
 
 PRICES = {"input": 10.0, "output": 30.0}
 
@@ -24,32 +26,69 @@ def used(tokens_in: int, tokens_out: int) -> Usage:
 
 
 _limits = st.one_of(st.none(), st.integers(300, 9000))
+_acts = st.tuples(
+    st.sampled_from(["ask", "break", "break", "break", "end"]),
+    st.integers(0, 3),
+    st.integers(1, 500),
+    st.one_of(st.floats(0, 1), st.just(1.0)),
+)
+
+
+class Asked:
+    """A call whose tries break now and then; what it may use is used."""
+
+    def __init__(self, purse: Purse, question: int) -> None:
+        self.purse, self.question = purse, question
+        self.held = purse.reserve(Estimate(input_tokens=question, max_output=2000, prices=PRICES))
+        self.tries = Tries(purse, self.held)
+        self.most: int | None = None  # while no try goes on
+
+    def act(self, kind: str, share: float) -> bool:
+        """Begin the next try, or break or end the present one; tell whether that was the call's end."""
+        if self.most is None:
+            try:
+                self.most = self.tries.ready()
+            except BudgetExceeded:
+                return self.end()
+        elif kind == "break":
+            problem = Attempt(model="m", problem="It broke.")
+            self.tries.lost(problem, used(self.question, int(self.most * share)))
+            self.most = None
+        elif kind == "end":
+            return self.end(share)
+        return False
+
+    def end(self, share: float = 1.0) -> bool:
+        """Pay for all tries; where none goes on, no answer came."""
+        for one in self.held.lost:
+            self.purse.pay(one.usage, "a", "m")
+        if self.most is None:
+            self.purse.release(self.held)
+        else:
+            self.purse.settle(self.held, used(self.question, int(self.most * share)), "a", "m")
+        return True
 
 
 @given(
-    limits=st.lists(st.tuples(st.integers(0, 3), _limits, _limits), min_size=1, max_size=8),
-    calls=st.lists(st.tuples(st.integers(0, 7), st.integers(1, 2000), st.floats(0, 1), st.booleans()), max_size=30),
+    limits=st.lists(st.tuples(st.integers(0, 3), _limits, _limits), max_size=3),
+    acts=st.lists(_acts, min_size=10, max_size=60),
 )
-def test_no_purse_of_a_tree_overspends_whatever_its_shares_do_side_by_side(
-    limits: list[tuple[int, int | None, int | None]], calls: list[tuple[int, int, float, bool]]
+def test_no_purse_of_a_tree_overspends_whatever_its_shares_do_side_by_side_and_whatever_breaks(
+    limits: list[tuple[int, int | None, int | None]], acts: list[tuple[str, int, int, float]]
 ) -> None:
-    tree = [Purse(Budget(tokens=6000, usd=0.2))]
+    tree = [Purse(Budget(tokens=9000, usd=0.25))]
     for parent, tokens, cents in limits:
         usd = None if cents is None else cents * PRICES["output"] / 1e6
         tree.append(tree[parent % len(tree)].share(Budget(tokens=tokens, usd=usd)))
-    open_calls: list[tuple[Purse, Reservation, int, float]] = []
-    for which, question, share, wait in calls:
-        purse = tree[which % len(tree)]
-        try:
-            held = purse.reserve(Estimate(input_tokens=question, max_output=4000, prices=PRICES))
-        except BudgetExceeded:
-            continue
-        open_calls.append((purse, held, question, share))
-        while open_calls and not wait:
-            one, call, asked, part = open_calls.pop()
-            one.settle(call, used(asked, int((call.max_output or 0) * part)), "a", "m")
-    for one, call, asked, part in open_calls:
-        one.settle(call, used(asked, int((call.max_output or 0) * part)), "a", "m")
+    calls: list[Asked] = []
+    for kind, which, question, share in acts:
+        if kind == "ask":
+            with suppress(BudgetExceeded):
+                calls.append(Asked(tree[which % len(tree)], question))
+        elif calls and (one := calls[which % len(calls)]).act(kind, share):
+            calls.remove(one)
+    for one in calls:
+        one.end()
     for one in tree:
         assert one.budget.tokens is None or one.spent.tokens <= one.budget.tokens
         assert one.budget.usd is None or (one.spent.usd or 0.0) <= one.budget.usd * (1 + 1e-9)

@@ -174,7 +174,7 @@ async def test_a_snapshot_that_cannot_be_taken_fails_the_call(tea: Platform) -> 
 
 
 def key_of(error: ApprovalNeeded) -> str:
-    return error.fix.split("--answer ")[1].split("=")[0]
+    return error.fix.split("--answer ")[1].split("=")[0].strip("'")
 
 
 async def test_what_a_loss_of_power_took_from_the_memory_is_remembered_again_by_the_resume(tea: Platform) -> None:

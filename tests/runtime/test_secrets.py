@@ -76,7 +76,8 @@ async def test_no_secret_is_written_told_or_answered(tmp_path: Path, monkeypatch
         await tea.acp.register(LEAKER)
         with pytest.raises(ApprovalNeeded) as waiting:
             await tea.run(f"use {FILE} for information", agent="leaker", watch=heard.append)
-        key = waiting.value.fix.split("--answer ")[1].split("=")[0].strip("'")
+        (question,) = (await tea.inbox()).questions
+        key = question.key
         outcome = await tea.resume("last", answers={key: f"yes, {FILE}"}, watch=heard.append)
         assert (await tea.replay(outcome.run)).answer == outcome.answer
         with pytest.raises(ApprovalNeeded):
@@ -84,7 +85,7 @@ async def test_no_secret_is_written_told_or_answered(tmp_path: Path, monkeypatch
         records = list(tea.tracer.records(outcome.run))
     assert "<secret:DB_PASSWORD> for information" in outcome.answer
     assert outcome.answer.count("<secret:CLOUD_TOKEN>") >= 5
-    told = json.dumps([str(waiting.value), outcome.to_json(), [str(one) for one in heard]], default=str)
+    told = json.dumps([str(waiting.value), str(question), outcome.to_json(), [str(one) for one in heard]], default=str)
     files = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".env"]
     written = {str(path): path.read_bytes().decode("utf-8", "replace") for path in files}
     assert any("memory" in path and "<secret:" in text for path, text in written.items())

@@ -86,7 +86,7 @@ class Breaking(FunctionModel):
         self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
     ) -> ModelResponse:
         assert payer is not None
-        while self._chance.random() < 0.6:
+        while self._chance.random() < 0.75:
             await asyncio.sleep(0)
             asked, output = asked_of(request), self._chance.randint(0, request.max_output or 0)
             prices = config.prices
@@ -170,10 +170,10 @@ def unpriced(tea: Platform) -> bool:
     return not all(one.prices for one in tea.models.chain(tea.models.config("cheap")))
 
 
-@pytest.mark.parametrize("seed", [*range(16), 24, 53])
+@pytest.mark.parametrize("seed", [*range(16), 82, 174, 278])
 async def test_no_tree_of_agents_and_models_overspends(seed: int, tmp_path: Path) -> None:
     chance, providers = random.Random(seed), Providers(seed)
-    some = {"usd": (chance.choice([0.002, 0.01, 0.05]), 0.8), "tokens": (chance.choice([400, 2000, 6000]), 0.4)}
+    some = {"usd": (chance.choice([0.002, 0.01, 0.05]), 0.8), "tokens": (chance.choice([400, 1300, 2600, 4000]), 0.5)}
     some |= {"steps": (8, 0.3)}
     budget: dict[str, Any] = {name: value for name, (value, often) in some.items() if chance.random() < often}
     budget |= {"unknown_price": True} if chance.random() < 0.5 else {}

@@ -62,7 +62,7 @@ def lint_agent(file: ParsedFile, names: Names) -> None:
     _check_kept(file, names)
     _check_sets(file, names)
     _check_aliases(file, modules)
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         match node:
             case ast.Global():
                 raise file.refuse("agents keep no global state.", "keep it in self, or in ctx.memory.", node)
@@ -83,7 +83,7 @@ def lint_agent(file: ParsedFile, names: Names) -> None:
 
 def _check_builtins(file: ParsedFile) -> None:
     for name in sorted(used_names(file) & set(_BUILTINS)):
-        uses = [node for node in ast.walk(file.tree) if isinstance(node, ast.Name) and node.id == name]
+        uses = [node for node in file.nodes if isinstance(node, ast.Name) and node.id == name]
         raise file.refuse(f"agents do not use {name}.", _BUILTINS[name], min(uses, key=lambda node: node.lineno))
 
 
@@ -115,11 +115,11 @@ def _check_aliases(file: ParsedFile, modules: Mapping[str, str]) -> None:
     constants = {
         name for node in file.tree.body if isinstance(node, ast.Assign | ast.AnnAssign) for name in bindings(node)
     }
-    functions = [node for node in ast.walk(file.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in file.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     local = {one.id for function in functions for one in ast.walk(function) if _is_stored(one)}
-    local |= {one.arg for one in ast.walk(file.tree) if isinstance(one, ast.arg)}
-    read = {id(node.value) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(file.tree):
+    local |= {one.arg for one in file.nodes if isinstance(one, ast.arg)}
+    read = {id(node.value) for node in file.nodes if isinstance(node, ast.Attribute)}
+    for node in file.nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if name in modules and name not in local and id(node) not in read:
                 raise file.refuse(f"gives the module {name[:40]} another name.", "use it as it is imported.", node)
@@ -141,7 +141,7 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
 
 def _check_kept(file: ParsedFile, names: Names) -> None:
     """Refuse what a class or a default argument would keep from one run to the next."""
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         kept: list[ast.expr | None] = []
         match node:
             case ast.ClassDef(body=body):
@@ -171,10 +171,10 @@ def _is_mutable(node: ast.expr, names: Names) -> bool:
 def _check_sets(file: ParsedFile, names: Names) -> None:
     """Refuse sets but where their order cannot show: in `sorted`, `len`, and on the right of `in`."""
     fine: set[int] = set()
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         for one in _unordered_places(node, names):
             fine.update(map(id, _operands(one, names)))
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.expr) and _is_set(node, names) and id(node) not in fine:
             raise file.refuse("agents keep no sets.", _SORTED, node)
 

@@ -107,7 +107,7 @@ def _first_use(tree: ast.Module, name: str) -> ast.AST | None:
 
 
 def _annotated(tree: ast.Module, name: str) -> list[ast.Name]:
-    return [node for node in annotated_names(tree) if node.id == name]
+    return [node for node in annotated_names(ast.walk(tree)) if node.id == name]
 
 
 def _uses(tree: ast.Module) -> dict[str, set[tuple[str, ...]]]:
@@ -121,7 +121,7 @@ def _uses(tree: ast.Module) -> dict[str, set[tuple[str, ...]]]:
         if chain:
             uses[chain[0]].add(chain[1:])
             inner.update(id(part) for part in ast.walk(node))
-    for node in annotated_names(tree):
+    for node in annotated_names(ast.walk(tree)):
         if id(node) not in inner:
             uses[node.id].add(())
     return uses

@@ -48,7 +48,7 @@ class Names:
     @classmethod
     def of(cls, file: ParsedFile) -> Names:
         """Read a file's top level."""
-        held = [one for node in ast.walk(file.tree) if isinstance(node, ast.ClassDef) for one in node.body]
+        held = [one for node in file.nodes if isinstance(node, ast.ClassDef) for one in node.body]
         functions = [one for one in held if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
         return replace(
             cls.outline(file),
@@ -146,7 +146,7 @@ def used_names(file: ParsedFile) -> set[str]:
         s.get_name() for t in _tables(file.table) for s in t.get_symbols() if s.is_assigned() or s.is_imported()
     }
     return (used - bound) | (
-        {name.id for name in annotated_names(file.tree)} - bound - anywhere - _parameters(file.tree)
+        {name.id for name in annotated_names(file.nodes)} - bound - anywhere - _parameters(file.nodes)
     )
 
 
@@ -155,9 +155,9 @@ def free_names(file: ParsedFile) -> set[str]:
     return used_names(file) - KNOWN_NAMES
 
 
-def annotated_names(tree: ast.AST) -> Iterator[ast.Name]:
+def annotated_names(nodes: Iterable[ast.AST]) -> Iterator[ast.Name]:
     """Give the names in annotations, also those written as strings, which symbol tables leave out."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.arg(annotation=ast.expr() as found) | ast.AnnAssign(annotation=found):
                 yield from _type_names(found)
@@ -240,6 +240,6 @@ def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
         waiting += found.get_children()
 
 
-def _parameters(tree: ast.AST) -> set[str]:
+def _parameters(nodes: Iterable[ast.AST]) -> set[str]:
     """Type parameters, which only newer Pythons have."""
-    return {p.name for node in ast.walk(tree) for p in getattr(node, "type_params", ())}
+    return {p.name for node in nodes for p in getattr(node, "type_params", ())}

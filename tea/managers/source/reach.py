@@ -49,7 +49,7 @@ class Reach:
         Raises:
             BadComponent: An import is out of reach; the error names its line.
         """
-        for node in ast.walk(file.tree):
+        for node in file.nodes:
             match node:
                 case ast.Import(names=imported):
                     for alias in imported:

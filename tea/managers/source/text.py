@@ -58,12 +58,14 @@ class ParsedFile:
         path: Its relative path; empty for the main file.
         source: Its text, with line ends `\n` and no byte order mark.
         tree: Its syntax tree.
+        nodes: All nodes of that tree, which is walked once for all that look for some.
         table: Its symbol table.
     """
 
     path: str
     source: str
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
     table: symtable.SymbolTable
 
     @classmethod
@@ -75,7 +77,7 @@ class ParsedFile:
         """
         text = read_text(source, path)
         tree, table = _understood(path, lambda: (parsed(text), _table(text)))
-        found = cls(path=path, source=text, tree=tree, table=table)
+        found = cls(path=path, source=text, tree=tree, nodes=tuple(ast.walk(tree)), table=table)
         if _scope_work(table) > _MOST_SCOPE_WORK:
             raise found.refuse("defines too many names in one place.", "write a smaller component.")
         return found
@@ -89,7 +91,7 @@ class ParsedFile:
         """
         text = read_text(source)
         tree = _understood("", lambda: _one_at_a_time(lambda: ast.parse(text)))
-        return cls(path="", source=text, tree=tree, table=_table(""))
+        return cls(path="", source=text, tree=tree, nodes=(), table=_table(""))
 
     def refuse(self, problem: str, fix: str, node: ast.AST | None = None) -> BadComponent:
         """Return the error that says what is wrong, and on which line."""

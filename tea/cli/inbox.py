@@ -1,0 +1,54 @@
+"""`tea inbox`: what runs asked a person and nobody answered."""
+
+from shlex import quote
+from textwrap import indent
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.terminal import clean, one_line, shown
+
+if TYPE_CHECKING:
+    from tea.runtime.inbox import Question
+
+_WORDS = 110
+_DEEPER = " " * 4
+
+
+async def inbox(
+    command: Command,
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help='One run alone: its id, a unique beginning of it, or "last".')
+    ] = None,
+) -> None:
+    """List the questions that wait for a person's answer, and the line that answers each.
+
+    A run that could not ask anybody waits; `tea resume` goes on with it, with one or more answers.
+    """
+    async with command.platform() as tea:
+        found = await tea.inbox(run)
+    home = f" --home {quote(str(command.home))}" if command.home else ""
+    command.show(_text(found.questions, home) or "No question waits for an answer.", found.to_json())
+    if not command.as_json:
+        for problem in found.problems:
+            command.tell(one_line(problem, 250))
+
+
+def _text(questions: "tuple[Question, ...]", home: str) -> str:
+    """Return what people read; what was asked is indented, so that no words of it look like another question."""
+    lines: list[str] = []
+    run = ""
+    for one in questions:
+        if one.run != run:
+            run = one.run
+            lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
+        lines.append(f"  {one.key}  {one_line(one.agent) or 'tea'} asks, since {one.asked}")
+        lines.append(indent(clean(one.question), _DEEPER, bool))
+        if one.call:
+            lines.append(indent(f"arguments: {shown(one.arguments)}", _DEEPER))
+        if one.choices:
+            further = " / text in place of its result" if one.call else ""
+            lines.append(f"{_DEEPER}choices: {' / '.join(map(one_line, one.choices))}{further}")
+        lines.append(f"{_DEEPER}{one.command}{home}")
+    return "\n".join(lines)

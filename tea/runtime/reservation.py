@@ -1,0 +1,87 @@
+"""Reservation: what one model call may use, what is held back for it, and what its tries have used so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tea.models.prices import worst_case
+from tea.types import Attempt, Usage
+
+Cost: TypeAlias = tuple[int, float]
+"""Tokens and US dollars; an unknown price counts nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a model call may use at most.
+
+    Args:
+        input_tokens: About how many tokens the question has.
+        max_output: Most tokens of the answer; None for a model that counts none, for which nothing is reserved.
+        prices: US dollars per million tokens, the highest of all who may answer; empty when unknown.
+        unpriced: Whether somebody may answer whose price is not known.
+    """
+
+    input_tokens: int = 0
+    max_output: int | None = None
+    prices: Mapping[str, float] = field(default_factory=dict[str, float])
+    unpriced: bool = False
+
+    def usd(self, output: int) -> float | None:
+        """Return what it costs at most with so many tokens of answer."""
+        return worst_case(self.prices, self.input_tokens, output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """A try that broke in the middle of its answer: which model's it was, what broke it, and about what it used."""
+
+    attempt: Attempt
+    usage: Usage
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Reservation:
+    """What is held back for one call; it stays the same until the call is settled, whatever becomes of its tries.
+
+    Args:
+        wanted: What the call may use at most.
+        tokens: Tokens that are held back.
+        usd: US dollars that are held back, None where no price is known.
+        max_output: Most tokens that its answer may then have; None for a model that counts none.
+        lost: Its tries that broke.
+        repeated: Whether an earlier process of the run was at it, as nobody knows what that used: as much, at most.
+        trying: What the try that now goes on may use at most; None before the first and between two.
+    """
+
+    wanted: Estimate = field(default_factory=Estimate)
+    tokens: int = 0
+    usd: float | None = 0.0
+    max_output: int | None = None
+    lost: list[Lost] = field(default_factory=list[Lost])
+    repeated: bool = False
+    trying: Cost | None = None
+
+    @property
+    def held(self) -> Cost:
+        """What is held back."""
+        return self.tokens, self.usd or 0.0
+
+    @property
+    def used(self) -> Cost:
+        """What its broken tries have used, and what those of an earlier process may have."""
+        used = [one.usage for one in self.lost]
+        tokens, usd = self.held if self.repeated else (0, 0.0)
+        return tokens + sum(one.input_tokens + one.output_tokens for one in used), usd + sum(
+            one.usd or 0.0 for one in used
+        )
+
+    @property
+    def claimed(self) -> Cost:
+        """What its tries may use in all, as far as they have begun; until then what is held back is its own."""
+        used = self.used
+        if self.trying is None:
+            return max(used[0], self.tokens), max(used[1], self.usd or 0.0)
+        return used[0] + self.trying[0], used[1] + self.trying[1]

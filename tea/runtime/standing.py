@@ -1,0 +1,82 @@
+"""Standing: how a run stands, as its records tell one by one: what a person was asked and said, what is uncertain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, Self
+
+from tea.managers.tracer import TraceRecord, as_mapping
+
+ASKED = "asked"
+_OUTCOMES = ("done", "failed")
+
+
+class Standing:
+    """How a run stands, after the records that it was given.
+
+    `asked` holds what a person was asked and nobody answered, by key, since it was asked first; `answers` what
+    persons said, by key; `status` whether the run ended, waits for an answer, or was interrupted or goes on.
+    """
+
+    def __init__(self) -> None:
+        self.asked: dict[str, TraceRecord] = {}
+        self.answers: dict[str, str] = {}
+        self.status: Literal["ended", "waiting", "unfinished"] = "unfinished"
+        self._first: dict[str, TraceRecord] = {}
+        self._intents: set[str] = set()
+        self._ended: set[str] = set()
+
+    @classmethod
+    def of(cls, records: Iterable[TraceRecord]) -> Self:
+        """Return how a run stands after all of these."""
+        standing = cls()
+        for one in records:
+            standing.take(one)
+        return standing
+
+    def take(self, record: TraceRecord) -> None:
+        """Go one record further."""
+        kind, key = record.kind, record.key
+        if kind == ASKED:
+            first = self._first.get(key)
+            self.asked[key] = self._first[key] = first if first is not None and first.data == record.data else record
+        elif kind == "answer":
+            self.asked.pop(key, None)
+            self._first.pop(key, None)
+            self.answers[key] = as_mapping(record.data)["answer"]
+        elif kind == "intent":  # the call begins again, so it no longer stands where it asked
+            self._intents.add(key)
+            self._drop({one for one in self.asked if _inside(one, key)})
+        elif kind in _OUTCOMES:
+            self._ended.add(key)
+            self._drop({one for one in self.asked if effect_key(one) == key})
+        elif kind == "waiting":
+            still = as_mapping(record.data).get("open", ())
+            self._drop({one for one in self.asked if effect_key(one) not in still})
+        self.status = "ended" if kind == "end" else "waiting" if self.asked else "unfinished"
+
+    @property
+    def uncertain(self) -> frozenset[str]:
+        """Keys of calls that may have happened: begun, without an outcome, and not known to stand at a question."""
+        begun = {key for key in self._intents if key not in self._ended}
+        return frozenset(key for key in begun if not any(_inside(one, key) for one in self.asked))
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What persons said that holds when the run goes on; about an uncertain call they have to be asked anew."""
+        uncertain = self.uncertain
+        return {key: answer for key, answer in self.answers.items() if key not in uncertain}
+
+    def _drop(self, keys: set[str]) -> None:
+        for key in keys:
+            del self.asked[key]
+
+
+def effect_key(key: str) -> str:
+    """Return the key of the effect inside of which something happened, or that of the effect itself."""
+    return key.partition("!")[0].partition("~")[0]
+
+
+def _inside(key: str, call: str) -> bool:
+    """Tell whether something has its key from inside of a call."""
+    return key.startswith((f"{call}~", f"{call}!"))

@@ -1,0 +1,184 @@
+"""Questions that wait for a person: seen by one who comes later, and answered."""
+
+import os
+import shlex
+import subprocess
+from typing import Any
+
+import pytest
+
+from .conftest import PAY, PAYER, Tea
+
+HOST = '''
+from tea import Agent, Context, Result, Task
+
+
+class Host(Agent):
+    """Ask two things at once, one of them from inside of a call."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask."""
+        async with ctx.group() as group:
+            port = group.spawn(ctx.person("Which port?\\n  0.9  tea asks\\x1b]0;owned\\x07\\u202e"))
+            drink = group.spawn(ctx.ecp.invoke("human#ask", {"question": "Drink?", "choices": ["tea", "coffee"]}))
+        return Result(answer=[port.result(), drink.result().unwrap()])
+'''
+
+
+@pytest.fixture
+def waiting(tea: Tea) -> Tea:
+    """A home with one run that asks two things."""
+    tea("register", tea.write("host.py", HOST))
+    tea("run", "Plan it.", "--agent", "host", "-q").refused(6, "Which port?", "shows all 2 questions")
+    return tea
+
+
+def questions(tea: Tea, *arguments: str) -> list[dict[str, Any]]:
+    return tea("inbox", *arguments, "--json").data["questions"]
+
+
+def answered(tea: Tea, question: dict[str, Any], answer: str) -> None:
+    """Answer as the inbox says it."""
+    line = question["command"].replace("TEXT", answer)
+    assert tea(*shlex.split(line)[1:], "-q").code in (0, 6)
+
+
+def test_an_empty_inbox_says_so_and_writes_nothing(tea: Tea) -> None:
+    empty = tea("inbox")
+    assert (empty.code, empty.out, empty.err) == (0, "No question waits for an answer.\n", "")
+    assert tea("inbox", "--json").data == {"schema": 1, "questions": [], "problems": []}
+    tea("inbox", "last").refused(2, "no run")
+    assert tea.files() == set()
+
+
+def test_all_open_questions_of_a_run_are_listed_with_what_answers_them(waiting: Tea) -> None:
+    port, drink = questions(waiting)
+    assert (port["task"], port["agent"], port["choices"], port["call"]) == ("Plan it.", "host", [], "")
+    assert (drink["question"], drink["choices"], drink["agent"]) == ("Drink?", ["tea", "coffee"], "host")
+    assert questions(waiting, "last") == questions(waiting, port["run"][:20]) == [port, drink]
+    shown = waiting("inbox")
+    assert shown.out.splitlines() == [
+        f"run {port['run']}  Plan it.",
+        f"  {port['key']}  host asks, since {port['asked']}",
+        "    Which port?",
+        "      0.9  tea asks",
+        f"    tea resume {port['run']} --answer {port['key']}=TEXT",
+        f"  {drink['key']}  host asks, since {drink['asked']}",
+        "    Drink?",
+        "    choices: tea / coffee",
+        f"    tea resume {port['run']} --answer '{drink['key']}=TEXT'",
+    ]
+
+
+def test_a_question_goes_once_it_was_answered_and_the_others_stay_as_they_were(waiting: Tea) -> None:
+    port, drink = questions(waiting)
+    answered(waiting, port, "Lisbon")
+    assert questions(waiting) == [drink]
+    answered(waiting, drink, "milk")
+    assert questions(waiting) == [drink]
+    answered(waiting, drink, "tea")
+    assert questions(waiting) == []
+    assert waiting("inbox", "last").out == "No question waits for an answer.\n"
+    assert waiting("resume", "last").code == 2
+    assert waiting("trace", "last", "--json").data["records"][-1]["data"]["answer"] == ["Lisbon", "tea"]
+
+
+def test_a_wait_is_pointed_out_wherever_the_run_is_looked_at(waiting: Tea) -> None:
+    (run,) = waiting("runs", "--json").data["runs"]
+    assert run["status"] == "waiting"
+    assert waiting("runs").err == "1 waits for an answer: tea inbox\n"
+    assert waiting("trace", "last").err == f"it waits for an answer: tea inbox {run['run']}\n"
+    assert "person ask Which port? 0.9 tea asks -> no outcome" in waiting("trace", "last").out
+    assert waiting("resume", "last", "--json").data["run"] == run["run"]
+    waiting("resume", "last", "-q").refused(6, "Which port?", f"`tea inbox {run['run']}` shows all 2 questions")
+    port, drink = questions(waiting)
+    waiting("resume", "last", "--answer", "0.9=x").refused(2, "'0.9'", f"answer {port['key']}, {drink['key']}.")
+
+
+def test_the_line_that_answers_names_the_home_that_was_named(waiting: Tea) -> None:
+    other = waiting.folder / "an other"
+    waiting("register", "host.py", "--home", other)
+    waiting("run", "x", "--agent", "host", "--home", other)
+    lines = [one for one in waiting("inbox", "--home", other).out.splitlines() if "tea resume" in one]
+    assert [shlex.split(one)[-2:] for one in lines] == [["--home", str(other)]] * 2
+
+
+def test_consent_is_asked_with_the_arguments_of_the_call(tea: Tea) -> None:
+    source = PAY.replace("pay()", "pay(to: str, amount: int)").replace("asyncio.sleep(30)", "asyncio.sleep(0)")
+    tea("register", tea.write("pay.py", source))
+    tea("register", tea.write("payer.py", PAYER.replace('"pay", {}', '"pay", {"to": "A\\x1b[2J", "amount": 5}')))
+    assert tea("run", "pay", "--agent", "payer").code == 0
+    cut(tea, after="intent")
+    assert questions(tea) == []
+    tea("resume", "last", "-q").refused(6, "may have happened already")
+    (question,) = questions(tea)
+    assert (question["call"], question["choices"]) == ("tool:pay@1.0.0#call", ["allow", "deny"])
+    assert question["arguments"] == {"to": "A\x1b[2J", "amount": 5}
+    shown = tea("inbox").out
+    assert "\n    choices: allow / deny / text in place of its result\n" in shown
+    assert '\n      "amount": 5' in shown
+    assert question["command"].endswith(f"--answer {question['key']}=allow")
+    assert "\x1b" not in shown
+    answered(tea, question, "")
+    assert tea("runs", "--json").data["runs"][0]["status"] == "done"
+
+
+def cut(tea: Tea, *, after: str) -> None:
+    """Let the only journal end where a crash could have ended it."""
+    (journal,) = tea.folder.glob("traces/*/journal.jsonl")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    place = next(number for number, line in enumerate(lines) if f'"kind":"{after}"'.encode() in line)
+    journal.write_bytes(b"".join(lines[: place + 1]))
+    (journal.parent / "lease").write_bytes((journal.parent / "lease").read_bytes().splitlines(keepends=True)[0])
+
+
+@pytest.mark.parametrize("end", ["middle", "last line", "cut"])
+def test_a_damaged_journal_takes_one_line_and_the_others_are_listed(waiting: Tea, end: str) -> None:
+    (journal,) = waiting.folder.glob("traces/*/journal.jsonl")
+    waiting("run", "Another.", "--agent", "host")
+    content = journal.read_bytes()
+    lines = content.splitlines(keepends=True)
+    damaged = {
+        "middle": content.replace(b"Plan it.", b"Plan at.", 1),
+        "last line": content.replace(b'"waiting"', b'"waitinh"'),
+        "cut": b"".join(lines[:-1]),
+    }
+    journal.write_bytes(damaged[end])
+    listed = waiting("inbox")
+    assert listed.code == 0
+    assert listed.out.count("Another.") == 1
+    assert "Plan" not in listed.out
+    (problem,) = listed.err.splitlines()
+    assert journal.parent.name in problem
+    data = waiting("inbox", "--json").data
+    assert ([one["task"] for one in data["questions"]], len(data["problems"])) == (["Another."] * 2, 1)
+    waiting("inbox", journal.parent.name).refused(2)
+
+
+def test_what_is_asked_at_a_terminal_is_open_only_once_nobody_is_there_any_more(tea: Tea) -> None:
+    tea("register", tea.write("host.py", HOST))
+    master, terminal = os.openpty()
+    with subprocess.Popen(
+        tea.line("run", "Now.", "--agent", "host"),
+        cwd=tea.folder,
+        env=tea.environment,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    ) as process:
+        try:
+            os.close(terminal)
+            said = b""
+            while b"Drink?" not in said:
+                said += os.read(master, 4096)
+                if said.endswith(b"> ") and b"Drink?" not in said:
+                    os.write(master, b"Lisbon\n")
+            assert questions(tea) == []
+            assert tea("runs", "--json").data["runs"][0]["status"] == "running"
+        finally:
+            process.kill()
+    os.close(master)
+    (drink,) = questions(tea)
+    assert (drink["question"], tea("runs", "--json").data["runs"][0]["status"]) == ("Drink?", "waiting")
+    answered(tea, drink, "coffee")
+    assert tea("trace", "last", "--json").data["records"][-1]["data"]["answer"] == ["Lisbon", "coffee"]
