@@ -89,6 +89,8 @@ def _fault(outcome: "Outcome") -> TeaError | None:
         return error_from(outcome.error)
     if outcome.status == "exhausted":
         problem = outcome.reason or "A budget ended before the task was done."
+        if "known price" in problem:
+            return BudgetExceeded(problem, fix="state the model's prices, or allow it with --allow-unknown-price.")
         flag = next((flag for word, flag in _FLAGS.items() if word in problem), _FLAGS["step"])
         return BudgetExceeded(problem, fix=f"raise the task's budget, for example with {flag}.")
     problem = f"The task did not succeed: {outcome.reason or 'no reason was given'}"

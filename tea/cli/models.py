@@ -45,6 +45,22 @@ async def models(
         str | None, typer.Option("--key-env", help="Names of variables that hold keys, divided by commas.")
     ] = None,
     fallback: Annotated[list[str] | None, typer.Option("--fallback", help="Who answers instead; repeatable.")] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--price",
+            metavar="NAME=USD",
+            help="US dollars per million tokens: input, output, cached, written; repeatable.",
+        ),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit",
+            metavar="NAME=NUMBER",
+            help="concurrency, requests_per_minute, attempts, attempt_seconds, seconds; repeatable.",
+        ),
+    ] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the history.")] = "",
 ) -> int | None:
     """List the models, add one to the registry, or ask one whether it answers.
@@ -53,7 +69,8 @@ async def models(
     """
     given = {"preset": preset, "provider": provider, "model": model, "base_url": base_url, "key_env": key_env}
     stated: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    stated |= {"fallbacks": fallback} if fallback else {}
+    lists = {"fallbacks": fallback, "prices": _numbers("--price", price), "limits": _numbers("--limit", limit)}
+    stated |= {key: value for key, value in lists.items() if value}
     if action not in _ACTIONS:
         raise BadInput(f"`tea models` cannot {action[:40]!r}.", fix=f"it can {', '.join(_ACTIONS)}.")
     if action != "add" and stated:
@@ -65,6 +82,25 @@ async def models(
         if action == "add":
             return await _add(command, tea, name, stated, reason)
         return await _test(command, tea, name)
+
+
+def _numbers(flag: str, texts: Sequence[str] | None) -> dict[str, float]:
+    """Return numbers by their names, from `NAME=NUMBER` each.
+
+    Raises:
+        BadInput: One is of another form, or named twice.
+    """
+    found: dict[str, float] = {}
+    for text in texts or ():
+        name, _, number = text.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            raise BadInput(f"{flag} {text[:80]!r} is not usable.", fix="write NAME=NUMBER.") from None
+        if name in found:
+            raise BadInput(f"{flag} names {name[:80]!r} twice.", fix="name it once.")
+        found[name] = value
+    return found
 
 
 async def reach(tea: "Platform") -> dict[str, str]:

@@ -40,7 +40,7 @@ class Progress:
         self._plan: list[str] = []
         self._targets: dict[str, tuple[str, str]] = {}
         self._came: dict[str, int] = {}
-        self._left = ""
+        self._left: dict[str, str] = {}
 
     def __call__(self, event: "Event") -> None:
         """Take one record of the run, as it is written."""
@@ -72,7 +72,7 @@ class Progress:
             arguments = _pairs(fields(fields(data["data"]).get("arguments")))
             self._present(f"{event.agent or 'tea'}: {target}({arguments})")
         elif kind == "model":
-            self._present(f"{event.agent or 'tea'}: asks {target}")
+            self._present(f"{event.agent or 'tea'}: asks {target}{self._left.get(event.agent, '')}")
         elif self._all and kind != "policy":
             self._line(f"{event.agent or 'tea'}: {kind} {target}", "dim")
 
@@ -98,7 +98,7 @@ class Progress:
         told = self._came.pop(event.key, None) is not None
         found = fields(data.get("data"))
         if kind == "budget":
-            self._left = _left(found)
+            self._left[event.agent] = _left(found)
         elif target == "todo" and found.get("ok"):
             self._tell_plan(items(fields(found.get("value")).get("items")))
         error = found if event.kind == "failed" else fields(found.get("error"))
@@ -116,8 +116,7 @@ class Progress:
             goal = said.get("next_goal") or said.get("thinking") or "goes on"
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
             tail = f" ({calls})" if calls else ""
-            left = f" [{self._left}]" if self._left else ""
-            self._line(f"{event.agent}: step {said.get('step', '?')}: {one_line(str(goal), _WORDS)}{tail}{left}")
+            self._line(f"{event.agent}: step {said.get('step', '?')}: {one_line(str(goal), _WORDS)}{tail}")
 
     def _tell_plan(self, todo: list[Mapping[str, Any]]) -> None:
         plan = [
@@ -159,9 +158,9 @@ def _pairs(arguments: Mapping[str, Any]) -> str:
 
 
 def _left(remaining: Mapping[str, Any]) -> str:
-    units = {"steps": "{:g} steps", "seconds": "{:.0f} s", "tokens": "{:g} tokens", "usd": "${:.2f}"}
+    units = {"steps": "{:g} steps", "seconds": "{:.0f} s", "tokens": "{:.0f} tokens", "usd": "${:.2f}"}
     words = [form.format(remaining[name]) for name, form in units.items() if remaining.get(name) is not None]
-    return f"left: {', '.join(words)}" if words else ""
+    return f" [left: {', '.join(words)}]" if words else ""
 
 
 def _width() -> int:

@@ -45,7 +45,8 @@ class Tombstone:
 
     def error(self) -> Purged:
         """Return what is said to whoever wants the bytes."""
-        problem = f"{self.ref} was purged by {self.author or 'somebody'} at {self.time}: {self.reason or 'no reason'}."
+        reason = self.reason.rstrip(".") or "no reason"
+        problem = f"{self.ref} was purged by {self.author or 'somebody'} at {self.time}: {reason}."
         return Purged(problem, fix="use another version; a copy that was saved before can be registered anew.")
 
     def to_json(self) -> dict[str, Any]:

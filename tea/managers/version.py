@@ -35,6 +35,7 @@ class VersionManager(Stored):
         author: str | None = None,
         head: Head | None = None,
         guard: Guard | None = None,
+        vouch: Callable[[], None] = lambda: None,
     ) -> Manifest:
         """Store a new version and, unless told otherwise, make it current.
 
@@ -48,18 +49,26 @@ class VersionManager(Stored):
             head: The newest head, where it was read a moment ago; a stale one is found out when the pointer moves.
             guard: Told the head that the pointer moves on from, before anything is written, and once more when the
                 version is there for everybody to see and becomes current; what it raises takes the version back.
+            vouch: Called when the version is there and `guard` lets it become current, before anybody uses it.
 
         Raises:
             AlreadyRegistered: `version` exists; nothing was written.
         """
         known = head
+
+        def becoming(head: Head) -> None:
+            if guard is not None:
+                guard(head)
+            vouch()
+
         for _ in range(_ATTEMPTS):
             head, known = known or self.head(kind, name), None
             if guard is not None:
                 guard(head)
             manifest = build(version or self.next_version(kind, name, build, head))
             try:
-                if adopted := self._adopted(manifest, version, author, head, guard):
+                if adopted := self._adopted(manifest, version, author, head, becoming):
+                    vouch()
                     return adopted
                 self.store.create(kind, name, manifest.version, manifest.to_json())
             except AlreadyRegistered:
@@ -69,14 +78,9 @@ class VersionManager(Stored):
             except Conflict:
                 continue
             if current:
-                try:
-                    self._point(kind, name, manifest.version, author, manifest.reason, head, guard)
-                except UnknownComponent:  # whoever took it out of sight meanwhile came after it
-                    return manifest
-                except (BadComponent, Conflict) as refused:
-                    self._withdraw(manifest, author or operator(), refused.problem)
-                    raise
-            elif head.number == 0:
+                return self._led(manifest, author, head, becoming)
+            vouch()
+            if head.number == 0:
                 self._advance(kind, name, lambda head: head, author, manifest.reason)
             return manifest
         raise Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
@@ -218,10 +222,32 @@ class VersionManager(Stored):
             raise
         return self._bury(found, head.author, reason, head.time)
 
+    def _led(self, manifest: Manifest, author: str | None, head: Head, guard: Guard) -> Manifest:
+        """Make a new version current, or take it back where the guard refuses that."""
+        try:
+            self._point(manifest.kind, manifest.name, manifest.version, author, manifest.reason, head, guard)
+        except UnknownComponent:  # whoever took it out of sight meanwhile came after it
+            return manifest
+        except (BadComponent, Conflict) as refused:
+            self._withdraw(manifest, author or operator(), refused.problem)
+            raise
+        return manifest
+
     def _withdraw(self, manifest: Manifest, author: str, reason: str) -> None:
-        """Take back a version that may not become current, unless others with the same content made it so."""
-        if all(head.current != manifest.version for head in self.heads(manifest.kind, manifest.name)):
-            self._bury([manifest], author, reason, timestamp())
+        """Take back a version that may not become current, unless others with the same content made it so.
+
+        It goes out of sight first: who makes it current before that keeps it, who comes later finds it gone.
+        """
+        kind, name, version = manifest.kind, manifest.name, manifest.version
+        before = self.head(kind, name)
+        try:
+            head = self._advance(kind, name, lambda head: head.without([version]), author, reason)
+        except Conflict:
+            return
+        if any(one.current == version for one in self.heads(kind, name)):
+            self._advance(kind, name, lambda head: head.with_back([version], before), author, reason)
+        else:
+            self._bury([manifest], author, reason, head.time)
 
     def _bury(self, found: Sequence[Manifest], author: str, reason: str, time: str) -> list[Tombstone]:
         stones = [
@@ -241,7 +267,7 @@ class VersionManager(Stored):
         return stones
 
     def _adopted(
-        self, manifest: Manifest, version: str | None, author: str | None, head: Head, guard: Guard | None
+        self, manifest: Manifest, version: str | None, author: str | None, head: Head, guard: Guard
     ) -> Manifest | None:
         """Return the same content where it is stored already and needs no version of its own.
 
@@ -255,8 +281,7 @@ class VersionManager(Stored):
         def first(newest: Head) -> None:
             if newest.number:
                 raise Conflict(f"{manifest.ref.at(None)} was registered by someone else meanwhile.", fix="try again.")
-            if guard is not None:
-                guard(newest)
+            guard(newest)
 
         kind, name = manifest.kind, manifest.name
         bundled = manifest.lineage.how == "bundled"

@@ -149,6 +149,11 @@ class MessageAssembly:
         self._inputs: dict[int, list[str]] = {}
         self.done = False
 
+    @property
+    def ended(self) -> bool:
+        """Whether the message said why it ends."""
+        return bool(self._message.get("stop_reason"))
+
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event; those it does not know are new and harmless."""
         event = decoded(sent.data)
@@ -175,7 +180,7 @@ class MessageAssembly:
 
     def document(self) -> JsonObject:
         """Return the message."""
-        if not self.done or not self._message:
+        if not self.ended:
             raise Fault("the stream ended before the answer did", again=True)
         for index, pieces in self._inputs.items():
             self._blocks[index]["input"] = "".join(pieces) or {}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator
+from html import escape
 from urllib.parse import quote, quote_plus
 
 SHORTEST = 8  # a shorter one is no secret, and would be found in ordinary words
 
 
 def disguises(value: str) -> Iterator[str]:
-    """Yield a secret as it is, escaped in JSON, also twice, in percent-encoding, hexadecimal and base64."""
+    """Yield a secret as it is, escaped in JSON, also twice, and in HTML, percent-encoding, hexadecimal and base64."""
     data = value.encode("utf-8", "surrogateescape")
     escaped = in_json(value, ascii=True)
     yield from (value, in_json(value), escaped, escaped.replace("/", "\\/"))
     yield from (in_json(in_json(value)), in_json(escaped))
-    yield from (quote(data, safe=""), quote_plus(data), data.hex(), data.hex().upper())
+    for percent in (quote(data, safe=""), quote_plus(data)):
+        yield from (percent, re.sub("%..", lambda found: found[0].lower(), percent))
+    yield from (escape(value), data.hex(), data.hex().upper())
     for before in range(3):
         code = b64encode(bytes(before) + data).decode()
         piece = code[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # what depends on this value alone

@@ -38,11 +38,16 @@ Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
 
 
 class Assembly(Protocol):
-    """Puts a streamed answer together; it is `done` when nothing more belongs to it."""
+    """Puts a streamed answer together; it has `ended` when all of it came, and is `done` when nothing more will."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer said its end; what it used may still come."""
+        ...
 
     @property
     def done(self) -> bool:
-        """Whether the answer is whole."""
+        """Whether its server said its last."""
         ...
 
     def take(self, sent: Sent) -> list[Delta]:

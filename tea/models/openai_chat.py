@@ -151,6 +151,11 @@ class ChatAssembly:
         self._finish: str | None = None
         self.done = False
 
+    @property
+    def ended(self) -> bool:
+        """Whether the answer said why it ends."""
+        return self._finish is not None
+
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event."""
         if sent.data.strip() == b"[DONE]":
@@ -171,7 +176,7 @@ class ChatAssembly:
 
     def document(self) -> JsonObject:
         """Return the completion."""
-        if self._finish is None:
+        if not self.ended:
             raise Fault("the stream ended before the answer did", again=True)
         message: dict[str, Any] = {name: "".join(pieces) for name, pieces in self._texts.items()}
         if self._details:

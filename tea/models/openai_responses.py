@@ -157,6 +157,8 @@ class ResponseAssembly:
         """Whether the whole response has come."""
         return self._document is not None
 
+    ended = done
+
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event."""
         event = decoded(sent.data)

@@ -197,7 +197,7 @@ class WireModel:
             except Fault:
                 one.forgive(whole=not begins(one.came))
                 raise
-        events, assembly = Events(), self._format.assembly()
+        events, assembly, errors = Events(), self._format.assembly(), list[Fault]()
 
         def take(chunk: bytes) -> bool:
             if not events.begun:
@@ -208,15 +208,20 @@ class WireModel:
             for sent in events.feed(chunk):
                 try:
                     told = assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data)))
-                except Fault:
+                except Fault as fault:
                     one.forgive()
+                    errors.append(fault)
                     raise
                 one.came.append("".join(delta.text for delta in told).encode("utf-8", "replace"))
                 for delta in told:
                     listen(delta)
             return assembly.done
 
-        await self._line.post(self._format.path, one.body, take)
+        try:
+            await self._line.post(self._format.path, one.body, take)
+        except Fault:
+            if errors or not assembly.ended:
+                raise  # else it is an answer, whatever becomes of its connection
         if one.came and not events.begun:
             return self._document(one, one.came)
         if not events.sent:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)]) +")
-_BLOCK = re.compile(r"[#>=\-*+~|\[]|`{3}|\d{1,9}[.)]")
+_BLOCK = re.compile(r"[#>=\-*+~|\[]|`{3}|\d{1,9}[.)]|_(?=[ _]+$)")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _BREAK = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 

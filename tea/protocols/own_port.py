@@ -75,7 +75,11 @@ class OwnPort:
             told["state"] = await self._states()
         given = {name: told[name] for name in told if name in takes}
         response = await self.port.invoke("tool", self.guard, given)
-        return response.error["problem"] if response.error is not None else str(response.value or "")
+        if response.error is not None:
+            return response.error["problem"]
+        if isinstance(response.value, str | None):
+            return response.value or ""
+        return f"The guard {self.guard} gave no words, so nobody knows whether {action!r} is allowed."
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service; the registry holds what is its own."""

@@ -7,12 +7,14 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Protocol, cast
 
 from tea.component import Definition
-from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError
+from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError, UnknownComponent
 from tea.managers.dynamic import check_told
+from tea.managers.json_schema import value_faults
 from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust, untrusted
 from tea.managers.version import VersionManager
@@ -37,7 +39,8 @@ from tea.types import JsonObject
 
 _CONFIGS: Mapping[Kind, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
 _GUARD_KNOWS = frozenset({"action", "arguments", "state"})
-_ATTEMPTS = 10
+_ATTEMPTS, _MOST_FOLLOWED = 10, 50
+_following: ContextVar[frozenset[str]] = ContextVar("following", default=frozenset())
 _log = logging.getLogger(__name__)
 
 
@@ -177,18 +180,27 @@ class Recipes:
         Args:
             config: Its current version.
             ref: How it was asked for; with a selector it stays as it is.
+
+        Raises:
+            BadComponent: It is asked for by itself, so that it would follow without end, or by way of too many others.
         """
         if ref.selector is not None or not is_recipe(config.source):
             return config
-        recipe = read_recipe(config.source)
+        recipe, name, ahead = read_recipe(config.source), str(config.ref.at(None)), _following.get()
         if not recipe.follow:
             return config
+        if name in ahead or len(ahead) >= _MOST_FOLLOWED:
+            problem = f"{name} would follow itself, or is made of too much that follows."
+            raise BadComponent(problem, fix="restore a version of it that is not.")
+        token = _following.set(ahead | {name})
         try:
             moved = await self._moved(recipe, config)
             return config if moved is None else await self._followed(config, moved)
         except (BadComponent, RegistryError) as error:
             _log.warning("%s stays as it is, since its operands no longer fit: %s", config.ref, error)
             return config
+        finally:
+            _following.reset(token)
 
     def referring(self, ref: Ref) -> list[Reference]:
         """Return which recipes in sight refer to a component, or to the one version that `ref` names.
@@ -263,10 +275,13 @@ class Recipes:
         if recipe.guard is None:
             return
         config = await self._libraries["tool"].info(Ref.parse(recipe.guard, kind="tool"))
-        needed = cast("list[str]", config.operation("call").parameters.get("required", []))
-        if strange := set(needed) - _GUARD_KNOWS:
+        call = config.operation("call")
+        if strange := set(cast("list[str]", call.parameters.get("required", []))) - _GUARD_KNOWS:
             problem = f"The guard {config.ref} needs {min(strange)!r}, which nobody tells it."
             raise BadComponent(problem, fix="let it take action, arguments and state.")
+        if value_faults(call.returns, "") and value_faults(call.returns, None):
+            problem = f"The guard {config.ref} returns no text, so it cannot say that nothing is wrong."
+            raise BadComponent(problem, fix="let it return why not, in words, and nothing where all is well.")
 
     async def _registered(self, recipe: AnyRecipe, library: Library) -> Manifest:
         """Register a recipe; many that make the same at once, here or in other processes, make one version."""
@@ -319,8 +334,9 @@ class Recipes:
             if self._trust(config.digest):
                 await asyncio.to_thread(self._trust.grant, digest, f"{name}, which {reason}")
             known = await asyncio.to_thread(self._known, name.at(digest))
-            if known is not None:
-                return await library.restore(known.ref, reason=reason)
+            with suppress(UnknownComponent):  # who was making it has just been refused
+                if known is not None:
+                    return await library.restore(known.ref, reason=reason)
             with suppress(Conflict):
                 return await library.register(source, reason=reason, lineage=Lineage(how="follow"), after=head.number)
             return await library.info(name)

@@ -19,7 +19,7 @@ from tea.protocols.own_port import exact_ref
 from tea.refs import Kind
 from tea.types import JsonObject, JsonSchema, JsonValue, Task
 
-MOST_IN_LAST = 2_000
+_MOST_IN_LAST, _MOST_IN_ALL_LAST = 2_000, 24 * 1024
 _ATTEMPTS = 10
 _TURN_SECONDS, _SECOND_TURN_SECONDS = 3600.0, 2.0
 _under_way: ContextVar[tuple[asyncio.Lock, ...]] = ContextVar("under_way", default=())
@@ -79,8 +79,8 @@ class SharedCall:
     """Calls a tool with what the shared variables hold, and keeps what it says of them.
 
     From reading them to keeping them, calls that share variables take turns: effects of all runs and processes, scopes
-    of one run. Where one was faster nevertheless, nothing it wrote is overwritten: a call that only reads is done
-    again, any other is done once, so it fails.
+    of one run, which keep them in a turn among effects. Where one was faster nevertheless, nothing it wrote is
+    overwritten: a call that only reads is done again, any other is done once, so it fails.
 
     Args:
         turn: The lock that all actions of the environment share in one run, for those that are scopes.
@@ -91,6 +91,7 @@ class SharedCall:
         takes: The tool's parameters.
         learns: The shared variables that it may change.
         reads: Whether it changes nothing else, so that its result need not be remembered.
+        room: How many bytes of its result are remembered.
     """
 
     relay: Relay
@@ -100,6 +101,7 @@ class SharedCall:
     takes: frozenset[str]
     learns: frozenset[str]
     reads: bool
+    room: int
     turn: asyncio.Lock
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
@@ -118,7 +120,11 @@ class SharedCall:
         raise CallFailed(problem, fix="look at the state before you do anything again.")
 
     async def _called(self, arguments: JsonObject, context: Context) -> tuple[JsonValue, bool]:
-        """Call once; return the value, and whether what it says of the shared variables could be kept."""
+        """Call once; return the value, and whether what it says of the shared variables could be kept.
+
+        Raises:
+            CallFailed: It was done, but what it says is too large to be kept.
+        """
         there: JsonObject = (await _kept(context, self.owner)).get("variables", {}) if self.first else {}
         known: JsonObject = {**self.first, **there}
         filled = {name: value for name, value in known.items() if name in self.takes - set(arguments)}
@@ -129,10 +135,15 @@ class SharedCall:
         if self.reads and not learnt:
             return cast(JsonValue, value), True
         changes = [(["variables", name], said[name]) for name in learnt]
-        changes.append((["last", self.action], _bounded(cast(JsonValue, value))))
+        changes.append((["last", self.action], _bounded(cast(JsonValue, value), self.room)))
         before = [(["variables", name], [there[name]] if name in there else []) for name in learnt if name in filled]
         data = {"owner": self.owner, "changes": changes, "expected": before, "lasting": False}
-        return cast(JsonValue, value), await context.port.serve("state", "put", data)
+        verb, rest = ("put", {}) if context.opens_files else ("put_in_turn", {"seconds": _TURN_SECONDS})
+        try:
+            return cast(JsonValue, value), await context.port.serve("state", verb, {**data, **rest})
+        except BadArguments as error:
+            problem = f"{self.action!r} was done, but what it shares was not kept: {error.problem}"
+            raise CallFailed(problem, fix=error.fix) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +207,11 @@ class NamedAction:
         return response.result.answer
 
 
+def room_of_last(actions: int) -> int:
+    """Return how many bytes each of so many actions may keep of its result, so that all fit into one document."""
+    return min(_MOST_IN_LAST, _MOST_IN_ALL_LAST // actions)
+
+
 def _given(context: Context | None) -> Context:
     if context is None:
         raise InternalError("A recipe is called without a context.", fix="call it through its protocol.")
@@ -239,6 +255,6 @@ async def _kept(context: Context, owner: str) -> dict[str, Any]:
     return await context.port.serve("state", "load", {"owner": owner, "lasting": False}) or {}
 
 
-def _bounded(value: JsonValue) -> JsonValue:
-    text = json.dumps(value, ensure_ascii=False)
-    return value if len(text) <= MOST_IN_LAST else text[:MOST_IN_LAST] + "..."
+def _bounded(value: JsonValue, room: int) -> JsonValue:
+    text = json.dumps(value, ensure_ascii=False).encode(errors="replace")
+    return value if len(text) <= room else text[:room].decode(errors="ignore") + "..."

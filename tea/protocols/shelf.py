@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
+from tea.errors import AlreadyRegistered, RegistryError, UnknownComponent
 from tea.managers.head import Head
 from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust
 from tea.managers.version import Guard, VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
 from tea.protocols.addition import Addition
-from tea.protocols.listing import FORM, Facts, Listing, line, shipped_facts, stored_facts
+from tea.protocols.listing import Listing
+from tea.protocols.shown import Outline, Shipped, Shown
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
-from tea.store.catalogue import Described
-from tea.store.catalogue import Facts as Stored
-from tea.types import JsonValue, State
+from tea.types import State
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
-Outline = Callable[[str], SourceText]
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
-
-
-class _Shipped(NamedTuple):
-    """A source that came with tea or an installed package."""
-
-    text: SourceText
-    digest: str
-
-
-_Listed = tuple[Mapping[str, Stored | None], Mapping[str, _Shipped], Set[str], Sequence[Listing]]
 
 
 class Shelf:
@@ -50,15 +37,14 @@ class Shelf:
 
     def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, outline: Outline) -> None:
         self.kind: Kind = kind
-        self._versions, self._trust, self._build, self._outline = versions, trust, build, outline
-        self._shipped: Mapping[str, _Shipped] = {}  # replaced as a whole, since other threads look meanwhile
+        self._versions, self._trust, self._build = versions, trust, build
+        self._shown = Shown(kind, versions, trust, outline, self.resolve)
+        self._shipped: Mapping[str, Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}
-        self._said: Mapping[str, tuple[JsonValue, ...]] = {}
-        self._listed: _Listed | None = None
 
     def ship(self, texts: Iterable[SourceText]) -> None:
         """Take sources that came with tea or an installed package."""
-        found = {text.name: _Shipped(text, text_digest(text)) for text in texts}
+        found = {text.name: Shipped(text, text_digest(text)) for text in texts}
         self._trust.ship(one.digest for one in found.values())
         self._shipped = found
 
@@ -199,59 +185,7 @@ class Shelf:
         Args:
             pointers: Whether it is enough that no pointer has moved since this process looked.
         """
-        stored = self._versions.store.survey(self.kind, FORM, self._shown, pointers=pointers)
-        trusted, shipped, before = self._trust.digests(), self._shipped, self._listed
-        if before is not None and before[0] is stored and before[1] is shipped and before[2] == trusted:
-            return before[3]
-        found: list[Listing] = []
-        lasting = True
-        for name in sorted({*stored, *shipped}):
-            facts = stored.get(name)
-            if name not in stored:
-                found.append(self._shipped_line(name, shipped))
-            elif name in shipped and not _leads(facts, shipped[name]):
-                found += filter(None, [self._listing(name)])
-                lasting = lasting and facts is None
-            elif facts is not None:
-                found.append(line(self.kind, name, facts := Facts._make(facts), trusted=facts.digest in trusted))
-        self._listed = (stored, shipped, trusted, found) if lasting else None
-        return found
-
-    def _shown(self, name: str) -> Described:
-        """Return what a list shows of the stored versions of `name`."""
-        try:
-            head = self._versions.head(self.kind, name)
-            found = self._versions.resolve(Ref(kind=self.kind, name=name))
-        except Damaged as error:
-            return Described(facts=_damaged(error))
-        except UnknownComponent:  # somebody purged it between two looks
-            return Described(facts=None)
-        if found is None:
-            return Described(facts=None, head=head.number)
-        facts = stored_facts(found, head.states.get(found.version, "active"))
-        return Described(facts=facts, head=head.number, version=found.version)
-
-    def _listing(self, name: str) -> Listing | None:
-        try:
-            head = self._versions.head(self.kind, name)
-            if head.current is not None:
-                found = self.resolve(Ref(kind=self.kind, name=name))
-                facts = stored_facts(found, head.states.get(found.version, "active"))
-                return line(self.kind, name, facts, trusted=self._trust(found.digest))
-        except Damaged as error:
-            return line(self.kind, name, _damaged(error), trusted=False)
-        except UnknownComponent:  # somebody unregistered it between two looks
-            return None
-        shipped = self._shipped
-        return None if head.number or name not in shipped else self._shipped_line(name, shipped)
-
-    def _shipped_line(self, name: str, shipped: Mapping[str, _Shipped]) -> Listing:
-        digest, said = shipped[name].digest, self._said
-        if digest not in said:
-            texts = {one.digest: one.text for one in shipped.values()}
-            outline: Callable[[str], Facts] = lambda one: shipped_facts(self._outline(texts[one].source), one)  # noqa: E731
-            said = self._said = self._versions.store.outlines(self.kind, texts, FORM, outline)
-        return line(self.kind, name, Facts._make(said[digest]), trusted=True)
+        return self._shown.all(self._shipped, pointers=pointers)
 
     def _add(
         self,
@@ -264,7 +198,11 @@ class Shelf:
         head: Head | None = None,
         guard: Guard | None = None,
     ) -> Manifest:
-        manifest = self._versions.add(
+        def vouch() -> None:
+            if vouched and by_people(made.lineage):
+                self._trust.grant(made.digest, str(made.ref.at(None)))
+
+        return self._versions.add(
             self.kind,
             made.name,
             lambda wanted: replace(made, version=wanted),
@@ -273,10 +211,8 @@ class Shelf:
             author=author,
             head=head,
             guard=guard,
+            vouch=vouch,
         )
-        if vouched and by_people(manifest.lineage):
-            self._trust.grant(manifest.digest, str(manifest.ref))
-        return manifest
 
     def _store(self, name: str) -> Manifest | None:
         """Store the shipped source as a version, current only where the current one was shipped too."""
@@ -328,25 +264,19 @@ class Shelf:
     def _unknown(self, ref: Ref, shipped: Manifest | None) -> UnknownComponent:
         if shipped is not None:
             return UnknownComponent(f"{ref.at(None)} has no {ref.selector!r}.", fix=f"it has {shipped.version}.")
-        if ref.selector is not None and is_digest(ref.selector) and self._listing(ref.name) is not None:
+        if (
+            ref.selector is not None
+            and is_digest(ref.selector)
+            and self._shown.one(ref.name, self._shipped) is not None
+        ):
             problem = f"{ref.at(None)} has no version of that digest."
             return UnknownComponent(problem, fix=f"`tea history {ref.at(None)}` shows its versions.")
         names = {*self._versions.names(self.kind), *self._shipped}
-        near = [one for one in difflib.get_close_matches(ref.name, names) if self._listing(one) is not None]
+        near = [
+            one for one in difflib.get_close_matches(ref.name, names) if self._shown.one(one, self._shipped) is not None
+        ]
         fix = f"did you mean {near[0]!r}?" if near else f"`tea list {self.kind}` shows what there is."
         return UnknownComponent(f"No {self.kind} is named {ref.name!r}.", fix=fix)
-
-
-def _leads(facts: tuple[JsonValue, ...] | None, shipped: _Shipped) -> bool:
-    """Tell whether what is stored of a shipped component is current as it stands, without the shipped source."""
-    if facts is None:
-        return False
-    stored = Facts._make(facts)
-    return bool(stored.digest) and (stored.origin != "bundled" or stored.digest == shipped.digest)
-
-
-def _damaged(error: Damaged) -> Facts:
-    return Facts(description=error.problem.partition("\n")[0])
 
 
 def by_people(lineage: Lineage) -> bool:

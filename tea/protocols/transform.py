@@ -28,7 +28,7 @@ from tea.protocols.recipe import (
     ToolsToAgent,
     ToolsToEnvironment,
 )
-from tea.protocols.relay import AgentState, InTurn, NamedAction, Relay, SharedCall, SharedState
+from tea.protocols.relay import AgentState, InTurn, NamedAction, Relay, SharedCall, SharedState, room_of_last
 from tea.refs import Kind
 from tea.types import EVERY, JsonObject, JsonSchema, Result, Task
 
@@ -188,6 +188,7 @@ def _shared_call(recipe: ToolsToEnvironment, tool: Manifest, turn: asyncio.Lock)
         takes=frozenset(cast("Mapping[str, Any]", call.parameters.get("properties", {}))),
         learns=frozenset(recipe.shared),
         reads=call.traits.effects == "reads",
+        room=room_of_last(len(recipe.operands)),
         turn=turn,
     )
 

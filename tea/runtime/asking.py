@@ -47,11 +47,12 @@ FUNCTIONS = "functions"
 _FUNCTION = ("name", "description", "parameters")
 _OTHERS = "fallback_prices"
 _LOST = "lost"
+_REPEATED = "repeated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opening:
-    """What a prompt says with some variables, what its answer may call, and the bytes that both schemas have.
+    """What a prompt says with some variables, what its answer may call, and the bytes of its schema and of all those.
 
     `given` are the variables, which have to live as long as their `image` counts. `functions` is whether the model has
     functions, `shown` whether the words say what they are nonetheless.
@@ -63,6 +64,7 @@ class _Opening:
     messages: tuple[Message, ...]
     tools: tuple[dict[str, Any], ...]
     size: int
+    size_of_tools: int
     functions: bool
     shown: bool
 
@@ -153,6 +155,8 @@ class Asking:
             purse.release(held)
             raise
         response = ModelResponse.model_validate(answer["response"])
+        if answer.get(_REPEATED):
+            purse.keep(held)
         for one in answer.get(_LOST, ()):
             purse.pay(Usage.model_validate(one["usage"]), agent, one["model"])
         purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
@@ -170,18 +174,21 @@ class Asking:
         if self._chains.media:
             request = changed(request, media=await self._contents())
         lost = tries.held.lost
+        repeated = tries.held.repeated = self._gate.repeated(key)
         try:
             response = await self._models.complete(request, self._within(key), self._recorder.listener(key), tries)
             found = self._checked(response, prompt)
         except (BudgetExceeded, ProviderError) as error:
-            if not lost:
+            if not lost and not repeated:
                 raise
-            attempts = tuple(one.attempt for one in lost)
-            *lost, last = lost
-            none = ModelResponse(usage=last.usage, answered_by=last.attempt.model, attempts=attempts)
+            none = ModelResponse(usage=Usage(usd=0.0), attempts=tuple(one.attempt for one in lost))
+            if lost:
+                *lost, last = lost
+                none = changed(none, usage=last.usage, answered_by=last.attempt.model)
             found = _answer(none, error)
         told = [{"model": one.attempt.model, "usage": one.usage.model_dump(mode="json")} for one in lost]
-        return JsonText(f'{found.text[:-1]},"{_LOST}":{encode(told)}}}') if told else found
+        more = {name: value for name, value in ((_LOST, told), (_REPEATED, repeated)) if value}
+        return JsonText(f"{found.text[:-1]},{encode(more)[1:]}") if more else found
 
     def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonText:
         try:
@@ -218,14 +225,14 @@ class Asking:
             tools = offered(prompt, variables)
             told = functions and bool(tools) and FUNCTIONS in prompt.variables and callable_by_name(tools)
             messages = self._prompts.render(prompt, {**variables, FUNCTIONS: True} if told else variables)
-            size = len(json.dumps([prompt.output, tools], ensure_ascii=False).encode("utf-8", "replace"))
             found = _Opening(
                 prompt=prompt,
                 given=dict(variables),
                 image=given,
                 messages=messages,
                 tools=tools,
-                size=size,
+                size=_size(prompt.output),
+                size_of_tools=_size(tools),
                 functions=functions,
                 shown=not told,
             )
@@ -268,6 +275,8 @@ class Asking:
         if config.max_output is None:
             return Estimate()
         size = self._chains.size(messages) + opening.size
+        if opening.functions or config.fallbacks:  # others read of them in the words
+            size += opening.size_of_tools
         tokens = size // BYTES_PER_TOKEN + 1 + TOKENS * len(self._chains.media)
         prices, unpriced = self._terms[config.name]
         return Estimate(input_tokens=tokens, max_output=config.max_output, prices=prices, unpriced=unpriced)
@@ -286,6 +295,10 @@ def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]
         return ()
     shown = [one for name in ("tools", "agents") for one in variables.get(name) or ()]
     return tuple({name: one[name] for name in _FUNCTION} for one in shown if all(name in one for name in _FUNCTION))
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _image(variables: JsonObject) -> bytes:

@@ -155,6 +155,13 @@ class RunServices:
                 return await states.merge(owner, session, data["patch"], by)
             case "put":
                 return await states.put(owner, session, data["changes"], by, data["expected"])
+            case "put_in_turn":
+                turn = await states.claim(owner, session, data["seconds"])
+                try:
+                    return await states.put(owner, session, data["changes"], by, data["expected"])
+                finally:
+                    if turn is not None:
+                        turn()
             case "claim":
                 if (turn := await states.claim(owner, session, data["seconds"])) is not None:
                     self._turns[owner] = turn

@@ -29,6 +29,13 @@ def test_a_model_that_is_added_again_as_it_is_stays_unchanged(tea: Tea) -> None:
     assert tea(*words, "gpt-5.4").out == "registered model:mini@1.0.1\n"
 
 
+def test_a_model_is_added_with_its_prices_and_limits(tea: Tea) -> None:
+    words = ("--price", "input=1.25", "--price", "output=10", "--limit", "concurrency=8", "--limit", "attempts=2")
+    assert tea("models", "add", "own", "--base-url", "http://127.0.0.1:1/v1", "--model", "m", *words).code == 0
+    found = tea("models", "ls", "own", "--json").data["models"][0]
+    assert (found["prices"], found["limits"]) == ({"input": 1.25, "output": 10}, {"concurrency": 8, "attempts": 2})
+
+
 def test_one_model_is_listed_by_its_name(tea: Tea) -> None:
     assert tea("models", "add", "mini", "--preset", "openai", "--model", "gpt-5.4-mini").code == 0
     assert [one["name"] for one in tea("models", "ls", "mini", "--json").data["models"]] == ["mini"]
@@ -64,6 +71,12 @@ def test_what_is_no_use_of_models_is_refused(tea: Tea) -> None:
         ["add", "m"],
         ["add", "offline", "--preset", "openai"],
         ["add", "m", "--preset", "openai", "--fallback", "offline"],
+        *(
+            ["add", "m", "--preset", "openai", "--price", wrong]
+            for wrong in ("input", "input=", "input=nan", "inputs=1")
+        ),
+        ["add", "m", "--preset", "openai", "--limit", "attempts=1", "--limit", "attempts=2"],
+        ["ls", "--limit", "attempts=1"],
     ):
         refused = tea("models", *words)
         assert refused.code == 2

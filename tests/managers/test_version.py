@@ -1,6 +1,7 @@
 """Immutable versions, movable pointers, and what happened to both."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from tea.errors import AlreadyRegistered, BadRef, Damaged, Purged, RegistryError, UnknownComponent
+from tea.errors import AlreadyRegistered, BadRef, Conflict, Damaged, Purged, RegistryError, UnknownComponent
 from tea.managers.difference import diff
 from tea.managers.head import Head
 from tea.managers.version import VersionManager
@@ -336,3 +337,40 @@ def test_lineage_leads_from_a_copy_to_what_it_was_copied_from(versions: VersionM
     made = tool("2", name="b", version="1.0.0", lineage=Lineage(how="copy", parent="tool:a@1.0.0"))
     versions.add("tool", "b", lambda wanted: replace(made, version=wanted))
     assert versions.lineage("tool", "b", "1.0.0") == [made, first]
+
+
+@pytest.mark.parametrize("faster", ["before it is refused", "before it is out of sight", "before its bytes go"])
+def test_what_is_taken_back_is_never_what_somebody_made_current_meanwhile(
+    versions: VersionManager, monkeypatch: pytest.MonkeyPatch, faster: str
+) -> None:
+    other, asked, moments = VersionManager(versions.store), iter(range(9)), [faster]
+    add(versions, "1")
+
+    def meanwhile(moment: str) -> None:
+        if moments == [moment]:
+            moments.clear()
+            with suppress(UnknownComponent):
+                other.restore("tool", "a", "1.0.1")
+
+    def guard(head: Head) -> None:
+        if next(asked):
+            meanwhile("before it is refused")
+            raise Conflict("Somebody was faster.", fix="try again.")
+
+    def meddled(name: str, moment: str) -> None:
+        real = getattr(versions.store, name)
+
+        def late(*given: Any) -> Any:
+            meanwhile(moment)
+            return real(*given)
+
+        monkeypatch.setattr(versions.store, name, late)
+
+    meddled("bury", "before its bytes go")
+    meddled("advance", "before it is out of sight")
+    with pytest.raises(Conflict, match="faster"):
+        add(versions, "2", guard=guard)
+    now = other.resolve(A)
+    assert now is not None
+    assert now.version == ("1.0.0" if faster == "before its bytes go" else "1.0.1")
+    assert other.history("tool", "a")[-1] == now

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, Dialect, Say, said, streamed
-from loopback import Loopback, Reply, document
+from loopback import Loopback, Reply, document, sse
 from model_kit import HELLO, asking, system, user
 from run_kit import ENDS, home, run
 
@@ -145,3 +145,24 @@ async def test_an_answer_that_breaks_off_is_said_to_have_done_so(dialect: Dialec
         with pytest.raises(ProviderError, match=r"the connection broke off before the answer ended \(") as told:
             await one.ask(HELLO)
     assert "try again later" in told.value.fix
+
+
+@pytest.mark.parametrize("then", ["break", "hang", "end"])
+@pytest.mark.parametrize(("name", "missing"), [("openai_chat", 1), ("openai_chat", 2), ("anthropic_messages", 1)])
+async def test_an_answer_that_said_its_end_is_one_without_the_last_word_of_its_stream(
+    name: str, missing: int, then: str
+) -> None:
+    cut, limits = sse(DIALECTS[name].events(HI)[:-missing], then=then), {"attempts": 1, "attempt_seconds": 0.3}
+    async with asking(DIALECTS[name], cut, limits=limits) as (one, _):
+        found = await one.ask(HELLO, stream=True)
+    assert (found.text, found.attempts) == ("hello", ())
+    assert found.usage.output_tokens == (20 if missing == 1 else len("hello") // 3 + 1)
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "anthropic_messages"])
+async def test_an_error_behind_the_end_of_an_answer_is_one(name: str) -> None:
+    dialect = DIALECTS[name]
+    failed = sse([*dialect.events(HI)[:-1], dialect.error_event()])
+    async with asking(dialect, failed, streamed(dialect, HI)) as (one, _):
+        found = await one.ask(HELLO, stream=True)
+    assert (found.text, len(found.attempts)) == ("hello", 1)

@@ -1,15 +1,17 @@
 """Tries that break in the middle of an answer: providers bill them, so they are counted, and a budget ends them."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dialects import DIALECTS, Dialect, Say, said, streamed
-from loopback import Loopback, Reply, document, sse
-from run_kit import ENDS, home, record, replayed, run
+from loopback import Asked, Loopback, Reply, document, sse
+from run_kit import ADDS, ENDS, home, record, replayed, run
 
 from tea.runtime.outcome import Outcome
+from tea.runtime.platform import Platform
 from tea.runtime.recorder import Event
 
 PRICES = {"input": 1000, "output": 1000}
@@ -113,6 +115,24 @@ async def test_a_broken_stream_leaves_the_rest_of_its_budget_to_a_shorter_try(di
     assert first - second == pytest.approx(cost["tokens"] - 120, abs=1)  # what the first has used, and no more
 
 
+@pytest.mark.parametrize("capabilities", [["schema", "streaming"], ["tools", "schema", "streaming"]])
+async def test_a_question_is_reserved_for_with_its_bytes_by_three(
+    dialect: Dialect, tmp_path: Path, capabilities: list[str]
+) -> None:
+    async with Loopback(streamed(dialect, ENDS)).open() as server:
+        await worked(
+            tmp_path,
+            server,
+            dialect,
+            stream=True,
+            budget={"tokens": 12_000},
+            max_output=30_000,
+            capabilities=capabilities,
+        )
+        (asked,), (left,) = server.asked, limits(server)
+    assert 12_000 - left == pytest.approx(len(asked.raw) // 3, rel=0.1)
+
+
 async def test_a_fallback_is_asked_with_what_a_broken_stream_left(tmp_path: Path) -> None:
     chat = DIALECTS["openai_chat"]
     async with (
@@ -167,3 +187,36 @@ async def test_what_is_no_object_is_nobodys_answer_and_costs_nothing(
         outcome = await worked(tmp_path, server, dialect, stream=stream)
         assert len(server.asked) == 3
     assert (outcome.answer, outcome.cost.by["planner fake"]["calls"], outcome.cost.tokens) == ("42", 1, 120)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "then", "code"),
+    [
+        (30_000, said(DIALECTS["openai_chat"], ENDS), 0),
+        (30_000, document({"error": {"message": "no"}}, 400), 4),
+        (12_000, said(DIALECTS["openai_chat"], ENDS), 5),
+    ],
+)
+async def test_what_an_interrupted_process_asked_may_have_been_billed_so_it_stays_held_back(
+    tmp_path: Path, tokens: int, then: Reply, code: int
+) -> None:
+    chat, asked = DIALECTS["openai_chat"], asyncio.Event()
+
+    def hang(question: Asked) -> Reply:
+        asked.set()
+        return Reply(then="hang")
+
+    async with Loopback(said(chat, ADDS), answer=hang).open() as server:
+        home(tmp_path, chat, server.url, prices=PRICES, max_output=2000)
+        async with Platform(tmp_path, state=tmp_path / "state") as tea:
+            running = asyncio.ensure_future(tea.run("What is 6 * 7?", budget={"tokens": tokens}))
+            await asked.wait()
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            server.replies = [then]
+            outcome = await tea.resume("last")
+            assert (await tea.replay("last")).to_json() == outcome.to_json()
+    assert (outcome.exit_code, len(server.asked)) == (code, 2 if code == 5 else 3), outcome.reason
+    assert outcome.cost.unsettled["calls"] == 1
+    assert outcome.cost.tokens + outcome.cost.unsettled["tokens"] <= tokens

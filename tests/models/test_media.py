@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from dialects import DIALECTS, Dialect, checked, said
 from loopback import Loopback, Reply, document
-from run_kit import ADDS, ENDS, home, replayed, toml
+from run_kit import ADDS, ENDS, home, replayed, tea, toml
 
 from tea.runtime.media import MOST_BYTES
 from tea.runtime.outcome import Outcome
@@ -190,6 +190,19 @@ async def test_where_a_budget_ends_no_further_sound_is_heard(
         assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
     assert len(ears.asked) == outcome.cost.by["planner ears"]["calls"] == heard
     assert outcome.exit_code == (0 if heard == 3 else 5)
+
+
+async def test_a_sound_that_nobody_counted_ends_a_limit_in_dollars_with_what_helps(tmp_path: Path) -> None:
+    chat, uncounted = DIALECTS["openai_chat"], document({"text": "hello there"})
+    async with Loopback(said(chat, ENDS)).open() as server, Loopback(uncounted).open() as ears:
+        prices = {"input": 1, "output": 1}
+        home(tmp_path, chat, server.url, '[roles]\ntranscriber = "ears"', capabilities=["schema"], prices=prices)
+        with (tmp_path / "tea.toml").open("a") as file:
+            file.write(f'\n[models.ears]\nbase_url = "{ears.url}/v1"\nmodel = "m"\nprices = {{input = 2, output = 4}}')
+        (tmp_path / "word.wav").write_bytes(WAV)
+        code, _, err = await tea(tmp_path, "run", "-q", "--max-cost=1", "--file=word.wav", "What is said?")
+    assert (code, server.asked) == (5, [])
+    assert err.endswith("Fix: state the model's prices, or allow it with --allow-unknown-price.\n")
 
 
 async def test_a_model_with_ears_hears_for_itself(tmp_path: Path) -> None:

@@ -86,3 +86,15 @@ async def test_progress_says_where_nobody_answered(tmp_path: Path, broken: Reply
     last = next(line for line in told[at + 1 :] if " answers" not in line and " again" not in line)
     assert last.startswith("planner: The model 'fake' did not answer")
     assert "The model 'others' did not answer" in last
+
+
+async def test_progress_says_what_is_left_before_each_question(tmp_path: Path) -> None:
+    async with Loopback(streamed(CHAT, ADDS), streamed(CHAT, ENDS)).open() as server:
+        home(tmp_path, CHAT, server.url, **NATIVE, max_output=500, prices={"input": 10, "output": 10})
+        budget = ("--max-steps", "3", "--max-tokens", "1000000", "--max-cost", "7")
+        code, _, err = await tea(tmp_path, "run", *budget, "6 * 7?")
+    assert code == 0
+    assert [line for line in err.splitlines() if "left" in line] == [
+        "planner: asks fake [left: 3 steps, 1000000 tokens, $7.00]",
+        "planner: asks fake [left: 2 steps, 999880 tokens, $7.00]",
+    ]

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from transform_kit import JOIN, called, furnish
+from transform_kit import JOIN, called, chooser, furnish
 
 from tea import Context, Result, Task
-from tea.errors import TeaError
+from tea.errors import BadComponent, TeaError
 from tea.testing import platform
 
 
@@ -75,3 +75,30 @@ async def test_a_tool_called_state_is_guarded_like_any_other(monkeypatch: pytest
         monkeypatch.setattr(made.tcp.manager.services.recipes, "_work", observed)
         [given] = await called(made, ("agent", "watcher", {"task": {"text": "Look."}}))
         assert given["answer"] == "Not now."
+
+
+async def test_a_guard_that_gives_no_words_is_refused_and_lets_nothing_pass_where_it_came_to_that() -> None:
+    wary = '''
+from typing import Any
+
+from tea import tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def wary(action: str) -> RETURNS:
+    """Say why not."""
+    return GIVEN
+'''
+    async with platform(model=chooser()) as made:
+        await furnish(made)
+        for returns in ("str", "str | None", "Any"):
+            await made.tcp.register(wary.replace("RETURNS", returns).replace("GIVEN", "''"))
+            await made.transform("T2A", "join", name="speaker", guard="wary")
+        assert (await made.run("Speak.", agent="speaker")).reason == ""
+        for verdict in ("bool", "dict[str, str]"):
+            await made.tcp.register(wary.replace("RETURNS", verdict).replace("GIVEN", "False"))
+            with pytest.raises(BadComponent, match="returns no text"):
+                await made.transform("T2A", "join", name="other", guard="wary")
+        await made.tcp.register(wary.replace("RETURNS", "bool").replace("GIVEN", "False"))
+        refused = await made.run("Speak.", agent="speaker")
+        assert (refused.status, "gave no words" in refused.reason) == ("failed", True)

@@ -21,6 +21,7 @@ from tea.protocols.referring import referring
 from tea.protocols.shelf import text_digest
 from tea.protocols.tcp import ToolContextManager
 from tea.protocols.transform import defined
+from tea.refs import Ref
 from tea.runtime.platform import Platform
 
 PROCESSES, COUNT = 4, 6
@@ -224,3 +225,20 @@ async def test_what_another_process_purges_while_it_is_transformed_is_refused(
     assert await here.ecp.list() == []
     await here.ecp.transform("T2E", ["a"], name="place")
     assert len(await here.ecp.history("place")) == 1
+
+
+async def test_what_becomes_current_is_trusted_by_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, other = open_platform(tmp_path), open_platform(tmp_path)
+    store, seen = here.versions.store, list[bool]()
+    advance = store.advance
+
+    def looked_at(*given: Any) -> int:
+        number = advance(*given)
+        found = other.versions.resolve(Ref(kind="tool", name="join"))
+        seen.append(found is not None and other.tcp.manager.services.trust(found.digest))
+        return number
+
+    monkeypatch.setattr(store, "advance", looked_at)
+    await here.tcp.register(JOIN)
+    await here.tcp.update("join", JOIN.replace("Say a text", "Repeat a text"))
+    assert seen == [True, True]

@@ -13,6 +13,7 @@ from elsewhere import open_platform
 from transform_kit import CALLER, called
 
 from tea.runtime.platform import Platform
+from tea.runtime.recorder import Event
 from tea.testing import platform
 
 BUMPER = Path(__file__).parent / "bumper.py"
@@ -118,6 +119,27 @@ async def test_an_action_that_is_called_off_holds_nobody_up(tmp_path: Path) -> N
     os.close(begun)
 
 
+async def test_what_many_actions_gave_fits_into_the_state_and_is_cut_where_it_is_long(tmp_path: Path) -> None:
+    here, line = open_platform(tmp_path), "return {'n': n + 1, 'words': '\"ü' * 2_000}"
+    long = [tool(f"act_{n}", line=line).replace("dict[str, int]", "dict[str, object]") for n in range(40)]
+    await counting(here, *long)
+    for number in range(40):
+        assert (await here.ecp.invoke(f"counter#act_{number}", {}, session="w")).ok
+    kept = (await here.ecp.invoke("counter#state", {}, session="w")).unwrap()
+    assert kept["variables"] == {"n": 40}
+    assert {len(one.encode()) // 100 for one in kept["last"].values()} == {6}
+    assert all(one.startswith('{"n": ') and one.endswith("...") for one in kept["last"].values())
+
+
+async def test_an_action_whose_change_is_too_large_to_be_kept_says_that_it_was_done(tmp_path: Path) -> None:
+    here = open_platform(tmp_path)
+    await counting(here, tool("grow", line="return {'n': 'x' * 70_000}").replace("dict[str, int]", "dict[str, str]"))
+    given = await here.ecp.invoke("counter#grow", {}, session="w")
+    assert given.error is not None
+    assert (given.error["code"], await count(here)) == ("CallFailed", 0)
+    assert given.error["problem"].startswith("'grow' was done, but what it shares was not kept: The state has ")
+
+
 async def test_an_action_that_would_wait_for_itself_is_told_so(tmp_path: Path) -> None:
     here = open_platform(tmp_path)
     again = tool("again", line='(await ctx.ecp.invoke("counter#again", {})).unwrap()')
@@ -160,6 +182,28 @@ async def test_an_action_that_is_overtaken_overwrites_nothing_and_one_that_only_
         await counting(made, tool("bump"), tool("slow", line=inner, step=100, options=f"scope=True{options}"))
         given = await called(made, ("environment", "counter#slow", {}), ("environment", "counter#state", {}))
         assert (given[0], given[1]["variables"]) == (gave, left)
+
+
+async def test_an_effect_that_is_under_way_is_not_overtaken_by_an_agent_in_the_environment() -> None:
+    (ended, begun), (told, tell) = os.pipe(), os.pipe()
+    waits = f'import asyncio; os.write({begun}, b"."); await asyncio.to_thread(os.read, {told}, 1)'
+
+    def goes_on(event: Event) -> None:
+        if event.kind == "start" and event.data["target"].startswith("put"):
+            os.write(tell, b".")
+
+    async with platform() as made:
+        await made.acp.register(CALLER)
+        await counting(made, tool("slow", line=waits), tool("quick", options="scope=True"))
+        acting = asyncio.create_task(made.ecp.invoke("counter#slow", {}, session="w"))
+        await asyncio.to_thread(os.read, ended, 1)
+        calls = json.dumps([("environment", "counter#quick", {}), ("environment", "counter#quick", {})])
+        outcome = await made.run(calls, agent="caller", session="w", watch=goes_on)
+        assert (await acting).unwrap() == {"n": 1}
+        assert (outcome.answer, await count(made)) == (["CallFailed", {"n": 2}], 2)
+        assert (await made.replay(outcome.run)).to_json() == outcome.to_json()
+    for descriptor in (ended, begun, told, tell):
+        os.close(descriptor)
 
 
 async def test_branches_of_one_run_take_turns_and_replay_so() -> None:

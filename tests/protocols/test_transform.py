@@ -355,6 +355,18 @@ async def test_a_recipe_whose_operand_no_longer_fits_stays_as_it_is(stage: Platf
     assert (await stage.tcp.info("pad_write")).version == "1.0.0"
 
 
+async def test_recipes_that_would_follow_each_other_without_end_stay_as_they_are(stage: Platform) -> None:
+    await stage.tcp.transform("E2T", "pad", follow=True)
+    await stage.tcp.update("pad_write", JOIN.replace("def join", "def pad_write"))
+    await stage.ecp.unregister("pad")
+    await stage.ecp.transform("T2E", "pad_write", name="pad", follow=True)
+    await stage.tcp.restore("pad_write@1.0.0")
+    for _ in range(2):
+        assert (await stage.tcp.invoke("pad_write", {"line": "a"})).unwrap() == 1
+        assert (await stage.ecp.invoke("pad#pad_write", {"text": "a", "times": 2})).unwrap() == "aa"
+    assert [str(one.ref) for one in await stage.ecp.history("pad")] == ["environment:pad@2.0.0"]
+
+
 async def test_untrusted_recipes_and_operands_are_not_executed(stage: Platform) -> None:
     [tool] = await stage.transform("A2T", "echo", name="mirror")
     echo = await stage.acp.info("echo")

@@ -1,7 +1,9 @@
 """Secrets of the operator, planted wherever a run could meet them, are nowhere in what is written or told."""
 
 import json
+import re
 from base64 import b64encode, urlsafe_b64encode
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,8 @@ WRITTEN = {
     "slashes": lambda value: json.dumps(value).replace("/", "\\/"),
     "percent": lambda value: urlencode({"key": value}),
     "path": lambda value: quote(value, safe=""),
+    "percent in small letters": lambda value: re.sub("%..", lambda found: found[0].lower(), quote(value, safe="")),
+    "page": escape,
     "base64": lambda value: b64encode(value.encode()).decode(),
     "basic": lambda value: b64encode(f"me:{value}".encode()).decode(),
     "inside": lambda value: urlsafe_b64encode(f"12345{value}6".encode()).decode(),
