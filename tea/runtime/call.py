@@ -11,6 +11,7 @@ from tea.protocols.recipe import passes_on
 from tea.protocols.server import operation_ref
 from tea.refs import Ref
 from tea.runtime.desk import AnyServer
+from tea.runtime.entry import own
 from tea.runtime.policy import CallRequest
 from tea.types import JsonObject, Principal
 
@@ -54,15 +55,16 @@ class Call:
 
     @classmethod
     def of(cls, aim: Aim, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...] = ()) -> Call:
-        """Return a call.
+        """Return a call with arguments of its own, so that what was permitted is what is done.
 
         Raises:
+            BadArguments: They are not JSON.
             CallFailed: Calls have called calls too often.
         """
         if depth >= MOST_DEPTH:
             problem = f"{aim.config.kind}:{aim.config.name} would be {depth + 1} calls deep."
             raise CallFailed(problem, fix="look whether components call each other in a circle.")
-        return cls(aim=aim, arguments=arguments, agent=agent, depth=depth, through=through)
+        return cls(aim=aim, arguments=own(arguments), agent=agent, depth=depth, through=through)
 
     def request(self, key: str, principal: Principal, run: str, session: str) -> CallRequest:
         """Return what the policy is asked about it, as the effect of a key."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, cast
 
@@ -14,6 +15,8 @@ Event = Literal["start", "note", "done", "failed", "fired", "message", "cancelle
 
 _ordered = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+
+_FLAT = frozenset({str, int, float, bool, type(None)})
 
 
 class JsonText(NamedTuple):
@@ -92,6 +95,20 @@ def assembled(members: Mapping[str, str]) -> JsonText:
     """Return an object as canonical text, from the canonical text of each of its members."""
     parts = [f'"{name}":{members[name]}' for name in sorted(members)]
     return JsonText(f"{{{','.join(parts)}}}")
+
+
+def own(data: JsonObject) -> JsonObject:
+    """Return data that whoever handed them over cannot change any more: what is recorded is what is done.
+
+    Raises:
+        BadArguments: They are not JSON.
+    """
+    if all(type(value) in _FLAT for value in data.values()):
+        return dict(data)
+    try:
+        return marshal.loads(marshal.dumps(dict(data), 0))
+    except ValueError:  # of other types than the plain ones, or in a circle
+        return json.loads(canonical(data))
 
 
 def _text(encoder: json.JSONEncoder, value: JsonValue) -> str:

@@ -139,7 +139,7 @@ class Run:
         self._inner[key] += 1
         response = await self._permit(call, inner) or await self._execute(call, inner)
         data = {
-            "arguments": dict(arguments),
+            "arguments": call.arguments,
             "response": response.model_dump(mode="json"),
             "digest": call.config.digest,
             "pin": str(component(parsed)),
@@ -184,7 +184,7 @@ class Run:
             stands_in = await self._permit(call, key)
             return (stands_in or await self._execute(call, key)).model_dump(mode="json")
 
-        data = {"digest": call.config.digest, "arguments": dict(call.arguments)}
+        data = {"digest": call.config.digest, "arguments": call.arguments}
         try:
             value = await self.gate.effect(call.config.kind, call.target, data, perform)
         except BadArguments as error:  # they are not JSON, so there is nothing to record
@@ -204,7 +204,7 @@ class Run:
             worker = call.config.name if call.config.kind == "agent" else call.agent
             self.recorder.enter(key, worker)
             self.memories.enter(key, call.config)
-            entered = {"ref": call.target, "digest": call.config.digest, "arguments": dict(call.arguments)}
+            entered = {"ref": call.target, "digest": call.config.digest, "arguments": call.arguments}
             self.gate.note("enter", entered)
             context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)
             definition = self.holding.loaded(call.config.digest)

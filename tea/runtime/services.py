@@ -19,6 +19,7 @@ from tea.operation import Traits
 from tea.refs import KINDS, Ref
 from tea.runtime.budget import Purses
 from tea.runtime.desk import AnyServer, Desk
+from tea.runtime.entry import own
 from tea.runtime.hearing import Hearing
 from tea.runtime.media import look
 from tea.types import EVERY, JsonObject, JsonValue, Usage
@@ -56,6 +57,7 @@ class RunServices:
             found = list(map(facts, await self._run.holding.resolve_all(refs)))
             return found if verb == "facts" else found[0]
 
+        data = own(data)
         scope = await self._scope(agent) if service == "memory" else None
         known = self._run.recorder.trace is not None  # then the journal holds all of the effect
 
@@ -65,7 +67,7 @@ class RunServices:
             return await self._remember(verb, self._run.recorder.mask.data(data), scope, key, synced=not known)
 
         at_once = partial(self._recorded, data, scope) if scope and known and verb == "record" else None
-        value = await self._run.gate.effect(service, verb, dict(data), perform, at_once)
+        value = await self._run.gate.effect(service, verb, data, perform, at_once)
         if service == "media":
             purse = self._purses.of(self._run.gate.path())
             for one in value:
