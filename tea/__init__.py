@@ -1,8 +1,8 @@
 """tea: tools, environments and agents as versioned components, and every run a journal.
 
 `__all__` is what short programs and most components need; `tea.Platform`, the loop of tool-calling agents (`work`,
-`consult`), and the protocols' and managers' classes are there by their names too. Everything is loaded on first use, so
-that the command line is soon ready for an interruption.
+`consult`), what conversations consist of (`Message`), and the protocols' and managers' classes are there by their names
+too. Everything is loaded on first use, so that the command line is soon ready for an interruption.
 """
 
 import typing as _typing
@@ -20,7 +20,11 @@ if _typing.TYPE_CHECKING:
     from tea.runtime.loop import work as work
     from tea.runtime.step import ask_for as ask_for
     from tea.types import Budget as Budget
+    from tea.types import DataPart as DataPart
     from tea.types import Evidence, Result, Task
+    from tea.types import Message as Message
+    from tea.types import TextPart as TextPart
+    from tea.types import ToolCall as ToolCall
 
 __all__ = [
     "Agent",
@@ -48,6 +52,7 @@ _LAZY = {
     "Budget": "tea.types",
     "BudgetExceeded": "tea.errors",
     "Context": "tea.context",
+    "DataPart": "tea.types",
     "DynamicManager": "tea.managers.dynamic",
     "ECPServer": "tea.protocols.ecp",
     "Environment": "tea.component",
@@ -56,6 +61,7 @@ _LAZY = {
     "Event": "tea.runtime.recorder",
     "Evidence": "tea.types",
     "MemoryManager": "tea.managers.memory",
+    "Message": "tea.types",
     "ModelManager": "tea.managers.model",
     "Outcome": "tea.runtime.outcome",
     "Platform": "tea.runtime.platform",
@@ -65,6 +71,8 @@ _LAZY = {
     "TCPServer": "tea.protocols.tcp",
     "Task": "tea.types",
     "TeaError": "tea.errors",
+    "TextPart": "tea.types",
+    "ToolCall": "tea.types",
     "ToolConfig": "tea.manifest",
     "ToolContextManager": "tea.protocols.tcp",
     "ToolError": "tea.errors",

@@ -27,6 +27,7 @@ _RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _TRAITS = "__tea_traits__"
 _FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments", "memory")
 _RUN = "write `async def run(self, ctx: Context, task: Task) -> Result`."
+_HOOKS = {"setup": ("ctx",), "teardown": (), "snapshot": (), "restore": ("state",)}
 _WORST, _EFFECTS = Traits(), get_args(Effects)
 
 
@@ -232,6 +233,7 @@ def _define_environment(found: type[Environment]) -> Definition:
     ):
         problem = f"{found.__name__} recovers by snapshot and does not write `snapshot` and `restore`."
         raise BadComponent(problem, fix="write both, or declare another recovery.")
+    _check_hooks(found)
     declared = {name: getattr(_inner(found, name), _TRAITS, None) for name in dir(found)}
     operations = {
         _checked(name, "an action"): _operation(found, name, traits) for name, traits in declared.items() if traits
@@ -286,6 +288,19 @@ def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
         if not isinstance(value, wanted):
             problem = f"{key} of {found.__name__} is {value!r:.40}, no {wanted.__name__.lower()}."
             raise BadComponent(problem, fix="mend its declaration.")
+
+
+def _check_hooks(found: type[Environment]) -> None:
+    """Refuse an environment that could not be set up, torn down, or brought back."""
+    for name, given in _HOOKS.items():
+        method = getattr(found, name)
+        try:
+            inspect.signature(method).bind(found, *given)
+        except (TypeError, ValueError):
+            method = None
+        if not inspect.iscoroutinefunction(method):
+            problem = f"{name!r} of {found.__name__} cannot be called as the platform calls it."
+            raise BadComponent(problem, fix=f"write `async def {name}({', '.join(('self', *given))})`.")
 
 
 def _traits(declared: dict[str, Any]) -> Traits:

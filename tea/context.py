@@ -298,7 +298,8 @@ class Context:
         Args:
             prompt: The prompt's name or `name@selector`.
             variables: What the prompt's template is rendered with.
-            history: The conversation after the prompt's own messages, oldest first.
+            history: The conversation after the prompt's own messages, oldest first: `tea.Message`, or what
+                `answer.message()` gives.
             model: Name of a model configuration; the run's own by default.
             output: JSON Schema of the answer, in place of the prompt's; `tea.ask_for` takes a type.
 

@@ -239,7 +239,13 @@ def error_from(record: ErrorRecord) -> TeaError:
 
 
 def words_of(error: BaseException) -> str:
-    """Return the class and the first line of a foreign exception, whatever its own `__str__` does."""
+    """Return the class and the first line of a foreign exception, whatever its own `__str__` does.
+
+    Of a group the first error in it is told, and how many more there are.
+    """
+    first, *more = _leaves(error)
+    if first is not error:
+        return f"{type(error).__name__}: {words_of(first)}{f' (and {len(more)} more)' if more else ''}"
     try:
         words = str(error).strip().partition("\n")[0][:300].encode("utf-8", "replace").decode()
     except Exception:  # it is foreign code, too

@@ -115,7 +115,7 @@ class Manifest:
 
     def text(self) -> str:
         """Return what a person or a model reads: words, parameters, examples and rules."""
-        blocks = [f"## {self.name} ({self.version})", self.description]
+        blocks = [f"## {self.name} ({self.version})", *filter(None, [self.description])]
         facts = [f"{name.capitalize()}: {said}" for name, said in self.facts().items()]
         blocks += ["\n".join(facts)] if facts else []
         blocks += [_operation_text(name, one) for name, one in self.operations.items()]
@@ -131,6 +131,9 @@ class Manifest:
             lines += [f"{name.replace('_', ' ')}: {one.description}", *said] if own else said
         lines += self.facts().values()
         lines += [str(self.metadata[key]) for key in ("category", "toolkit") if self.metadata.get(key)]
+        if isinstance(document := self.metadata.get(self.kind), Mapping):
+            own = cast("Mapping[str, Any]", document)  # of a solution the task that it answers, of a model its id
+            lines += [str(own[key]) for key in ("task", "model") if own.get(key)]
         return "\n".join([*lines, self.rules]).strip()
 
     def facts(self) -> dict[str, str]:

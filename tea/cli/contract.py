@@ -7,7 +7,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import KEPT, find
-from tea.cli.terminal import clean, one_line
+from tea.cli.terminal import clean, counted, one_line
 from tea.errors import BadRef, UnknownComponent
 from tea.refs import Kind, Ref, plural
 
@@ -59,9 +59,8 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     names = {path.name for path in written}
     ahead = await asyncio.to_thread(exported, folder)
     gone = [name for name, ref in ahead.items() if name not in names and not await _is_there(tea, ref)]
-    count = f"{len(written)} skill{'' if len(written) == 1 else 's'}"
     data = {"skills": [str(path) for path in written], "left_out": left, "gone": gone}
-    command.show(f"{count} in {clean(str(folder))}", data)
+    command.show(f"{counted(len(written), 'skill')} in {clean(str(folder))}", data)
     if gone and not command.as_json:
         more = " and more" if len(gone) > 3 else ""
         command.tell(f"made of components that are gone here, remove them: {one_line(', '.join(gone[:3]))}{more}")

@@ -59,10 +59,10 @@ def cost_words(cost: "Spent") -> str:
     words = _words(cost.steps, cost.tokens, cost.cached, cost.usd, "step")
     known = sum(one["usd"] or 0.0 for one in cost.by.values()) if cost.usd is None else 0.0
     words += f" beside ${_money(known)}" if known else ""
-    if called_off := cost.unsettled:
-        tokens, usd = called_off["tokens"], called_off["usd"]
+    if unsettled := cost.unsettled:
+        tokens, usd = unsettled["tokens"], unsettled["usd"]
         money = "price unknown" if usd is None else f"${_money(usd)}"
-        words += f"; called off: {_counted(called_off['calls'], 'call')}, at most {tokens} tokens, {money}"
+        words += f"; unsettled: {_counted(unsettled['calls'], 'call')}, at most {tokens} tokens, {money}"
     return words
 
 

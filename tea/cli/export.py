@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
-from tea.cli.terminal import one_line
+from tea.cli.terminal import counted, one_line
 from tea.errors import BadInput, RegistryError, StorageError
 from tea.refs import Ref
 
@@ -54,7 +54,7 @@ async def export(
         command.show("\n".join(map(_line, lines)), data)
     else:
         await asyncio.to_thread(_write, out, "".join(f"{_line(one)}\n" for one in lines))
-        command.show(f"wrote {len(lines)} lines to {one_line(out.name)}", {**data, "file": str(out)})
+        command.show(f"wrote {counted(len(lines), 'line')} to {one_line(out.name)}", {**data, "file": str(out)})
 
 
 def _records(tea: "Platform", run: str) -> "list[TraceRecord]":

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tea.cli.command import Command
-from tea.cli.terminal import one_line
+from tea.cli.terminal import counted, one_line
 from tea.errors import BadInput
 
 
@@ -35,7 +35,7 @@ async def gc(
         found = await asyncio.to_thread(collect, tea.tracer, tea.memory, keeping, remove=not dry_run)
     word = "would remove" if dry_run else "removed"
     lines = [f"{word} {one.run}  {one.time}  {one.status}  {one.bytes:,} bytes" for one in found.removed]
-    lines.append(f"{word} {len(found.removed)} runs, {found.bytes:,} bytes; {found.kept} stay.")
+    lines.append(f"{word} {counted(len(found.removed), 'run')}, {found.bytes:,} bytes; {found.kept} stay.")
     command.show("\n".join(lines), {**found.to_json(), "dry_run": dry_run})
     for reason, count in found.spared.items():
         command.tell(one_line(f"{count} old runs stay: {reason}"))

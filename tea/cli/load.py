@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tea.cli.command import Command
+from tea.cli.terminal import counted
 
 if TYPE_CHECKING:
     from tea.managers.transfer import Loaded
@@ -24,9 +25,10 @@ async def load(command: Command, file: LoadedFile) -> None:
 
     async with command.platform() as tea:
         found = await load_components(tea.libraries, file)
-    known = f"; {len(found.skipped)} were here already" if found.skipped else ""
-    gone = f"; {len(found.purged)} stay purged" if found.purged else ""
-    command.show(f"loaded {len(found.added)} versions{known}{gone}", asdict(found))
+    skipped, purged = len(found.skipped), len(found.purged)
+    known = f"; {skipped} {'was' if skipped == 1 else 'were'} here already" if skipped else ""
+    gone = f"; {purged} stay{'s' if purged == 1 else ''} purged" if purged else ""
+    command.show(f"loaded {counted(len(found.added), 'version')}{known}{gone}", asdict(found))
     if not command.as_json:
         for line in _notes(found):
             command.tell(line)

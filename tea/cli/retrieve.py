@@ -9,24 +9,29 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.list import marked
-from tea.cli.reference import KEPT, kind_named
-from tea.cli.terminal import one_line, table
+from tea.cli.reference import KEPT, find, kind_named
+from tea.cli.terminal import counted, one_line, table
 from tea.errors import BadInput, BadRef
-from tea.refs import Kind
+from tea.refs import Kind, Ref
 
 if TYPE_CHECKING:
     from tea.protocols.retrieval.retrieval import Match
+    from tea.runtime.platform import Platform
     from tea.store.usage import Use
 
 
 async def retrieve(
     command: Command,
-    query: Annotated[str, typer.Argument(metavar="[WORDS]", help="What is wished for; with --usage, a name.")] = "",
-    kind: Annotated[str, typer.Option("--kind", help="tool, environment, agent or prompt.")] = "tool",
+    query: Annotated[
+        str, typer.Argument(metavar="[WORDS|REF]", help="What is wished for; with --usage or --forget, a component.")
+    ] = "",
+    kind: Annotated[str, typer.Option("--kind", help="Which kind of component.")] = "tool",
     number: Annotated[int, typer.Option("-k", help="How many at most.")] = 5,
     route: Annotated[bool, typer.Option("--route", help="Prefer the best toolkits of the best categories.")] = False,
-    usage: Annotated[bool, typer.Option("--usage", help="Show what was served, by components of the kind.")] = False,
-    forget: Annotated[bool, typer.Option("--forget", help="Erase that for good; a name erases its own only.")] = False,
+    usage: Annotated[
+        bool, typer.Option("--usage", help="Show what was served, by one component or all of the kind.")
+    ] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Erase that for good.")] = False,
 ) -> None:
     """Find components by what they do, or look at and erase what their past uses count for."""
     one = _kind(kind)
@@ -34,11 +39,13 @@ async def retrieve(
         raise BadInput("--usage and --forget were given together.", fix="give one of them.")
     async with command.platform() as tea:
         if usage:
-            uses = await asyncio.to_thread(tea.retrieval.evidence.uses, one, query or None)
+            one, name = await _served_by(tea, query, one)
+            uses = await asyncio.to_thread(tea.retrieval.evidence.uses, one, name)
             command.show(_served(uses), {"uses": [asdict(use) for use in uses]})
         elif forget:
-            erased = await asyncio.to_thread(tea.retrieval.forget, one, query or None)
-            command.show(f"erased {erased} uses", {"erased": erased})
+            one, name = await _served_by(tea, query, one)
+            erased = await asyncio.to_thread(tea.retrieval.forget, one, name)
+            command.show(f"erased {counted(erased, 'use')}", {"erased": erased})
         else:
             found = await tea.libraries[one].retrieve(query, number, route=route)
             command.show(_text(found), {"matches": [one.to_json() for one in found]})
@@ -49,6 +56,15 @@ def _kind(text: str) -> Kind:
     if found is None:
         raise BadRef(f"{text[:80]!r} is no kind of component.", fix=f"kinds are {', '.join(KEPT)}.")
     return found
+
+
+async def _served_by(tea: "Platform", what: str, kind: Kind) -> tuple[Kind, str | None]:
+    """Return whose uses are meant: those of a kind, or of one component, which may be out of sight by now."""
+    if not what:
+        return kind, None
+    ref = Ref.parse(what, kind=kind)
+    _, found = await find(tea, str(ref).partition(":")[2], (ref.kind,), gone=True, upto="component")
+    return found.kind, found.name
 
 
 def _text(found: "list[Match]") -> str:

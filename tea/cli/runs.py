@@ -44,19 +44,20 @@ def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
     Nothing of one that another process removed meanwhile.
     """
     from tea.managers.tracer import as_mapping
-    from tea.runtime.standing import Standing
+    from tea.runtime.standing import Standing, Telling, understood
 
     found: dict[str, Any] = {"run": run, "time": "", "status": "never begun", "task": "", "session": "", "cost": None}
     standing = Standing()
     try:
-        for record in tracer.records(run):
-            standing.take(record)
-            if record.kind == "run":
-                task = as_mapping(as_mapping(record.data).get("task")).get("task", "")
-                found |= {"time": record.time, "task": task, "session": record.session}
-            elif record.kind == "end":
-                data = as_mapping(record.data)
-                found |= {"status": data.get("status", ""), "cost": data.get("cost")}
+        with understood(run):
+            for record in tracer.records(run, wanted=Telling()):
+                standing.take(record)
+                if record.kind == "run":
+                    task = as_mapping(as_mapping(record.data).get("task")).get("task", "")
+                    found |= {"time": record.time, "task": task, "session": record.session}
+                elif record.kind == "end":
+                    data = as_mapping(record.data)
+                    found |= {"status": data.get("status", ""), "cost": data.get("cost")}
         if standing.status != "ended" and tracer.store.held(run):
             found["status"] = "running"
         elif standing.status != "ended" and found["time"]:

@@ -1,5 +1,6 @@
 """`tea show`: everything about one component."""
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from tea.errors import BadInput
 if TYPE_CHECKING:
     from tea.manifest import Manifest
 
+_WORDS = 300
 _STYLES = ("openai", "anthropic")
 
 
@@ -29,16 +31,25 @@ async def show_component(
         library, found = await find(tea, ref)
         config: Manifest = await library.info(found.at(found.selector))
         trusted = tea.trust(config.digest)
+        head = await asyncio.to_thread(tea.versions.head, config.kind, config.name)
     if schema is not None:
         schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")
         command.show(json.dumps(schemas, indent=2), {"schemas": schemas})
     elif source:
         command.show(_source(config), {"source": config.source, "files": dict(config.files)})
     else:
-        command.show(clean(f"{config.text()}\n\n{_facts(config, trusted)}"), _data(config, trusted))
+        state = head.states.get(config.version, "active")
+        command.show(clean(_text(config, trusted, state)), {**_data(config, trusted), "state": state})
 
 
-def _facts(config: "Manifest", trusted: bool) -> str:
+def _text(config: "Manifest", trusted: bool, state: str) -> str:
+    from tea.protocols.contract_documents import document_facts
+
+    said = "\n".join(f"{name}: {one_line(text, _WORDS)}" for name, text in document_facts(config) if text)
+    return "\n\n".join(part for part in (config.text(), said, _facts(config, trusted, state)) if part)
+
+
+def _facts(config: "Manifest", trusted: bool, state: str) -> str:
     lineage = config.lineage
     origin = lineage.how + (f" from {lineage.parent}" if lineage.parent else "")
     facts = {
@@ -49,6 +60,7 @@ def _facts(config: "Manifest", trusted: bool) -> str:
         "reason": config.reason,
         "requires": ", ".join(config.requires),
         "written in": "; ".join(config.changes),
+        "state": "" if state == "active" else state,
         "trusted": "yes" if trusted else "no, so it is not executed",
     }
     return "\n".join(f"{name}: {one_line(text)}" for name, text in facts.items() if text)

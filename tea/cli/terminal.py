@@ -45,6 +45,11 @@ def one_line(text: str, limit: int = 0) -> str:
     return line if not limit or len(line) <= limit else line[: max(0, limit - 3)] + "..."
 
 
+def counted(number: int, noun: str) -> str:
+    """Return so many of something in words: `1 run`, `2,000 runs`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def shown(value: Any) -> str:
     """Return a JSON value as people read it: text as it is, everything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -38,7 +38,7 @@ async def trace(
 
     `tea trace diff A B` compares two runs; `tea trace export RUN` writes one in other forms.
     """
-    from tea.runtime.standing import Standing
+    from tea.runtime.standing import Standing, understood
 
     wanted = {"session": session, "task": task, "index": index, "id": id}
     query = any(value is not None for value in wanted.values())
@@ -52,8 +52,11 @@ async def trace(
         held = tea.tracer.store.held(name)
     shown = tree(records, whole=command.verbose > 0, positions=positions)
     command.show(shown, {"run": name, "records": [asdict(one) for one in records]})
-    if not command.as_json and not held and Standing.of(records).status == "waiting":
-        command.tell(f"it waits for an answer: tea inbox {name}")
+    if not command.as_json and not held:
+        with understood(name):
+            waiting = Standing.of(records).status == "waiting"
+        if waiting:
+            command.tell(f"it waits for an answer: tea inbox {name}")
 
 
 def _steps(tracer: "Tracer", run: str | None, wanted: dict[str, str | int | None]) -> "list[Step]":

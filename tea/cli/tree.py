@@ -1,7 +1,7 @@
 """A run's records as a tree for people: agents hold their calls, steps and the agents they called."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
     """
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
     scopes = [one.key.rpartition(".")[0] for one in records if _is_note(one, "enter")]
+    told = set(map(_problem, records))
     lines: list[str] = []
     hidden = 0
     for record in records:
@@ -35,6 +36,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
         else:
             place = f"{record.seq:>5} {record.key:<12} " if positions else ""
             depth = "  " * _depth(record, scopes)
+            lines += [f"{' ' * len(place)}{depth}{one_line(one, _LINE)}" for one in _refused(record, told)]
             lines.append(place + depth + one_line(line, _LINE))
             tries = _tries(ends.get(record.key)) if whole and record.kind == "start" else ()
             lines += [f"{' ' * len(place)}{depth}  {one_line(one, _TRIES)}" for one in tries]
@@ -88,6 +90,24 @@ def _note(data: Mapping[str, Any], whole: bool) -> str | None:
     if kind == "step":
         return f"step {said.get('step', '?')}: {_said(said.get('next_goal') or said.get('thinking'))}"
     return f"note {kind}: {_said(data.get('data'))}" if whole else None
+
+
+def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
+    """Return the calls of a step that were refused before anything was called, so that no record is theirs."""
+    if not _is_note(record, "step"):
+        return []
+    failed = [one for one in items(fields(fields(record.data).get("data")).get("results")) if one.get("error")]
+    return [
+        f"{one.get('name')}({_said(one.get('arguments'))}) -> {_outcome({**one, 'value': None})}"
+        for one in failed
+        if str(fields(one["error"]).get("problem")) not in told
+    ]
+
+
+def _problem(record: "TraceRecord") -> str:
+    """Return what was wrong with a call, as its outcome tells it; empty for everything else."""
+    data = fields(fields(record.data).get("data"))
+    return str(fields(fields(data.get("response", data)).get("error", data)).get("problem", ""))
 
 
 def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | None") -> str:

@@ -93,7 +93,7 @@ def skill_of(found: Manifest) -> Skill:
     needs = [*(["the command `tea`"] if found.kind not in _READ else []), *map(one_line, found.requires)]
     return Skill(
         name=skill_name(found.kind, found.name),
-        description=_cut(one_line(f"{what} {when or topic}"), _LONGEST_DESCRIPTION) or topic,
+        description=_cut(one_line(f"{what} {when or topic}") or one_line(topic), _LONGEST_DESCRIPTION),
         compatibility=_cut(f"Needs {', '.join(needs)}" if needs else "", _LONGEST_COMPATIBILITY),
         metadata={f"{OWN}ref": str(found.ref), f"{OWN}digest": found.digest},
         body="\n\n".join([f"# {found.kind} {found.name}", *section(found), _use(found)]),

@@ -104,8 +104,11 @@ class DocumentManager(Generic[T]):
                 dumps({key: given[key] for key in given if key in _COMMON})
             )
             check_name(common.name)
-            if common.kind not in (None, self._kind) or self._kind in common.metadata:
-                raise BadInput(f"it says of itself that it is a {common.kind or self._kind}.", fix="leave that out.")
+            if common.kind not in (None, self._kind):
+                raise BadInput(f"The {self._kind} says of itself that it is a {common.kind}.", fix="leave that out.")
+            if self._kind in common.metadata:
+                problem = f"The metadata of the {self._kind} hold {self._kind!r}, where its own fields come to stand."
+                raise BadInput(problem, fix="call that something else.")
             return common, self._make(common.name, own), own
         except ValidationError as error:
             raise refusal(f"The {self._kind} is not usable: {reasons(error, 2)}.", "correct the document.") from error

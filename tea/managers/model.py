@@ -40,8 +40,8 @@ class Payer(Protocol):
         """Let another try begin, and return the most tokens that its answer may have; raises BudgetExceeded."""
         ...
 
-    def lost(self, attempt: Attempt, usage: Usage) -> None:
-        """Take note of a try that broke in the middle of its answer, and of about what it used: providers bill it."""
+    def lost(self, attempt: Attempt, usage: Usage | None) -> None:
+        """Take note of a try that broke, and of about what it used, as providers bill it; None where nobody knows."""
         ...
 
 
@@ -202,7 +202,8 @@ class ModelManager:
                 config = self.config(name)
                 asked, changed = (request, "") if config is first else carried(request, config.origin)
                 before += [Attempt(model=name, problem=changed)] if changed else []
-                asked = asked if limit == asked.max_output else asked.model_copy(update={"max_output": limit})
+                most = config.limited(limit)
+                asked = asked if most == asked.max_output else asked.model_copy(update={"max_output": most})
                 if listen is not None and config is not first:
                     listen(Delta(type="again", text=name))
                 response = await self._ask(asked, config, call_tool, listen, payer)

@@ -25,6 +25,11 @@ CAPABILITIES = ("tools", "schema", "vision", "audio", "files", "streaming")
 LIMITS = ("concurrency", "requests_per_minute", "attempts", "attempt_seconds", "seconds")
 PRICES = ("input", "cached", "written", "output")
 
+# What a budget is held with, and what a question is: as an option it would take the place of what tea says.
+_OWN = frozenset(
+    {"max_tokens", "max_completion_tokens", "max_output_tokens", "n", "model", "messages", "input", "stream"}
+)
+
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")  # in capitals, as all do: what has small letters may be a key
 _KEY = re.compile(r"(?<![A-Za-z0-9])(?:sk[-_]|gsk_|xai-|hf_|pplx-|nvapi-|r8_|AIza)[A-Za-z0-9_-]{16,}")
 _KEY_FIELD = re.compile(
@@ -75,6 +80,10 @@ class ModelConfig:
         """Names of the environment variables that hold its keys."""
         return tuple(name.strip() for name in (self.key_env or "").split(",") if name.strip())
 
+    def limited(self, most: int | None) -> int | None:
+        """Return how many tokens an answer may have at most where a question allows `most`; None where none count."""
+        return min(most, self.max_output) if most and self.max_output else most
+
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as a JSON object, which shares its mappings."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -114,10 +123,14 @@ def _wording_fault(document: JsonObject) -> tuple[str, str] | None:
     if _KEY.search(" ".join(_texts(document))):
         return "it holds what looks like a key", _NAMED
     for name in document:
+        if name == "preset":
+            return "a document says all of it itself, and this one names a preset", _FROM_PRESET
         if name not in _FIELDS[1:] and name != "name":
             near = get_close_matches(name, [one for one in _FIELDS if one != name], n=1)
             fix = f"did you mean {near[0]!r}?" if near else f"it may have {', '.join(_FIELDS)}."
             return f"{name[:60]!r} is no setting of a model", fix
+    if isinstance(document.get("key_env"), list | tuple):
+        return "`key_env` is a list", 'write the names in one text, divided by commas, as in "ONE_KEY, SPARE_KEY".'
     numbers = (one for field_name in ("prices", "limits") for one in _values(document.get(field_name)))
     if any(isinstance(one, float) and not math.isfinite(one) for one in numbers):
         return "a price or a limit is no number", "write a number from 0 on."
@@ -159,6 +172,7 @@ def _address_fault(base_url: str) -> tuple[str, str] | None:
 
 
 _PATHS = ("/chat/completions", "/responses", "/messages", "/models")
+_FROM_PRESET = "let `tea models add NAME --preset PRESET` write it."
 _FIELDS = ("preset", *(one.name for one in fields(ModelConfig) if one.name != "name"))
 
 
@@ -177,8 +191,12 @@ def _fault(config: ModelConfig) -> tuple[str, str] | None:
     for field_name, names in known.items():
         if wrong := sorted(set(getattr(config, field_name)) - set(names)):
             return f"{field_name!r} knows no {wrong[0][:60]!r}", f"it may have {', '.join(names)}."
+    if wrong := sorted(_OWN & config.options.keys()):
+        return f"{wrong[0]!r} among its options is tea's own", "leave it out; `max_output` limits an answer."
     if any(not 0 <= value < 1e9 for value in (*config.prices.values(), *config.limits.values())):
         return "a price or a limit is negative or too large", "write a number from 0 on."
+    if config.prices and not {"input", "output"} <= set(config.prices):
+        return "`prices` lacks what a question or an answer costs", "state input and output, or leave prices out."
     if not all(config.limits.values()):
         return "a limit is 0", "write more, or leave it out."
     if config.max_output is not None and config.max_output < 1:

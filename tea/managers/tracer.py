@@ -24,7 +24,7 @@ GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "
 _SPILL = 256 * 1024
 Begin = Callable[[str, Path], "Sequence[TraceRecord]"]
 _quoted = json.encoder.encode_basestring
-_MARK, _PAYLOAD = "$blob", frozenset({"data", "result"})
+_MARK, _PAYLOAD = "$blob", frozenset({"data", "result", "answer", "evidence"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

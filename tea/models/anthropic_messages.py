@@ -156,7 +156,7 @@ class MessageAssembly:
 
     def take(self, sent: Sent) -> list[Delta]:
         """Take one event; those it does not know are new and harmless."""
-        event = decoded(sent.data)
+        event = decoded(sent.data, piece=True)
         match event.get("type"):
             case "message_start":
                 self._message = dict(event["message"])

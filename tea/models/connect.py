@@ -15,7 +15,7 @@ from tea.models.line import Line
 from tea.models.openai_chat import OpenAIChat
 from tea.models.openai_responses import OpenAIResponses
 from tea.models.presets import PRESETS, placed, preset
-from tea.models.retrying import Retrying
+from tea.models.retrying import DEFAULTS, Retrying
 from tea.models.wire import WireModel
 from tea.types import JsonObject, as_object
 
@@ -45,9 +45,10 @@ def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None) -
         problem = f"The model {config.name!r} cannot be used: {' or '.join(config.keys)} is not set."
         raise ProviderError(problem, fix=f"set {config.keys[0]} in the environment, or in .env of the home.")
     format = FORMATS[config.provider]
-    seconds = config.limits.get("attempt_seconds", ATTEMPT_SECONDS)
+    limits = {**DEFAULTS, "attempt_seconds": ATTEMPT_SECONDS, **config.limits}
     shared = accounts or Accounts()
     _state(shared, config, keys)
+    seconds = min(limits["attempt_seconds"], limits["seconds"])  # no try outlasts the time for all of them
     line = Line(format.sdk, _address(config), found, seconds, shared)
     return WireModel(format, line, Retrying(config.limits))
 

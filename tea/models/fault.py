@@ -18,12 +18,21 @@ class Fault(Exception):
         again: Whether another try may succeed.
         status: The HTTP status, if there was a response.
         wait: Seconds that the provider asks to wait.
+        unheard: Whether it may have been answered nonetheless, and be billed.
     """
 
-    def __init__(self, problem: str, *, again: bool, status: int | None = None, wait: float | None = None) -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        again: bool,
+        status: int | None = None,
+        wait: float | None = None,
+        unheard: bool = False,
+    ) -> None:
         super().__init__(problem)
         self.problem = " ".join("".join(one if one.isprintable() else " " for one in problem).split())
-        self.again, self.status, self.wait = again, status, wait
+        self.again, self.status, self.wait, self.unheard = again, status, wait, unheard
 
 
 def repeatable(status: int) -> bool:

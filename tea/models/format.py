@@ -121,8 +121,8 @@ def encoded(value: Any) -> bytes:
     """Return compact JSON, in the order in which it was written."""
     try:
         return to_json(value, inf_nan_mode="constants")
-    except ValueError:  # half of a surrogate pair
-        return _encode(value).encode("utf-8", "replace")
+    except ValueError:
+        return paired(_encode(value)).encode()
 
 
 def stable(value: Any) -> bytes:
@@ -145,14 +145,23 @@ def begins(pieces: Sequence[bytes]) -> bool:
     return b"".join(pieces).lstrip().startswith(b"{")
 
 
-def decoded(data: bytes) -> dict[str, Any]:
+def paired(text: str) -> str:
+    """Return a text in which halves of surrogate pairs that stand together are a character; others stand for none."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def decoded(data: bytes, *, piece: bool = False) -> dict[str, Any]:
     """Return the object in bytes that came from outside.
+
+    Args:
+        data: The bytes.
+        piece: Whether it is a piece of an answer, whose words some servers cut in the middle of a character.
 
     Raises:
         Fault: They are no JSON object.
     """
     try:
-        value = loads(data)
+        value = loads(data, halves=piece)
     except Refused as error:
         raise Fault(f"what came back is not JSON ({error})", again=True) from error
     if not isinstance(value, dict):

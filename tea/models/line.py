@@ -130,7 +130,7 @@ class Line:
             if taking or isinstance(error, Fault | ProviderError):
                 raise
             if isinstance(error, TimeoutError):
-                raise Fault(f"no answer within {self._seconds:g} seconds", again=True) from error
+                raise Fault(f"no answer within {self._seconds:g} seconds", again=True, unheard=True) from error
             raise self._fault(error, name, begun=response is not None) from None  # its words may hold the key
         finally:
             self._accounts[name].leave()

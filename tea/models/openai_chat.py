@@ -117,19 +117,12 @@ class OpenAIChat:
             wishes.add(call.get("id"), function.get("name"), function.get("arguments"))
         refusal = said.get("refusal") or ""
         finish = "refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop")
-        usage = member(document, "usage")
         return ModelResponse(
             text=str(refusal or _text(said.get("content"))),
             calls=tuple(wishes.calls),
             unusable=wishes.unusable,
             reasoning=_reasoning(said, config.origin),
-            usage=Usage(
-                input_tokens=count(usage, "prompt_tokens"),
-                cached_tokens=count(usage, "prompt_tokens_details", "cached_tokens"),
-                written_tokens=count(usage, "prompt_tokens_details", "cache_write_tokens"),
-                output_tokens=count(usage, "completion_tokens"),
-                reasoning_tokens=count(usage, "completion_tokens_details", "reasoning_tokens"),
-            ),
+            usage=_usage(member(document, "usage")),
             finish="calls" if wishes.calls and finish == "stop" else finish,
             model=str(document.get("model") or config.model),
         )
@@ -161,7 +154,7 @@ class ChatAssembly:
         if sent.data.strip() == b"[DONE]":
             self.done = True
             return []
-        chunk = decoded(sent.data)
+        chunk = decoded(sent.data, piece=True)
         if problem := error_of(chunk):
             raise Fault(problem, again=True)
         for name in ("model", "usage"):
@@ -219,6 +212,21 @@ def _check_ended(choice: JsonObject) -> None:
     """Refuse a choice that broke off: routers say so in its place, where the answer had begun."""
     if choice.get("finish_reason") == "error" or choice.get("error"):
         raise Fault(error_of(choice) or "the answer broke off with an error", again=True)
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """Return what was used; reasoning that a server counts beside its answer, and in the total, was answered too.
+
+    Source: https://docs.x.ai/docs/key-information/consumption-and-rate-limits, and what Gemini's endpoint counts.
+    """
+    asked, answered = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
+    return Usage(
+        input_tokens=asked,
+        cached_tokens=count(usage, "prompt_tokens_details", "cached_tokens"),
+        written_tokens=count(usage, "prompt_tokens_details", "cache_write_tokens"),
+        output_tokens=max(answered, count(usage, "total_tokens") - asked) if asked else answered,
+        reasoning_tokens=count(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
 
 
 def _newer(base_url: str | None) -> bool:

@@ -45,7 +45,7 @@ def worst_case(prices: Mapping[str, float], input_tokens: int, output_tokens: in
     """Return what a call may cost at most, None when no price is known."""
     if not {"input", "output"} <= set(prices):
         return None
-    dearest = max(prices["input"], prices.get("written", 0.0))
+    dearest = max(prices["input"], prices.get("cached", 0.0), prices.get("written", 0.0))
     return (input_tokens * dearest + output_tokens * prices["output"]) / 1e6
 
 

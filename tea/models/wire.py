@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from tea.managers.model import CallTool, Delta, Listen, Payer
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
-from tea.models.format import Format, begins, counted, decoded, encoded, sorted_tools, whole
+from tea.models.format import Format, begins, counted, decoded, encoded, paired, sorted_tools, whole
 from tea.models.kept import Grown, Kept
 from tea.models.line import Line
 from tea.models.media import transcribe
@@ -126,7 +126,7 @@ class WireModel:
 
     async def _again(self, one: _Asked) -> None:
         """Begin another try, if it is paid for, with an answer that is no longer than what broken ones left."""
-        limit = one.request.max_output if one.payer is None else one.payer.ready()
+        limit = one.request.max_output if one.payer is None else one.config.limited(one.payer.ready())
         if limit != one.request.max_output:
             one.request = one.request.model_copy(update={"max_output": limit})
             await self._write(one)
@@ -138,11 +138,9 @@ class WireModel:
         try:
             return await self._read(one)
         except Fault as fault:
-            if one.came and one.payer is not None:
-                used = one.used()
-                used = used.model_copy(update={"usd": price(one.config, one.config.model, used)})
+            if one.payer is not None and (one.came or fault.unheard):
                 attempt = Attempt(model=one.config.name, problem=fault.problem, status=fault.status)
-                one.payer.lost(attempt, used)
+                one.payer.lost(attempt, one.used() if one.came else None)
             raise
 
     async def _read(self, one: _Asked) -> ModelResponse:
@@ -214,7 +212,7 @@ class WireModel:
                     raise
                 one.came.append("".join(delta.text for delta in told).encode("utf-8", "replace"))
                 for delta in told:
-                    listen(delta)
+                    listen(delta if delta.text.isascii() else replace(delta, text=paired(delta.text)))
             return assembly.done
 
         try:
@@ -281,7 +279,8 @@ class _Asked:
         words = b"".join(self.came).decode("utf-8", "replace")
         found = counted(ModelResponse(text=words), self.body, self.request.media)
         most = self.request.max_output or self.config.max_output or found.output_tokens
-        return found.model_copy(update={"output_tokens": min(most, found.output_tokens)})
+        found = changed(found, output_tokens=min(most, found.output_tokens))
+        return changed(found, usd=price(self.config, self.config.model, found))
 
 
 def understood(message: Message, config: ModelConfig) -> Message:

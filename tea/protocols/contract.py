@@ -144,7 +144,7 @@ def _turns(found: Manifest) -> Iterator[tuple[str, str]]:
         asked = f"; told `tick`, it follows its initiative: {recipe.initiative}" if recipe.initiative else ""
         yield "Wakes", f"only when it is given a task{asked}"
         places = ", ".join(one.parsed.name for one in recipe.operands)
-        guarded = f", and what the guard {recipe.guard} refuses not either" if recipe.guard else ""
+        guarded = f", each only where the guard {recipe.guard} lets it pass" if recipe.guard else ""
         yield (
             "Starts",
             f"actions of {places} and `done`, nothing else{guarded}; {recipe.max_steps} steps a task at most",

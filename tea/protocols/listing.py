@@ -10,7 +10,7 @@ from tea.refs import FIRST, Kind
 from tea.types import State
 
 Origin = Literal["bundled", "registry"]
-FORM = 3
+FORM = 4
 
 
 class Facts(NamedTuple):

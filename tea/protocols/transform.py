@@ -236,6 +236,10 @@ def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Ope
     if bare := [key for key, one in parameters["properties"].items() if not isinstance(one, dict)]:
         problem = f"The parameter {bare[0]!r} of action {name!r} is described by no object."
         raise BadComponent(problem[:300], fix="write an object; {} stands for anything.")
+    closed = parameters["additionalProperties"] is False and "patternProperties" not in parameters
+    if lost := [key for key in parameters.get("required", ()) if closed and key not in parameters["properties"]]:
+        problem = f"Action {name!r} needs {lost[0]!r}, which is none of its parameters, so it could never be called."
+        raise BadComponent(problem[:300], fix="describe it among the properties.")
     traits = replace(agent.operations["run"].traits, scope=True)
     signature = Signature(name=name, description=form.description, parameters=parameters, returns={}, traits=traits)
     executor = NamedAction(relay=Relay.to(agent, "run"), action=name, parameters=parameters)

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, cast
 
 from tea.errors import BadInput
-from tea.protocols.lock import not_locked
+from tea.protocols.lock import LOCKED_KINDS, not_locked
 from tea.refs import Ref
 from tea.runtime.budget import check_price
 from tea.runtime.offering import MOST_SCHEMAS
@@ -25,6 +25,7 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
 
     Raises:
         ProviderError: Its model is not configured.
+        BadInput: Its `use` names a model or a solution.
         UnknownComponent: Its agent, or what it uses, is not there.
         Quarantined: Its agent is not trusted.
         NotLocked: It is locked, and its agent or a tool that it names is not.
@@ -39,8 +40,9 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
     await agents.definition(await agents.info(agent.at(selector)))
     for ref, chosen in task.use.items():
         kind = cast(Any, ref.partition(":")[0])
-        if kind not in equipment.libraries:
-            raise BadInput(f"{ref!r} cannot be used in a task.", fix="name a tool, environment, agent or prompt.")
+        if kind not in LOCKED_KINDS:
+            fix = "name it as `model`." if kind == "model" else f"name one of {', '.join(LOCKED_KINDS)}."
+            raise BadInput(f"A task pins no {kind}, so {ref} in its `use` would change nothing.", fix=fix)
         await equipment.libraries[kind].info(f"{ref}@{chosen}")
     if named:
         tools = equipment.libraries["tool"]

@@ -27,6 +27,7 @@ from tea.runtime.media import TOKENS
 from tea.runtime.offering import Fixed
 from tea.runtime.recorder import Recorder
 from tea.runtime.reservation import Estimate
+from tea.store.strict import DEPTH, Refused, check_depth
 from tea.types import (
     JsonObject,
     JsonSchema,
@@ -47,7 +48,8 @@ FUNCTIONS = "functions"
 _FUNCTION = ("name", "description", "parameters")
 _OTHERS = "fallback_prices"
 _LOST = "lost"
-_REPEATED = "repeated"
+_UNKNOWN = "unknown"
+_AROUND = 20  # levels of what is recorded around the data of an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ class Asking:
         prompt = prompt if output is None else replace(prompt, output=output)
         chosen = await self._model(model or self._default, agent)
         opening = self._opening(prompt, variables, functions="tools" in chosen.capabilities)
-        messages = opening.messages + history
+        messages = (*opening.messages, *history)
         purse = self._purses.of(self._gate.path())
         held = purse.reserve(self._estimate(chosen, messages, opening))
         ref = str(config.ref)
@@ -155,8 +157,8 @@ class Asking:
             purse.release(held)
             raise
         response = ModelResponse.model_validate(answer["response"])
-        if answer.get(_REPEATED):
-            purse.keep(held)
+        for one in answer.get(_UNKNOWN, ()):
+            purse.keep(*one)
         for one in answer.get(_LOST, ()):
             purse.pay(Usage.model_validate(one["usage"]), agent, one["model"])
         purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
@@ -173,13 +175,14 @@ class Asking:
         """Return the answer, and about what broken tries used; where no answer came, the last of them stands in it."""
         if self._chains.media:
             request = changed(request, media=await self._contents())
-        lost = tries.held.lost
-        repeated = tries.held.repeated = self._gate.repeated(key)
+        lost, unknown = tries.held.lost, tries.held.unknown
+        if self._gate.repeated(key):
+            tries.held.unheard()
         try:
             response = await self._models.complete(request, self._within(key), self._recorder.listener(key), tries)
             found = self._checked(response, prompt)
         except (BudgetExceeded, ProviderError) as error:
-            if not lost and not repeated:
+            if not lost and not unknown:
                 raise
             none = ModelResponse(usage=Usage(usd=0.0), attempts=tuple(one.attempt for one in lost))
             if lost:
@@ -187,7 +190,7 @@ class Asking:
                 none = changed(none, usage=last.usage, answered_by=last.attempt.model)
             found = _answer(none, error)
         told = [{"model": one.attempt.model, "usage": one.usage.model_dump(mode="json")} for one in lost]
-        more = {name: value for name, value in ((_LOST, told), (_REPEATED, repeated)) if value}
+        more = {name: value for name, value in ((_LOST, told), (_UNKNOWN, unknown)) if value}
         return JsonText(f"{found.text[:-1]},{encode(more)[1:]}") if more else found
 
     def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonText:
@@ -200,7 +203,7 @@ class Asking:
             return _answer(changed(response, output=output))
         except BadOutput as error:
             cut = BadOutput("The answer was cut off at its greatest length.", fix="answer more briefly.")
-            told = cut if response.finish == "length" and not response.unusable else _halved(response) or error
+            told = cut if response.finish == "length" and not response.unusable else error
             unused = changed(response, output=None, calls=(), reasoning=(), text=_printable(response.text))
             return _answer(unused, BadOutput(_printable(told.problem), fix=told.fix))
 
@@ -333,23 +336,17 @@ def _answer(response: ModelResponse, error: TeaError | None = None) -> JsonText:
     """Return what the journal holds of an answer.
 
     Raises:
-        BadOutput: It cannot be recorded.
+        BadOutput: It cannot be recorded, as it holds NaN or half of a character (a lone surrogate), or is nested more
+            deeply than the records of the steps that follow from it could be.
     """
-    told = {"response": response.model_dump(mode="json"), "error": None if error is None else error.record()}
+    told = {"response": response.model_dump(), "error": None if error is None else error.record()}
     try:
-        return JsonText(encode(told))
-    except BadArguments as problem:
-        raise _halved(response) or problem from problem
-
-
-def _halved(response: ModelResponse) -> BadOutput | None:
-    """Return what is wrong with an answer that holds half of a surrogate pair, which stands for no character."""
-    said = [response.text, response.output, [one.arguments for one in response.calls]]
-    try:
-        json.dumps(said, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return BadOutput("The answer holds half of a character (a lone surrogate).", fix="answer in text.")
-    return None
+        text = encode(told)
+        check_depth(text, DEPTH - _AROUND)
+    except (BadArguments, Refused) as problem:
+        reason = problem.problem if isinstance(problem, BadArguments) else f"The data is not usable: {problem}."
+        raise BadOutput(f"The answer cannot be recorded. {reason}", fix="answer more simply.") from problem
+    return JsonText(text)
 
 
 def _printable(text: str) -> str:

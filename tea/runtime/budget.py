@@ -26,7 +26,8 @@ class Spent:
     Args:
         cached: Tokens of the input that came from a provider's cache.
         by: The same by agent and model, `agent model`.
-        unsettled: What calls that were called off may have used at most, as nobody knows: `calls`, `tokens`, `usd`.
+        unsettled: What may have been used at most beside that, as nobody knows, by calls that were called off, or cut
+            off with an earlier process, and by tries that nobody answered in time: `calls`, `tokens`, `usd`.
     """
 
     steps: int = 0
@@ -70,10 +71,13 @@ class Tries:
         """
         return self.purse.next_try(self.held)
 
-    def lost(self, attempt: Attempt, usage: Usage) -> None:
-        """Take note of a try that broke, and of what it used."""
-        self.held.lost.append(Lost(attempt=attempt, usage=usage))
-        self.held.trying = None
+    def lost(self, attempt: Attempt, usage: Usage | None) -> None:
+        """Take note of a try that broke, and of what it used; None where nobody knows."""
+        if usage is None:
+            self.held.unheard()
+        else:
+            self.held.lost.append(Lost(attempt=attempt, usage=usage))
+            self.held.trying = None
 
 
 class Purse:
@@ -155,9 +159,9 @@ class Purse:
             one.spent.add(usage, agent, model)
             one._paid += usage.usd or 0.0
 
-    def keep(self, held: Reservation) -> None:
-        """Hold as much back once more, for good: an earlier process was at this call, and nobody knows what it used."""
-        kept = replace(held, lost=[], repeated=False, trying=None)
+    def keep(self, tokens: int, usd: float | None) -> None:
+        """Hold something back for good: a try may have used it, and nobody knows."""
+        kept = Reservation(tokens=tokens, usd=usd)
         for one in self._all:
             one._held.append(kept)
 
@@ -191,7 +195,7 @@ class Purse:
         return output
 
     def total(self) -> Spent:
-        """Return what was used, once nothing is asked any more: what is still held was called off."""
+        """Return what was used, once nothing is asked any more: of what is still held nobody knows whether it was."""
         held = [one for one in self._held if one.tokens]
         if not held:
             return self.spent

@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from operator import is_
 
-from tea.manifest import canonical
+from tea.errors import BadArguments
+from tea.runtime.entry import canonical
 from tea.types import MediaPart, Message
 
 
@@ -45,7 +46,13 @@ class Chains:
         return self._conversation(messages).sizes[-1]
 
     def _conversation(self, messages: tuple[Message, ...]) -> _Conversation:
-        """Return the conversation; what it shares with the last that began with the very same message is kept."""
+        """Return the conversation; what it shares with the last that began with the very same message is kept.
+
+        Each message is written once, as the model will read it: data that is not JSON goes no further.
+
+        Raises:
+            BadArguments: It holds what is no message, or not JSON.
+        """
         if not messages:
             return _Conversation()
         one = self._seen.setdefault(id(messages[0]), _Conversation())
@@ -55,13 +62,27 @@ class Chains:
         if same > len(messages) or not all(map(is_, one.messages, messages)):
             pairs = enumerate(zip(one.messages, messages, strict=False))
             same = next((at for at, (before, now) in pairs if before is not now), min(same, len(messages)))
+        new = [(message, _written(message)) for message in messages[same:]]
         del one.links[same + 1 :], one.sizes[same + 1 :], one.texts[same:]
-        for message in messages[same:]:
-            text = canonical(message.model_dump(mode="json"))
-            link = f"{one.links[-1]}/{hashlib.sha256(text).hexdigest()}"
+        for message, text in new:
+            data = text.encode()
+            link = f"{one.links[-1]}/{hashlib.sha256(data).hexdigest()}"
             one.links.append(hashlib.sha256(link.encode()).hexdigest())
-            one.sizes.append(one.sizes[-1] + len(text))
-            one.texts.append(text.decode())
+            one.sizes.append(one.sizes[-1] + len(data))
+            one.texts.append(text)
             self.media.update(part.digest for part in message.content if isinstance(part, MediaPart))
         one.messages = messages
         return one
+
+
+def _written(message: Message) -> str:
+    """Return a message as canonical text, its data as it is: what no JSON is would be written otherwise on the wire.
+
+    Raises:
+        BadArguments: It is no message, or not JSON.
+    """
+    if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+        problem = f"A conversation holds no {type(message).__name__}."
+        raise BadArguments(problem, fix="put messages into `history`, such as `answer.message()`.")
+    content, calls = ([one.__dict__ for one in some] for some in (message.content, message.calls))
+    return canonical({**message.__dict__, "content": content, "calls": calls})

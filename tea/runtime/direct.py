@@ -19,6 +19,7 @@ from tea.operation import Executor, InProcess, Traits
 from tea.protocols.server import operation_ref
 from tea.refs import Kind
 from tea.runtime.desk import AnyServer
+from tea.runtime.people import Person
 from tea.runtime.permission import Permission
 from tea.runtime.policy import CallRequest, Policy, StandingPolicy
 from tea.runtime.recorder import Recorder
@@ -77,16 +78,24 @@ class Direct:
         store: Tells whether what a ref means may have changed.
         trust: What may run.
         policy: Decides about each call, or once about all of an operation.
+        person: Who can be asked for consent now, if anybody.
         seconds: Deadline of one call.
         in_a_run: Carries out the others.
     """
 
     def __init__(
-        self, server: AnyServer, store: RegistryStore, trust: Trust, policy: Policy, seconds: float, in_a_run: Invoke
+        self,
+        server: AnyServer,
+        store: RegistryStore,
+        trust: Trust,
+        policy: Policy,
+        person: Person | None,
+        seconds: float,
+        in_a_run: Invoke,
     ) -> None:
         self._server, self._store, self._trust, self._seconds = server, store, trust, seconds
         self._in_a_run = in_a_run
-        self._permission = Permission(policy, Recorder(None, ""), {}, frozenset())
+        self._permission = Permission(policy, person, Recorder(None, ""), {}, frozenset())
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._principal = Principal()
         self._known: dict[str, _Prepared] = {}

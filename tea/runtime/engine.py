@@ -64,7 +64,9 @@ class Engine:
         )
         executions = Executions(equipment, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)
-        direct = Direct(tea.tcp, tea.versions.store, tea.trust, equipment.policy, CALL_SECONDS, in_a_run)
+        direct = Direct(
+            tea.tcp, tea.versions.store, tea.trust, equipment.policy, equipment.person, CALL_SECONDS, in_a_run
+        )
         mask = equipment.mask
         return cls(executions, _masked(direct.invoke, mask) if mask else direct.invoke, mask)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, cast
 
 from tea.errors import BadArguments
+from tea.store.strict import DEPTH, check_depth
 from tea.types import JsonObject, JsonValue
 
 Event = Literal["start", "note", "done", "failed", "fired", "message", "cancelled", "forked"]
@@ -16,6 +17,8 @@ Event = Literal["start", "note", "done", "failed", "fired", "message", "cancelle
 _ordered = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
+# A record has room for levels around the data; what is said of an outcome, in the next step, needs some around that.
+_SAID, _TOLD = DEPTH - 4, DEPTH - 20
 _FLAT = frozenset({str, int, float, bool, type(None)})
 
 
@@ -63,7 +66,7 @@ class Entry(NamedTuple):
             kind=document.get("kind", ""),
             target=document.get("target", ""),
             digest=document.get("digest", ""),
-            text=encode(document.get("data")),
+            text=_text(_ordered, document.get("data"), DEPTH),
         )
 
 
@@ -77,18 +80,18 @@ def encode(value: JsonValue) -> str:
     """Return `value` as compact JSON text, its keys in their own order.
 
     Raises:
-        BadArguments: It is not JSON.
+        BadArguments: It is not JSON, or nested so deeply that no record could tell what follows from it.
     """
-    return value.text if type(value) is JsonText else _text(_ordered, value)
+    return value.text if type(value) is JsonText else _text(_ordered, value, _TOLD)
 
 
 def canonical(value: JsonValue) -> str:
     """Return `value` as compact JSON text with sorted keys: equal values have equal texts.
 
     Raises:
-        BadArguments: It is not JSON.
+        BadArguments: It is not JSON, or nested so deeply that no record could hold it.
     """
-    return value.text if type(value) is JsonText else _text(_sorted, value)
+    return value.text if type(value) is JsonText else _text(_sorted, value, _SAID)
 
 
 def assembled(members: Mapping[str, str]) -> JsonText:
@@ -111,10 +114,12 @@ def own(data: JsonObject) -> JsonObject:
         return json.loads(canonical(data))
 
 
-def _text(encoder: json.JSONEncoder, value: JsonValue) -> str:
+def _text(encoder: json.JSONEncoder, value: JsonValue, levels: int) -> str:
     try:
         text = encoder.encode(value)
         text.encode()  # a lone surrogate is JSON to Python, but no file or digest can hold it
+        if len(text) > 2 * levels:
+            check_depth(text, levels)
     except (TypeError, ValueError, RecursionError) as error:
         raise BadArguments(
             f"The data is not JSON: {str(error)[:120]}.",

@@ -137,15 +137,14 @@ class Executions:
             Conflict: Another process is at it.
         """
         past = await self._history(run)
+        past.check(run, answers)
         offer_again(self._equipment.models, past.records[0].data)
-        if past.end:
-            raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
-        if strange := [key for key in answers if key not in past.waiting]:
-            fix = f"answer {', '.join(past.waiting[:5])}." if past.waiting else "resume it without an answer."
-            raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
         self._workspaces.check(run)
         trace = await asyncio.to_thread(self._tracer.reopen, run)
         try:
+            if trace.position != len(past.records):  # another process went on with it before it was ours
+                past = await self._history(run)
+                past.check(run, answers)
             recorder = Recorder(trace, run, watch, self._equipment.mask)
             one = await self._recovered(past, recorder, answers)
             recorder.write("resumed", "", {"seconds": past.seconds})
@@ -217,6 +216,7 @@ class Executions:
             folder = self._workspaces.home(past.setting.run)
             await asyncio.to_thread(self._workspaces.inherit, folder, origin.setting.run, past.inputs)
             return (await self._rebuilt(past.setting, recorder, past.task, past.records, origin, answers))[0]
+        recorder.recall(past.standing.meant)
         gate = _resumed(recorder, past.entries, past.elapsed)
         known = {**past.standing.said, **answers}
         one = self._run(past.setting, gate, recorder, past.task, known, past.standing.uncertain, past.seconds)

@@ -13,8 +13,9 @@ from tea.errors import BadInput
 from tea.managers.pin import pins
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.runtime.entry import Entry
+from tea.runtime.people import is_text
 from tea.runtime.setting import Setting
-from tea.runtime.standing import Standing
+from tea.runtime.standing import Standing, understood
 from tea.runtime.task_file import TaskFile
 from tea.types import JsonObject, Principal
 
@@ -57,10 +58,16 @@ class History:
 
         Raises:
             BadInput: It holds no run.
+            Damaged: It holds what no run writes.
         """
         found = tuple(records)
         if not found or found[0].kind != "run":
             raise BadInput(f"The run {run} was never begun.", fix="start it again.")
+        with understood(run):
+            return cls._sorted(found, workspace)
+
+    @classmethod
+    def _sorted(cls, found: tuple[TraceRecord, ...], workspace: str) -> History:
         header = as_mapping(found[0].data)
         gate = [record for record in found if record.kind in GATE_KINDS]
         return cls(
@@ -82,6 +89,20 @@ class History:
         ended = {one.key for one in self.entries if one.event in ("done", "failed")}
         begun = [one.key for one in self.entries if one.event == "start" and one.kind in _ANSWERED]
         return tuple(self.standing.asked) or tuple(key for key in begun if key not in ended)
+
+    def check(self, run: str, answers: Mapping[str, object]) -> None:
+        """Refuse to go on with a run that has ended, or with answers to what it does not ask.
+
+        Raises:
+            BadInput: It is refused.
+        """
+        if self.end:
+            raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
+        if strange := [key for key in answers if key not in self.waiting]:
+            fix = f"answer {', '.join(self.waiting[:5])}." if self.waiting else "resume it without an answer."
+            raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
+        if odd := [key for key, answer in answers.items() if not is_text(answer)]:
+            raise BadInput(f"The answer to {odd[0]} is no text.", fix="give text, in UTF-8 on a command line.")
 
     @property
     def unprepared(self) -> bool:

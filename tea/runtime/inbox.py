@@ -8,7 +8,7 @@ from typing import Any
 from tea.errors import BadInput, StorageError
 from tea.managers.tracer import Tracer, TraceRecord, as_mapping
 from tea.runtime.recorder import answering
-from tea.runtime.standing import ASKED, Standing
+from tea.runtime.standing import Standing, Telling, understood
 from tea.types import JsonValue
 
 
@@ -80,32 +80,18 @@ class Inbox:
         return asdict(self)
 
 
-class _Telling:
-    """Picks the lines that tell how a run stands; before somebody is asked, no outcome does."""
-
-    def __init__(self) -> None:
-        self._asked = False
-
-    def __call__(self, line: bytes) -> bool:
-        """Tell whether a line may be of use."""
-        self._asked = self._asked or _ASKED in line
-        return self._asked or b'"kind":"run"' in line
-
-
-_ASKED = b'"kind":"%b"' % ASKED.encode()
-
-
 def _questions(tracer: Tracer, run: str) -> list[Question]:
     if tracer.ended(run):
         return []
     task, standing = "", Standing()
-    for one in tracer.records(run, wanted=_Telling()):
-        if one.kind == "run":
-            task = str(as_mapping(as_mapping(one.data).get("task")).get("task", ""))
-        standing.take(one)
-    if not standing.asked or tracer.store.held(run):
-        return []
-    return [_question(run, task, key, one) for key, one in standing.asked.items()]
+    with understood(run):
+        for one in tracer.records(run, wanted=Telling()):
+            if one.kind == "run":
+                task = str(as_mapping(as_mapping(one.data).get("task")).get("task", ""))
+            standing.take(one)
+        if not standing.asked or tracer.store.held(run):
+            return []
+        return [_question(run, task, key, one) for key, one in standing.asked.items()]
 
 
 def _question(run: str, task: str, key: str, record: TraceRecord) -> Question:

@@ -35,14 +35,30 @@ class People:
         Raises:
             ApprovalNeeded: Nobody is there to answer, or the answer is none of the choices.
         """
-        answer = self._answers.get(key)
-        if answer is None or (choices and answer not in choices):
+        answer = self._answers.get(key) if self._recorder.same(key, question, choices) else None
+        if not _counts(answer, choices):
             self._recorder.ask(key, question, choices)
         if answer is None and self._person is not None:
             answer = await self._person(question, choices)
-        if answer is None or (choices and answer not in choices):
+        if answer is None or not _counts(answer, choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
-            problem = told if answer is None else f"{answer[:80]!r} is none of the choices: {told}"
+            wrong = "is none of the choices" if is_text(answer) else "is no text"
+            problem = told if answer is None else f"{answer[:80]!r} {wrong}: {told}"
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.answered(key, {"question": question}, answer)
         return answer
+
+
+def is_text(answer: object) -> bool:
+    """Tell whether an answer is text that a journal can hold; what a terminal misread is none."""
+    if not isinstance(answer, str):
+        return False
+    try:
+        answer.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _counts(answer: str | None, choices: Sequence[str]) -> bool:
+    return is_text(answer) and (not choices or answer in choices)

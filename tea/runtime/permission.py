@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 
 from tea.errors import ApprovalNeeded, Denied
+from tea.runtime.people import Person, is_text
 from tea.runtime.policy import CallRequest, Decision, Policy
 from tea.runtime.recorder import Recorder
 from tea.types import AgentResponse, Response, Result, failure
@@ -18,13 +20,21 @@ class Permission:
 
     Args:
         policy: The operator's.
+        person: Who can answer now, if anybody.
         recorder: Where intents and answers are written.
         answers: A person's answers by key: `allow`, `deny`, or text to stand in for the result.
         intents: Keys of calls that an earlier process may have carried out.
     """
 
-    def __init__(self, policy: Policy, recorder: Recorder, answers: Mapping[str, str], intents: frozenset[str]) -> None:
-        self._policy, self._recorder = policy, recorder
+    def __init__(
+        self,
+        policy: Policy,
+        person: Person | None,
+        recorder: Recorder,
+        answers: Mapping[str, str],
+        intents: frozenset[str],
+    ) -> None:
+        self._policy, self._person, self._recorder = policy, person, recorder
         self._answers, self._intents = answers, intents
 
     async def ask(self, request: CallRequest, response: type[Response], check: Check | None = None) -> Response | None:
@@ -53,7 +63,7 @@ class Permission:
             uncertain = not found.ok
         if decision == "ask" or uncertain:
             why = "may have happened already" if uncertain else "needs a person's consent"
-            stands_in = self._answered(request, response, why)
+            stands_in = await self._answered(request, response, why)
             if stands_in is not None:
                 return stands_in
         if request.traits.effects != "reads" and not request.traits.scope:
@@ -73,13 +83,19 @@ class Permission:
                 decision, decisive = said, name
         return decision, decisive
 
-    def _answered(self, request: CallRequest, response: type[Response], why: str) -> Response | None:
-        answer = self._answers.get(request.key)
+    async def _answered(self, request: CallRequest, response: type[Response], why: str) -> Response | None:
+        called = f", called through {', '.join(request.through)}," if request.through else ""
+        which = f"call {request.key}" if request.key else "call"
+        asked = f"The {which} of {request.ref}{called} {why}."
+        about = {"target": request.ref, "data": dict(request.arguments)}
+        answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, CONSENT, **about) else None
         if answer is None:
-            called = f", called through {', '.join(request.through)}," if request.through else ""
+            self._recorder.ask(request.key, asked, CONSENT, **about)
+            if self._person is not None:
+                given = json.dumps(self._recorder.mask.data(about["data"]), ensure_ascii=False)
+                answer = await self._person(f"{asked} Its arguments are {given}.", CONSENT)
+        if answer is None or not is_text(answer):
             fix = self._recorder.remedy(request.key, "allow", " (or =deny, or =TEXT)")
-            asked = f"The call {request.key} of {request.ref}{called} {why}."
-            self._recorder.ask(request.key, asked, CONSENT, target=request.ref, data=dict(request.arguments))
             raise ApprovalNeeded(asked, fix=fix)
         self._recorder.answered(request.key, {"target": request.ref}, answer)
         if answer == "allow":

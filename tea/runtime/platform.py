@@ -38,7 +38,7 @@ from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.tcp import TCPServer, ToolContextManager
 from tea.refs import Kind, Ref, check_session
 from tea.runtime.collector import relaxed
-from tea.runtime.home import Settings, find_home, read_keys, read_settings
+from tea.runtime.home import SETTINGS, Settings, find_home, read_keys, read_settings
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
@@ -315,7 +315,10 @@ def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelMan
         models.add(ModelConfig(name="given", provider="given"), adapter)
         models.chosen = "given"
     for name, document in settings.models.items():
-        offer(models, configured(name, document), keys)
+        try:
+            offer(models, configured(name, document), keys)
+        except BadInput as error:
+            raise BadInput(f"In {SETTINGS}: {error.problem}", fix=error.fix) from error
     models.add(OFFLINE, OfflineModel())
     if adapter is None:
         models.chosen = settings.model or ""

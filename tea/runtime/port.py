@@ -8,12 +8,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 from tea.context import Group
-from tea.errors import InternalError
+from tea.errors import BadArguments, InternalError
 from tea.refs import Kind
 from tea.runtime.defects import as_defects
 from tea.runtime.desk import Desk
 from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result
 
+_OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
 T = TypeVar("T")
 
 
@@ -57,6 +58,8 @@ class AgentPort:
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own."""
+        if kind in _OWN:
+            raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
         self._run.gate.note(kind, data)
 
     def so_far(self, result: Result) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from shlex import quote
@@ -40,6 +40,10 @@ def answering(run: str, key: str, said: str) -> str:
     return f"tea resume {run} --answer {quote(f'{key}={said}')}"
 
 
+def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObject:
+    return {"question": question, "choices": list(choices), **call}
+
+
 Watcher = Callable[[Event], None]
 NO_SECRETS = Mask({})
 
@@ -56,11 +60,23 @@ class Recorder:
         self._untold: list[Event] = []
         self._heard: dict[str, dict[str, Pieces]] = {}
         self._asked: set[str] = set()
+        self._before: Mapping[str, JsonValue] = {}
 
     def ask(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> None:
         """Write that a person is asked, about a `call` or whatever else, and let that stay open until `answered`."""
         self._asked.add(key)
-        self.write(ASKED, key, {"question": question, "choices": list(choices), **call})
+        self.write(ASKED, key, _asking(question, choices, call))
+
+    def recall(self, before: Mapping[str, JsonValue]) -> None:
+        """Know what earlier processes of the run asked last, by key."""
+        self._before = before
+
+    def same(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
+        """Tell whether an answer under `key` is one to this: nothing else was asked there by earlier processes.
+
+        A tool that begins anew may ask something else in the place of what was answered.
+        """
+        return key not in self._before or self._before[key] == self.mask.data(_asking(question, choices, call))
 
     def answered(self, key: str, about: JsonObject, answer: str) -> None:
         """Write what a person said."""

@@ -11,6 +11,8 @@ from tea.types import Attempt, Usage
 
 Cost: TypeAlias = tuple[int, float]
 """Tokens and US dollars; an unknown price counts nothing."""
+Unknown: TypeAlias = tuple[int, float | None]
+"""Tokens and US dollars that may have been used, None where no price is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,8 @@ class Reservation:
         usd: US dollars that are held back, None where no price is known.
         max_output: Most tokens that its answer may then have; None for a model that counts none.
         lost: Its tries that broke.
-        repeated: Whether an earlier process of the run was at it, as nobody knows what that used: as much, at most.
+        unknown: What its tries used at most of which nobody knows: those that nothing was heard of, and those of an
+            earlier process of the run. Dollars are None where no price is known.
         trying: What the try that now goes on may use at most; None before the first and between two.
     """
 
@@ -61,7 +64,7 @@ class Reservation:
     usd: float | None = 0.0
     max_output: int | None = None
     lost: list[Lost] = field(default_factory=list[Lost])
-    repeated: bool = False
+    unknown: list[Unknown] = field(default_factory=list[Unknown])
     trying: Cost | None = None
 
     @property
@@ -71,12 +74,10 @@ class Reservation:
 
     @property
     def used(self) -> Cost:
-        """What its broken tries have used, and what those of an earlier process may have."""
-        used = [one.usage for one in self.lost]
-        tokens, usd = self.held if self.repeated else (0, 0.0)
-        return tokens + sum(one.input_tokens + one.output_tokens for one in used), usd + sum(
-            one.usd or 0.0 for one in used
-        )
+        """What its broken tries have used, and what those may have that nobody knows of."""
+        used = [(one.usage.input_tokens + one.usage.output_tokens, one.usage.usd) for one in self.lost]
+        used += self.unknown
+        return sum(tokens for tokens, _ in used), sum(usd or 0.0 for _, usd in used)
 
     @property
     def claimed(self) -> Cost:
@@ -85,3 +86,9 @@ class Reservation:
         if self.trying is None:
             return max(used[0], self.tokens), max(used[1], self.usd or 0.0)
         return used[0] + self.trying[0], used[1] + self.trying[1]
+
+    def unheard(self) -> None:
+        """Take note of a try that may have been answered, though nobody heard it: it used what it might, at most."""
+        tokens, usd = self.trying or self.held
+        self.unknown.append((tokens, None if self.usd is None else usd))
+        self.trying = None

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from tea.errors import BadInput, Conflict, StorageError
 from tea.managers.memory import MemoryManager
 from tea.managers.tracer import Tracer
-from tea.runtime.standing import Standing
+from tea.runtime.standing import Standing, Telling, understood
 
 _SPARED = {
     "running": "a living process holds them.",
@@ -119,9 +119,10 @@ def _look(tracer: Tracer, run: str) -> tuple[str, Status]:
     time, standing = "", Standing()
     try:
         held = tracer.store.held(run)
-        for record in tracer.records(run):
-            time = time or record.time
-            standing.take(record)
+        with understood(run):
+            for record in tracer.records(run, wanted=Telling()):
+                time = time or record.time
+                standing.take(record)
     except StorageError:
         return time, "damaged"
     return time, "running" if held and standing.status != "ended" else standing.status

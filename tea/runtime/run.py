@@ -15,7 +15,7 @@ from tea.refs import Kind, Ref, with_kind
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse, Purses
 from tea.runtime.call import Aim, Call
-from tea.runtime.entry import Entry
+from tea.runtime.entry import Entry, JsonText, encode
 from tea.runtime.gate import Gate
 from tea.runtime.hearing import Hearing
 from tea.runtime.holding import Holding, component
@@ -72,7 +72,7 @@ class Run:
             setting.model,
             recorder,
         )
-        self._permission = Permission(equipment.policy, recorder, answers or {}, intents)
+        self._permission = Permission(equipment.policy, equipment.person, recorder, answers or {}, intents)
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[str] = set()
@@ -181,8 +181,11 @@ class Run:
 
     async def _leaf(self, call: Call) -> Response:
         async def perform(key: str) -> JsonValue:
-            stands_in = await self._permit(call, key)
-            return (stands_in or await self._execute(call, key)).model_dump(mode="json")
+            response = await self._permit(call, key) or await self._execute(call, key)
+            try:
+                return JsonText(encode(response.model_dump(mode="json")))
+            except BadArguments as error:
+                return _not_told(call, error).model_dump(mode="json")
 
         data = {"digest": call.config.digest, "arguments": call.arguments}
         try:
@@ -210,9 +213,13 @@ class Run:
             definition = self.holding.loaded(call.config.digest)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
+            try:
+                self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
+            except BadArguments as error:
+                response = _not_told(call, error)
+                self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
                 self.purses.of(key).so_far(response.result)
-            self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             return response
 
     async def _execute(self, call: Call, key: str) -> Response:
@@ -254,3 +261,9 @@ class Run:
             return await self.within("tool", ref, given, key, "", 0)
 
         return call_tool
+
+
+def _not_told(call: Call, error: BadArguments) -> Response:
+    """Return what stands in the place of a response that no record can hold."""
+    problem = f"{call.target} gave what cannot be recorded. {error.problem}"
+    return failure(call.server.response, call.target, CallFailed(problem, fix="give plain data, less deeply nested."))

@@ -23,8 +23,12 @@ class Refused(ValueError):
     """Why bytes or a file cannot be used; for callers that say which file it was."""
 
 
-def loads(data: bytes) -> JsonValue:
+def loads(data: bytes, *, halves: bool = False) -> JsonValue:
     """Return the strict JSON value in `data`.
+
+    Args:
+        data: Its bytes.
+        halves: Whether a text may hold half of a surrogate pair, as a piece of a text may that was cut anywhere.
 
     Raises:
         Refused: It is not strict JSON.
@@ -33,7 +37,7 @@ def loads(data: bytes) -> JsonValue:
         text = data.decode("utf-8")
         value = _DECODER.decode(text)
         check_depth(text)
-        if _SURROGATE.search(data):
+        if not halves and _SURROGATE.search(data):
             dumps(value)
         return value
     except Refused:
@@ -86,21 +90,21 @@ def as_json_object(value: JsonValue) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def check_depth(text: str) -> None:
-    """Make sure that JSON text is nested no deeper than `DEPTH`.
+def check_depth(text: str, most: int = DEPTH) -> None:
+    """Make sure that JSON text is nested no deeper than `most` levels.
 
     Raises:
         Refused: It is.
     """
-    if text.count("[") + text.count("{") <= DEPTH:
+    if text.count("[") + text.count("{") <= most:
         return
     brackets = _BESIDE_BRACKETS.sub("", text)
-    for _ in range(DEPTH):
+    for _ in range(most):
         if not brackets:
             return
         brackets = _PAIR.sub("", brackets)
     if brackets:
-        raise Refused(f"it is nested more than {DEPTH} deep")
+        raise Refused(f"it is nested more than {most} deep")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:

@@ -292,7 +292,7 @@ def test_what_was_purged_stays_so_when_it_is_loaded_and_can_be_registered_anew(t
     tea("unregister", "shout")
     tea("purge", "shout@1.0.0", "--yes")
     loaded = tea("load", "one.json")
-    assert (loaded.code, loaded.out) == (0, "loaded 0 versions; 1 stay purged\n")
+    assert (loaded.code, loaded.out) == (0, "loaded 0 versions; 1 stays purged\n")
     assert loaded.err.startswith(
         "tool:shout@1.0.0 was purged and stays so: to have it again, `tea register` its source"
     )
@@ -300,7 +300,7 @@ def test_what_was_purged_stays_so_when_it_is_loaded_and_can_be_registered_anew(t
     data = tea("load", "one.json", "--json").data
     assert (data["purged"], data["skipped"]) == (["tool:shout@1.0.0"], [])
     assert data["unregistered"] == ["tool:shout"]
-    assert tea("load", "two.json").out == "loaded 0 versions; 1 were here already; 1 stay purged\n"
+    assert tea("load", "two.json").out == "loaded 0 versions; 1 was here already; 1 stays purged\n"
     elsewhere = tmp_path / "elsewhere"
     tea("load", "one.json", "--home", elsewhere)
     source = tea("show", "tool:shout@1.0.0", "--source", "--home", elsewhere).out
@@ -315,13 +315,13 @@ def test_what_was_saved_unregistered_is_said_to_stay_so(tea: Tea, tmp_path: Path
     tea("save", "after.json", "tool:shout")
     home = ("--home", tmp_path / "elsewhere")
     loaded = tea("load", "after.json", *home)
-    assert loaded.out == "loaded 1 versions\n"
+    assert loaded.out == "loaded 1 version\n"
     (line,) = loaded.err.splitlines()
     assert line.startswith("tool:shout stays unregistered")
     tea("show", "tool:shout", *home).refused(2, "shout")
     assert tea("load", "after.json", "--json", *home).data["unregistered"] == ["tool:shout"]
     loaded = tea("load", "before.json", *home)
-    assert (loaded.out, loaded.err) == ("loaded 0 versions; 1 were here already\n", "")
+    assert (loaded.out, loaded.err) == ("loaded 0 versions; 1 was here already\n", "")
     assert "tool:shout" in tea("list", "tools", *home).out
 
 
@@ -345,6 +345,7 @@ def test_documents_are_components_too(tea: Tea) -> None:
     file.write_text(source.replace("42", "43"))
     assert tea("update", "answer", file).out == "updated solution:answer@1.0.1\n"
     assert "43" in tea("show", "solution:answer", "--source").out
+    assert "What it was.\n\nTask: Count.\nComes from: a person\nAnswer: 43\n\nref: " in tea("show", "answer").out
     assert tea("rollback", "answer").code == 0
     assert tea("list", "solutions", "--json").data["components"][0]["version"] == "1.0.0"
     for wrong, word in (
@@ -363,6 +364,12 @@ def test_documents_are_components_too(tea: Tea) -> None:
     tea("register", tea.write("long.json", memory)).refused(2, "limit")
     assert tea("register", tea.write("long.json", memory.replace(": 0", ": 9"))).code == 0
     assert "memory:long" in tea("list", "memories").out
+    shown = tea("show", "memory:long").out
+    assert shown.startswith("## long (1.0.0)\n\nSees: the events of the session that the agent recorded itself\n")
+    assert "state:" not in shown
+    assert tea("archive", "memory:long").code == 0
+    assert "\nstate: archived\n" in tea("show", "memory:long").out
+    assert tea("show", "memory:long", "--json").data["state"] == "archived"
 
 
 def test_a_damaged_model_is_reported_and_keeps_nothing_else_from_working(tea: Tea) -> None:

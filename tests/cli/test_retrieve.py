@@ -28,5 +28,12 @@ def test_usage_is_shown_and_erased(stocked: Tea) -> None:
     assert {use["name"] for use in uses} >= {"planner"}
     assert uses[0]["text"] == "What is 2 + 3?"
     assert "planner" in stocked("retrieve", "--usage", "--kind", "agent").out
-    assert stocked("retrieve", "planner", "--forget", "--kind", "agent").out == "erased 1 uses\n"
-    assert stocked("retrieve", "planner", "--usage", "--kind", "agent").out == "Nothing was served yet.\n"
+    assert stocked("retrieve", "planner", "--forget", "--kind", "agent").out == "erased 1 use\n"
+    assert stocked("retrieve", "agent:planner", "--usage").out == "Nothing was served yet.\n"
+    assert stocked("retrieve", "shout", "--forget").out == "erased 0 uses\n"
+    for what in ("--usage", "--forget"):
+        stocked("retrieve", what, "planer", "--kind", "agent").refused(2, "agent:planner")
+        stocked("retrieve", what, "agent:planer").refused(2, "agent:planner")
+        stocked("retrieve", what, "shout@1.0.0").refused(2, "version")
+    stocked("unregister", "shout")
+    assert stocked("retrieve", "--usage", "shout").out == "Nothing was served yet.\n"

@@ -40,6 +40,13 @@ def test_components_become_others_and_are_used_from_the_line(tea: Tea) -> None:
     assert tea("replay", "last").code == 0
 
 
+def test_a_trace_shows_a_call_that_was_refused_before_anything_was_called(tea: Tea) -> None:
+    tea("transform", "T2A", "todo", "--name", "sums", "--prompt", "planner")
+    assert tea("run", "-q", "What is 17 * 3?", "--agent", "sums").code == 1
+    refused = 'calculator({"expression": "17 * 3"}) -> UnknownComponent: Nothing to call is named \'calculator\'.'
+    assert [line.strip() for line in tea("trace", "last").out.splitlines()].count(refused) == 1
+
+
 def test_calls_of_one_session_find_what_the_earlier_ones_kept(tea: Tea) -> None:
     tea("transform", "T2E", "calculator", "--name", "desk", "-o", 'shared={"expression": "1 + 1"}')
     assert tea("call", "desk#calculator", "expression=3 + 4", "--session", "monday").out == "7\n"
@@ -53,7 +60,7 @@ def test_saving_a_recipe_says_what_it_is_made_of_and_the_file_lacks(tea: Tea, tm
     tea("transform", "T2E", "calculator", "--name", "desk")
     tea("transform", "E2T", "desk")
     saved = tea("save", "some.json", "tool:desk_calculator")
-    assert (saved.code, saved.out) == (0, "saved 1 components to some.json\n")
+    assert (saved.code, saved.out) == (0, "saved 1 component to some.json\n")
     (line,) = saved.err.splitlines()
     assert line.endswith("save these refs too: environment:desk tool:calculator")
     data = tea("save", "some.json", "environment:desk", "--json").data

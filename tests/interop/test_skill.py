@@ -73,6 +73,11 @@ def test_any_component_is_a_valid_skill(kind: str, name: str, words: str) -> Non
     assert (again.name, again.description, again.body) == (skill.name, skill.description, skill.body.strip("\n"))
 
 
+def test_words_that_show_nothing_leave_a_description_without_them() -> None:
+    skill = skill_of(manifest("solution", "a", "\U00010768"))
+    assert skill.description == "Use it when this is asked again:"
+
+
 @given(SKILLS)
 @example(Skill(name="a", description="b", body="", metadata={"version": "1.10"}))
 def test_a_skill_is_read_back_as_it_was_written(skill: Skill) -> None:

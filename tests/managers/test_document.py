@@ -48,8 +48,6 @@ def test_what_is_no_document_is_refused_in_one_line(data: bytes) -> None:
         (SOLUTIONS, {"task": "", "content": 1}),
         (SOLUTIONS, {"task": 3, "content": 1}),
         (SOLUTIONS, {"task": "Count.", "content": 1, "score": 1}),
-        (SOLUTIONS, {"task": "Count.", "content": 1, "metadata": {"solution": 1}}),
-        (SOLUTIONS, {"task": "Count.", "content": 1, "kind": "model"}),
         (SOLUTIONS, {"task": "Count.", "content": 1, "evolvable": 1}),
         (MEMORIES, {"scope": "world"}),
         (MEMORIES, {"limit": 0}),
@@ -65,6 +63,22 @@ def test_what_is_no_document_is_refused_in_one_line(data: bytes) -> None:
 def test_fields_that_a_kind_does_not_have_are_refused(manager: DocumentManager[Any], fields: dict[str, Any]) -> None:
     with pytest.raises(BadComponent):
         manager.text(json.dumps({"name": "a", **fields}))
+
+
+@pytest.mark.parametrize(
+    ("manager", "fields", "problem", "fix"),
+    [
+        (SOLUTIONS, {"task": "a", "content": 1, "kind": "model"}, "The solution says of itself", "leave that out"),
+        (MEMORIES, {"metadata": {"memory": 1}}, "metadata of the memory hold 'memory'", "something else"),
+        (MODELS, {"preset": "openai", "model": "m"}, "names a preset", "tea models add"),
+    ],
+)
+def test_what_a_document_cannot_say_is_refused_with_what_to_do(
+    manager: DocumentManager[Any], fields: dict[str, Any], problem: str, fix: str
+) -> None:
+    with pytest.raises(BadComponent, match=problem) as refused:
+        manager.text(json.dumps({"name": "a", **fields}))
+    assert fix in refused.value.fix
 
 
 def test_what_is_no_json_object_is_not_written() -> None:

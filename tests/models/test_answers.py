@@ -121,6 +121,45 @@ async def test_a_count_of_tokens_that_can_be_none_is_not_believed(dialect: Diale
     assert (used.input_tokens, used.output_tokens) == (len(server.asked[0].raw) // 3, 2)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("counted", "output"),
+    [
+        ({"completion_tokens": 1, "total_tokens": 399, "completion_tokens_details": {"reasoning_tokens": 386}}, 387),
+        ({"completion_tokens": 9, "total_tokens": 21}, 9),
+        ({"completion_tokens": 9, "total_tokens": 2}, 9),
+        ({"completion_tokens": 9, "total_tokens": None}, 9),
+        ({"completion_tokens": 0, "total_tokens": 81}, 69),
+    ],
+)
+async def test_thinking_that_is_counted_beside_the_answer_is_paid_for(
+    counted: dict[str, Any], output: int, *, stream: bool
+) -> None:
+    """As xAI and Gemini count: the total holds what stands in none of its parts."""
+    chat, usage = DIALECTS["openai_chat"], {"prompt_tokens": 12, **counted}
+    whole = document({**chat.whole(HI), "usage": usage})
+    pieces = [(name, {**one, "usage": usage} if isinstance(one, dict) else one) for name, one in chat.events(HI)]
+    async with asking(chat, sse(pieces) if stream else whole, prices={"input": 10, "output": 10}) as (one, _):
+        used = (await one.ask(HELLO, stream=stream)).usage
+    assert (used.input_tokens, used.output_tokens) == (12, output)
+    assert used.usd == pytest.approx((12 + output) / 1e5)
+
+
+async def test_a_character_that_its_server_cut_into_halves_is_one_again(dialect: Dialect) -> None:
+    """As servers do that cut texts of UTF-16 anywhere and escape what they write."""
+    events: list[tuple[str, Any]] = []
+    for name, one in dialect.events(Say(text="a---b-")):  # in pieces of three
+        text = one if isinstance(one, str) else json.dumps(one)
+        text = text.replace("a---b-", r"a--\ud83d\ude00-b").replace("a--", r"a--\ud83d")
+        events.append((name, text.replace(r"\ud83d\ud83d", r"\ud83d").replace('"-b-"', r'"\ude00-b"')))
+    heard = ""
+    async with asking(dialect, sse(events), limits={"attempts": 1}) as (one, _):
+        found = await one.ask(HELLO, stream=True)
+        heard = "".join(delta.text for delta in one.heard)
+    assert found.text == "a--\N{GRINNING FACE}-b"
+    assert heard.encode().decode() == "a--\ufffd\ufffd-b"
+
+
 @pytest.mark.parametrize("error", [{"type": "error", "error": {"message": "No room."}}, {"error": "No room."}])
 async def test_an_error_in_the_place_of_an_answer_is_told_in_its_words(dialect: Dialect, error: Any) -> None:
     async with asking(dialect, *[document(error)] * 2, limits={"attempts": 1}) as (one, _):

@@ -61,8 +61,8 @@ async def test_an_answer_that_fails_in_its_middle_is_paid_for_and_one_that_fails
     responses = DIALECTS["openai_responses"]
     events = responses.events(LONG)
     error = {"code": "server_error", "message": "It failed."}
-    failed = {**responses.whole(LONG), "status": "failed", "output": [], "usage": None, "error": error}
-    ended = ("response.failed", {"type": "response.failed", "response": failed, "sequence_number": 9})
+    failed: dict[str, Any] = {**responses.whole(LONG), "status": "failed", "output": [], "usage": None, "error": error}
+    ended: Any = ("response.failed", {"type": "response.failed", "response": failed, "sequence_number": 9})
     begun, middle = sse([events[0], ended]), sse([*events[: len(events) // 2], ended])
     async with Loopback(middle, begun, streamed(responses, ENDS)).open() as server:
         outcome = await worked(tmp_path, server, responses, stream=True)
@@ -220,3 +220,29 @@ async def test_what_an_interrupted_process_asked_may_have_been_billed_so_it_stay
     assert (outcome.exit_code, len(server.asked)) == (code, 2 if code == 5 else 3), outcome.reason
     assert outcome.cost.unsettled["calls"] == 1
     assert outcome.cost.tokens + outcome.cost.unsettled["tokens"] <= tokens
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("tokens", "code"), [(60_000, 0), (9_000, 5)])
+async def test_a_question_that_nobody_answered_in_time_may_have_been_billed_so_it_stays_held_back(
+    dialect: Dialect, tmp_path: Path, tokens: int, code: int, *, stream: bool
+) -> None:
+    say = streamed if stream else said
+    limits = {"attempts": 2, "attempt_seconds": 0.5}
+    late = Reply(headers={"content-type": "application/json"}, then="hang", after=0.0)
+    async with Loopback(late, say(dialect, ENDS)).open() as server:
+        outcome = await worked(
+            tmp_path, server, dialect, stream=stream, budget={"tokens": tokens}, limits=limits, max_output=2000
+        )
+    assert (outcome.exit_code, len(server.asked)) == (code, 1 if code else 2), outcome.reason
+    assert (outcome.cost.unsettled["calls"], outcome.cost.unsettled["usd"] > 2) == (1, True)
+    assert outcome.cost.tokens == (0 if code else 120)
+    assert outcome.cost.tokens + outcome.cost.unsettled["tokens"] <= tokens
+
+
+async def test_an_address_where_nobody_listens_costs_nothing(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback().open() as server:
+        pass
+    outcome = await worked(tmp_path, server, chat, stream=False, tries=2, budget={"tokens": 20_000})
+    assert (outcome.exit_code, outcome.cost.tokens, outcome.cost.unsettled) == (4, 0, {})

@@ -1,5 +1,6 @@
 """Which model answers: settings, presets, roles, the registry, keys and what is said when something is missing."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,12 @@ def test_what_cannot_be_a_key_is_said_before_anything_is_sent(key: str) -> None:
         ({"base_url": "http://user:pass@host/v1"}, "is no address"),
         ({"capabilities": ["fly"]}, "knows no 'fly'"),
         ({"prices": {"input": -1}}, "negative"),
+        ({"prices": {"input": 1}}, "`prices` lacks what a question or an answer costs. Fix: state input and output"),
+        (
+            {"options": {"max_tokens": 9}},
+            "'max_tokens' among its options is tea's own. Fix: leave it out; `max_output`",
+        ),
+        ({"options": {"n": 3}}, "'n' among its options is tea's own"),
         ({"limits": {"patience": 1}}, "knows no 'patience'"),
         ({"max_output": 0}, "max_output"),
         ({"model": 7}, "model"),
@@ -122,6 +129,7 @@ def test_what_cannot_be_a_key_is_said_before_anything_is_sent(key: str) -> None:
         ({"options": {"extra_headers": {"x": SECRET}}}, "'extra_headers' would hold a key"),
         ({"options": {"note": [f"Bearer {SECRET}"]}}, "what looks like a key"),
         ({"model": SECRET}, "what looks like a key"),
+        ({"key_env": ["ONE_KEY", "SPARE_KEY"]}, "`key_env` is a list. Fix: write the names in one text"),
         ({"key_env": "Abc0123456789abcdef"}, "no name of an environment variable"),
         ({"base_url": "http://host/v1?key=word"}, "has a query"),
         ({"base_url": "http://host/v1#word"}, "has a query or a fragment"),
@@ -237,6 +245,12 @@ def test_settings_of_another_shape_are_refused(tmp_path: Path, text: str) -> Non
         Platform(tmp_path, state=tmp_path / "state")
 
 
+def test_a_model_that_cannot_be_used_says_which_file_it_stands_in(tmp_path: Path) -> None:
+    settings(tmp_path, "[models.my-model]\nmodel = 'm'")
+    with pytest.raises(BadInput, match=r"In tea\.toml: 'my-model' is not a name for a model"):
+        Platform(tmp_path, state=tmp_path / "state")
+
+
 def test_a_setting_with_a_slip_in_it_is_told_its_name(tmp_path: Path) -> None:
     settings(tmp_path, "\ufeffmodle = 'mine'")
     with pytest.raises(BadInput, match=r"unknown setting 'modle'\. Fix: did you mean 'model'\?"):
@@ -285,5 +299,5 @@ def test_list_prices_are_known_for_known_models_at_their_own_place_only() -> Non
     own = configured("openai", {"prices": {"input": 1, "output": 2}})
     assert price(own, "whatever", used) == pytest.approx((1_000_000 + 2 * 10_000) / 1e6)
     assert price(configured("ollama", {}), "llama", used) == 0
-    half = configured("openai", {"prices": {"input": 1}})
+    half = replace(own, prices={"input": 1.0})
     assert price(half, "gpt-5", used) is None

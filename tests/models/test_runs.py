@@ -205,6 +205,17 @@ async def test_a_run_outlives_its_provider(dialect: Dialect, tmp_path: Path) -> 
         assert "status 500" in (outcome.trace / "journal.jsonl").read_text()
 
 
+async def test_a_fallback_is_asked_for_no_longer_an_answer_than_it_can_give(tmp_path: Path) -> None:
+    """Providers refuse a question that allows more, so each model's own limit holds, in later tries too."""
+    chat, down = DIALECTS["openai_chat"], document({"error": {"message": "down"}}, 500, retry_after_ms="1")
+    async with Loopback(down).open() as first, Loopback(down, said(chat, ENDS)).open() as second:
+        home(tmp_path, chat, first.url, fallbacks=["spare"], limits={"attempts": 1}, max_output=4000)
+        with (tmp_path / "tea.toml").open("a") as file:
+            file.write(f'\n[models.spare]\nmodel = "m"\nbase_url = "{second.url}{chat.base}"\nmax_output = 500\n')
+        outcome = await run(tmp_path, budget={"tokens": 50_000})
+        assert (outcome.answer, [_limit(one.body) for one in (*first.asked, *second.asked)]) == ("42", [4000, 500, 500])
+
+
 async def test_a_budget_ends_a_run_with_exit_code_5_and_what_it_spent(dialect: Dialect, tmp_path: Path) -> None:
     dear = [Say(text=record(("calculator", {"expression": f"{n} + 1"})), tokens=TOKENS) for n in range(9)]
     async with Loopback(*[said(dialect, say) for say in dear]).open() as server:
@@ -219,3 +230,28 @@ async def test_a_budget_ends_a_run_with_exit_code_5_and_what_it_spent(dialect: D
 
 def _limit(body: Mapping[str, Any]) -> int:
     return next(body[name] for name in ("max_tokens", "max_output_tokens") if name in body)
+
+
+async def test_the_time_of_a_model_ends_a_try_that_would_outlast_it(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(Reply(then="hang")).open() as server:
+        home(tmp_path, chat, server.url, limits={"seconds": 0.3})
+        outcome = await run(tmp_path)
+    assert (outcome.exit_code, len(server.asked)) == (4, 1)
+    assert "no answer within 0.3 seconds" in outcome.reason
+
+
+@pytest.mark.parametrize("capabilities", [["schema", "streaming"], ["tools", "schema", "streaming"]])
+@pytest.mark.parametrize("depth", [150, 176, 186, 195])
+async def test_an_answer_that_is_nested_too_deeply_for_a_journal_is_a_bad_answer(
+    dialect: Dialect, tmp_path: Path, capabilities: list[str], depth: int
+) -> None:
+    deep = json.loads("[" * depth + "]" * depth)
+    asked: tuple[Any, ...] = ("calculator", {"expression": deep})
+    first = Say(text=record(asked)) if "tools" not in capabilities else Say(calls=(("c1", *asked),))
+    last = ENDS if "tools" not in capabilities else Say(calls=(("c2", "done", {"answer": "42"}),))
+    async with Loopback(said(dialect, first), said(dialect, last)).open() as server:
+        home(tmp_path, dialect, server.url, capabilities=capabilities)
+        outcome = await run(tmp_path)
+        assert (outcome.answer, len(server.asked)) == ("42", 2), outcome.reason
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()

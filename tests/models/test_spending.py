@@ -16,7 +16,7 @@ from tea.cli.ending import cost_words
 from tea.errors import BadInput, ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.presets import configured
-from tea.models.prices import dearest, price
+from tea.models.prices import dearest, price, worst_case
 from tea.runtime.budget import Purse
 from tea.runtime.reservation import Estimate
 from tea.testing import FunctionModel, platform
@@ -88,6 +88,11 @@ def test_the_dearest_prices_are_those_of_any_model_whose_price_is_known() -> Non
         "output": 1.0,
     }
     assert dearest([{}, {"input": 3.0}]) == {}
+
+
+@pytest.mark.parametrize("name", ["input", "cached", "written"])
+def test_a_question_is_reserved_for_at_the_dearest_price_of_any_of_its_tokens(name: str) -> None:
+    assert worst_case({"input": 1.0, "output": 2.0, name: 50.0}, 1000, 100) == pytest.approx(0.0502)
 
 
 def test_a_model_that_answers_under_another_name_costs_what_was_asked_for() -> None:
@@ -178,7 +183,7 @@ async def test_a_call_that_was_called_off_is_said_to_have_cost_what_it_may() -> 
     assert cost.unsettled["calls"] == 1
     assert cost.unsettled["tokens"] > 500
     assert cost.unsettled["usd"] == pytest.approx(0.5, abs=0.1)
-    assert cost_words(cost).startswith("2 steps, 20 tokens, $0.00002; called off: 1 call, at most 5")
+    assert cost_words(cost).startswith("2 steps, 20 tokens, $0.00002; unsettled: 1 call, at most 5")
 
 
 def test_what_is_known_of_the_money_is_said_beside_what_is_not() -> None:

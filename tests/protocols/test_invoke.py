@@ -69,7 +69,7 @@ async def test_what_is_unknown_is_an_answer_too(case: Case, house: House) -> Non
         ('raise ValueError("boom")', "CallFailed", "ValueError: boom"),
         ('raise ToolError("no such file", fix="name another")', "ToolError", "no such file"),
         ("raise SystemExit(3)", "CallFailed", "SystemExit: 3"),
-        ('raise ExceptionGroup("many", [ValueError("boom")])', "CallFailed", "ExceptionGroup"),
+        ('raise ExceptionGroup("many", [ValueError("boom")])', "CallFailed", "ExceptionGroup: ValueError: boom"),
         ("raise TimeoutError", "CallTimeout", "did not end in time"),
         ("return 3.5", "CallFailed", "does not promise"),
         ('return "\\ud800"', "CallFailed", "does not promise"),

@@ -163,7 +163,7 @@ def test_the_fields_of_a_line_are_those_of_this_form(tmp_path: Path) -> None:
     facts = stored_facts(asyncio.run(made()), "active")._asdict()
     facts.pop("digest")
     assert (FORM, facts) == (
-        3,
+        4,
         {
             "version": "1.0.0",
             "description": "Greet someone.",

@@ -42,6 +42,16 @@ async def test_every_kind_finds_its_own_in_every_process(house: House, case: Cas
     assert {match.listing.kind for match in await house.door.retrieve("stars", 50)} == {case.kind}
 
 
+async def test_a_solution_is_found_by_the_task_that_it_answers_and_a_model_by_its_id(tea: Platform) -> None:
+    for name, task in (("first", "Which planets have rings?"), ("second", "Sort the invoices by date.")):
+        await tea.libraries["solution"].register({"name": name, "task": task, "content": "So."})
+    for name, model in (("mine", "qwen3-coder"), ("yours", "llama3")):
+        await tea.libraries["model"].register({"name": name, "provider": "openai_chat", "model": model})
+    for kind, query, name in (("solution", "invoices in order", "second"), ("model", "llama3", "yours")):
+        (found,) = await tea.libraries[kind].retrieve(query, 1)
+        assert (found.listing.name, found.why["keywords"] > 0) == (name, True)
+
+
 async def test_a_pictogram_is_a_word(tea: Platform) -> None:
     await tea.tcp.register(tool("dice", "Roll two of them. 🎲"))
     assert (await tea.tcp.retrieve("🎲"))[0].listing.name == "dice"

@@ -232,6 +232,13 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
             )
             for bare in (True, False)
         ),
+        (
+            "A2E",
+            "echo",
+            {"actions": {"a": {"description": "x", "parameters": {"required": ["it"]}}}},
+            BadComponent,
+            "needs 'it', which is none of its parameters",
+        ),
     ],
 )
 async def test_what_cannot_be_is_refused_and_nothing_is_written(

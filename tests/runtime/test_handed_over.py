@@ -89,3 +89,73 @@ async def test_odd_data_are_as_recorded_or_refused_in_one_line(odd: str) -> None
         else:
             assert response["error"]["code"] == "BadArguments"
             assert "\n" not in response["error"]["problem"]
+
+
+GIVES = '''
+from typing import Any
+from tea import tool
+
+@tool(effects="reads", idempotent=True)
+async def gives(levels: int) -> Any:
+    """Give back lists in lists.
+
+    Args:
+        levels: How many.
+    """
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+'''
+
+GIVER = '''
+from typing import Any
+from tea import Agent, Context, Result, Task
+
+class Giver(Agent):
+    """Give what is asked for."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Call a tool, note, remember, or answer; by the first word, with so many levels or characters."""
+        how, number = task.text.split()
+        value: Any = "x" * int(number) if how == "large" else 1
+        for _ in range(int(number) if how != "large" else 0):
+            value = [value]
+        if how == "tool":
+            response = await ctx.tcp.invoke("gives", {"levels": int(number)})
+            return Result(answer=response.ok or str(response.error))
+        if how == "agent":
+            response = await ctx.acp.invoke("giver", Task(text=f"answer {number}"))
+            return Result(answer=response.ok or str(response.error))
+        if how == "note":
+            ctx.note("seen", {"value": value})
+        if how == "memory":
+            await ctx.memory.record("seen", {"value": value})
+        return Result(answer=value if how in ("answer", "large") else True)
+'''
+
+
+@pytest.mark.parametrize("levels", [160, 185, 195, 200, 250, 400])
+@pytest.mark.parametrize("how", ["tool", "agent", "note", "memory", "answer"])
+async def test_what_no_record_can_hold_fails_where_it_was_given_and_the_run_has_an_end(how: str, levels: int) -> None:
+    async with platform() as stage:
+        await stage.tcp.register(GIVES)
+        await stage.acp.register(GIVER)
+        outcome = await stage.run(f"{how} {levels}", agent="giver")
+        assert records(outcome.trace)[-1]["kind"] == "end"
+        held = outcome.answer is True if how in ("tool", "agent") else outcome.status == "done"
+        assert held or levels > 160
+        assert not held or levels < 200
+        assert "\n" not in outcome.reason
+        again = await stage.replay(outcome.run)
+        assert (again.status, again.answer, again.reason) == (outcome.status, outcome.answer, outcome.reason)
+
+
+async def test_an_answer_larger_than_a_line_of_the_journal_is_kept_whole() -> None:
+    async with platform() as stage:
+        await stage.acp.register(GIVER)
+        outcome = await stage.run("large 17000000", agent="giver")
+        assert len(outcome.answer) == 17_000_000
+        assert (await stage.replay(outcome.run)).answer == outcome.answer
+        journal = (outcome.trace / "journal.jsonl").stat().st_size
+        assert journal < 1_000_000

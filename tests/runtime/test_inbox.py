@@ -1,12 +1,15 @@
 """Questions to a person: what of them is open, and what an answer is good for."""
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from journals import rewrite
 
-from tea.errors import ApprovalNeeded, BadInput
+from tea.errors import ApprovalNeeded, BadInput, Damaged
+from tea.managers.tracer import Trace, Tracer
 from tea.refs import Kind
 from tea.runtime.inbox import Question
 from tea.runtime.platform import Platform
@@ -70,6 +73,18 @@ class Both(Agent):
         return Result(answer=who.result())
 '''
 
+QUOTE = '''
+from tea import Context, tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def book(ctx: Context) -> str:
+    """Ask whether the price of the moment is right."""
+    prices = ctx.path("price.txt")
+    price = prices.read_text() if prices.exists() else "5"
+    return f"{price}: {await ctx.person(f'Pay {price}?', ['yes', 'no'])}, {await ctx.person('Really?')}"
+'''
+
 HASTY = '''
 from tea import Agent, Context, Result, Task
 
@@ -113,6 +128,14 @@ async def answered(tea: Platform, question: Question, answer: str) -> Question:
     return found
 
 
+async def booking(tea: Platform) -> str:
+    """Have both questions of a booking that cannot be repeated answered; return the run, which has ended."""
+    await tea.tcp.register(BOOK.replace("EFFECTS", WRITES[0]).replace("IDEMPOTENT", WRITES[1]))
+    await tea.acp.register(TRAVELLER)
+    second = await answered(tea, await waits(tea), "Bern")
+    return (await tea.resume("last", answers={second.key: "Oslo"})).run
+
+
 def booked(tea: Platform, run: str) -> str:
     path = tea.home / "traces" / run / "workspace" / "booked.txt"
     return path.read_text() if path.exists() else ""
@@ -133,6 +156,50 @@ async def test_a_call_gets_all_its_answers_and_none_of_them_is_its_result(effect
         assert (await tea.replay(outcome.run)).ok
 
 
+async def test_an_answer_is_to_what_was_asked_and_to_nothing_that_takes_its_place() -> None:
+    async with platform() as tea:
+        await tea.tcp.register(QUOTE)
+        await tea.acp.register(TRAVELLER)
+        cheap = await waits(tea)
+        prices = tea.home / "traces" / cheap.run / "workspace" / "price.txt"
+        prices.write_text("5000")
+        dear = await answered(tea, cheap, "yes")
+        assert (cheap.key, cheap.question, dear.question) == (dear.key, "Pay 5?", "Pay 5000?")
+        really = await answered(tea, dear, "yes")
+        prices.write_text("6000")  # what was answered already is asked anew, too
+        dearer = await answered(tea, really, "yes")
+        assert (dearer.key, dearer.question) == (dear.key, "Pay 6000?")
+        with pytest.raises(ApprovalNeeded, match="Pay 6000"):
+            await tea.resume("last")
+        assert (await answered(tea, dearer, "no")) == really  # it was asked anew before its answer was taken
+        outcome = await tea.resume("last", answers={really.key: "yes"})
+        assert outcome.answer == "6000: no, yes"
+        assert (await tea.replay(outcome.run)).ok
+
+
+async def test_who_takes_a_run_up_after_somebody_else_finished_it_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, state = tmp_path / "home", tmp_path / "state"
+    async with Platform(home, state=state) as tea:
+        await tea.acp.register(HASTY)
+        question = await waits(tea, "hasty")
+
+        async def elsewhere() -> None:
+            async with Platform(home, state=state) as other:
+                assert (await other.resume("last", answers={question.key: "Ada"})).answer == "Ada"
+
+        def reopening(tracer: Tracer, run: str) -> Trace:
+            monkeypatch.undo()
+            asyncio.run(elsewhere())  # in the thread that would take the run up
+            return tracer.reopen(run)
+
+        monkeypatch.setattr(Tracer, "reopen", reopening)
+        with pytest.raises(BadInput, match="has ended"):
+            await tea.resume("last", answers={question.key: "Bob"})
+        assert (await tea.replay("last")).answer == "Ada"
+
+
 async def test_consent_is_asked_once_and_answers_nothing_else(tmp_path: Path) -> None:
     async with Platform(tmp_path / "home", policy=AskAboutBookings(), state=tmp_path / "state") as tea:
         await tea.tcp.register(BOOK.replace("EFFECTS", WRITES[0]).replace("IDEMPOTENT", WRITES[1]))
@@ -148,11 +215,7 @@ async def test_consent_is_asked_once_and_answers_nothing_else(tmp_path: Path) ->
 
 async def test_a_call_that_a_crash_ended_after_its_answers_may_have_happened() -> None:
     async with platform() as tea:
-        await tea.tcp.register(BOOK.replace("EFFECTS", WRITES[0]).replace("IDEMPOTENT", WRITES[1]))
-        await tea.acp.register(TRAVELLER)
-        second = await answered(tea, await waits(tea), "Bern")
-        outcome = await tea.resume("last", answers={second.key: "Oslo"})
-        other = crashed(tea, outcome.run, "answer")
+        other = crashed(tea, await booking(tea), "answer")
         assert await open_questions(tea, other) == []
         with pytest.raises(ApprovalNeeded, match="may have happened already"):
             await tea.resume(other)
@@ -163,11 +226,7 @@ async def test_a_call_that_a_crash_ended_after_its_answers_may_have_happened() -
 
 async def test_a_call_that_began_again_and_asked_nothing_may_have_happened() -> None:
     async with platform() as tea:
-        await tea.tcp.register(BOOK.replace("EFFECTS", WRITES[0]).replace("IDEMPOTENT", WRITES[1]))
-        await tea.acp.register(TRAVELLER)
-        second = await answered(tea, await waits(tea), "Bern")
-        outcome = await tea.resume("last", answers={second.key: "Oslo"})
-        other = crashed(tea, outcome.run, "intent")
+        other = crashed(tea, await booking(tea), "intent")
         with pytest.raises(ApprovalNeeded, match="may have happened already"):
             await tea.resume(other, answers={})
 
@@ -221,6 +280,54 @@ async def test_a_question_that_nobody_waits_for_any_more_is_not_open() -> None:
             await tea.resume("last", answers={asked[0].key: "me"})
         assert refused.value.fix == f"answer {key}."
         assert (await tea.resume("last", answers={key: "Ada"})).answer == "Ada"
+
+
+@pytest.mark.parametrize("answer", ["\ud800", 5, None, ["Ada"], True])
+async def test_what_is_no_text_is_refused_as_an_answer_and_the_run_still_waits(answer: Any) -> None:
+    async with platform() as tea:
+        await tea.acp.register(HASTY)
+        question = await waits(tea, "hasty")
+        with pytest.raises(BadInput, match="is no text"):
+            await tea.resume("last", answers={question.key: answer})
+        assert (await tea.inbox()).questions == (question,)
+        assert (await tea.resume("last", answers={question.key: "Ada"})).answer == "Ada"
+
+
+async def test_a_person_who_gives_no_text_has_not_answered(tmp_path: Path) -> None:
+    async def person(question: str, choices: Sequence[str]) -> str:
+        return "\ud800"
+
+    async with Platform(tmp_path / "home", state=tmp_path / "state", person=person) as tea:
+        await tea.acp.register(HASTY)
+        with pytest.raises(ApprovalNeeded, match="is no text: Who"):
+            await tea.run("Go.", agent="hasty")
+        assert [question for _, question in await open_questions(tea)] == ["Who?"]
+
+
+ODD: list[tuple[str, Any]] = [
+    ("asked", None), ("asked", {"question": "a", "choices": 7}), ("waiting", {"open": 5}), ("answer", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "data"), ODD)
+async def test_records_that_no_run_writes_are_damage_and_hide_no_other_question(kind: str, data: Any) -> None:
+    async with platform() as tea:
+        await tea.acp.register(HASTY)
+        question = await waits(tea, "hasty")
+
+        def bent(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            place = max(at for at, one in enumerate(kept) if one["kind"] == "asked")
+            return [*kept[:place], *({**one, "kind": kind, "data": data} for one in (kept[place], kept[place]))]
+
+        other = rewrite(tea.home, question.run, bent)
+        (tea.home / "traces" / other / "workspace").mkdir()
+        found = await tea.inbox()
+        assert found.questions == (question,)
+        assert [problem.partition(" holds")[0] for problem in found.problems] == [f"The journal of the run {other}"]
+        with pytest.raises(Damaged, match="what no run writes"):
+            await tea.inbox(other)
+        with pytest.raises((Damaged, ApprovalNeeded)):  # going on, it asks anew
+            await tea.resume(other)
 
 
 async def test_an_inbox_looks_at_the_journals_of_runs_that_did_not_end_only(monkeypatch: pytest.MonkeyPatch) -> None:

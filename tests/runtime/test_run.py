@@ -259,8 +259,28 @@ async def test_a_task_may_pin_a_version(stage: Platform) -> None:
     assert pinned.answer == "2 0 2 4"
 
 
+@pytest.mark.parametrize("ref", ["model:mini", "solution:sorting"])
+async def test_a_task_pins_nothing_that_its_run_would_not_look_up(stage: Platform, ref: str) -> None:
+    documents = {"model": {"provider": "openai_chat", "model": "tiny"}, "solution": {"task": "Sort.", "content": 1}}
+    kind, _, name = ref.partition(":")
+    await stage.libraries[kind].register({"name": name, **documents[kind]})  # pyright: ignore[reportArgumentType]
+    before = stage.tracer.runs()
+    with pytest.raises(BadInput, match=f"pins no {kind}"):
+        await stage.run("1", agent="worker", use={ref: "1.0.0"})
+    assert stage.tracer.runs() == before
+
+
+@pytest.mark.parametrize("word", ["enter", "exit"])
+async def test_no_note_of_an_agent_passes_for_one_of_the_platforms(stage: Platform, word: str) -> None:
+    noting = f'        ctx.note("{word}", {{"ref": "agent:planner", "digest": ""}})\n        first ='
+    await stage.acp.register(WORKER.replace("Worker", "Noting").replace("        first =", noting, 1))
+    outcome = await stage.run("1", agent="noting")
+    assert (outcome.status, outcome.reason) == ("failed", f"'{word}' is the platform's own word.")
+
+
 async def test_half_a_character_in_a_models_answer_is_a_bad_answer_not_a_defect() -> None:
-    broken = ScriptedModel(["\ud800", {"calls": [{"name": "done", "arguments": {"answer": "\udfff"}}]}])
+    words = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g"}
+    broken = ScriptedModel(["\ud800", {**words, "calls": [{"name": "done", "arguments": {"answer": "\udfff"}}]}])
     async with platform(model=broken) as stage:
         outcome = await stage.run("say something")
         assert (outcome.status, outcome.exit_code) == ("failed", 1)
