@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, cast, get_args, overload
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, get_args, overload
 
 from typing_extensions import TypedDict
 
 from tea.context import Context
-from tea.errors import BadComponent, BadRef
-from tea.hints import read_hints
-from tea.operation import Operation, Traits
-from tea.refs import NAME, Kind, Ref
+from tea.errors import BadComponent
+from tea.operation import Traits
 from tea.types import Effects, Result, Task
 
 P = ParamSpec("P")
@@ -23,11 +18,7 @@ R = TypeVar("R")
 ActionT = TypeVar("ActionT", bound=Callable[..., Awaitable[Any]])
 Recovery = Literal["durable", "snapshot", "rerun", "lost"]
 Relation = Literal["hierarchical", "cooperative", "competitive"]
-_RELATIONS: tuple[Relation, ...] = get_args(Relation)
-_TRAITS = "__tea_traits__"
-_FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments", "memory")
-_RUN = "write `async def run(self, ctx: Context, task: Task) -> Result`."
-_HOOKS = {"setup": ("ctx",), "teardown": (), "snapshot": (), "restore": ("state",)}
+TRAITS = "__tea_traits__"
 _WORST, _EFFECTS = Traits(), get_args(Effects)
 
 
@@ -50,28 +41,6 @@ class DeclaredTool(Declared, total=False):
 
     metadata: Mapping[str, Any]
     evolvable: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
-class Definition:
-    """What a component's source defines.
-
-    Args:
-        create: Makes a fresh instance: of an environment or agent the one whose operations are called, of a tool the
-            function; None where there is none.
-        rules: How to act in an environment (R_E), or how an agent decides.
-        recovery: How an environment comes back after a crash.
-    """
-
-    kind: Kind
-    name: str
-    description: str
-    operations: Mapping[str, Operation]
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    evolvable: bool = True
-    rules: str = ""
-    recovery: Recovery = "lost"
-    create: Callable[[], object] | None = None
 
 
 class Tool(Generic[P, R]):
@@ -119,7 +88,7 @@ def action(method: Any = None, /, **declared: Unpack[Declared]) -> Any:
         if not callable(method) or isinstance(method, staticmethod | classmethod):
             problem = f"@action stands on {method!r:.40}, which is no method."
             raise BadComponent(problem, fix="put it on an `async def` with self.")
-        method.__dict__[_TRAITS] = _traits(dict(declared))
+        method.__dict__[TRAITS] = _traits(dict(declared))
         return method
 
     return mark if method is None else mark(method)
@@ -186,121 +155,10 @@ class Agent(Component):
         raise NotImplementedError(f"{type(self).__name__} does not say how it works")
 
 
-def define(found: object) -> Definition:
-    """Return what a tool, or an environment's or agent's class, defines.
-
-    Raises:
-        BadComponent: It is none of them, or declares itself badly.
-    """
-    if isinstance(found, Tool):
-        return _define_tool(cast("Tool[..., Any]", found))
-    if isinstance(found, type) and issubclass(found, Environment) and found is not Environment:
-        return _define_environment(found)
-    if isinstance(found, type) and issubclass(found, Agent) and found is not Agent:
-        return _define_agent(found)
-    raise BadComponent(f"{found!r:.80} is no component.", fix="use @tool, or derive from Environment or Agent.")
-
-
 def component_name(found: type[Component]) -> str:
     """Return the name a class declares, else its class name in snake case."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", found.__name__)
     return found.name or words.lower().lstrip("_")
-
-
-def _define_tool(found: Tool[..., Any]) -> Definition:
-    _check_facts(found)
-    operation = Operation.of(found.function, found.traits)
-    return Definition(
-        kind="tool",
-        name=_checked(found.__name__),
-        description=operation.signature.description,
-        operations={"call": operation},
-        metadata=found.metadata,
-        evolvable=found.evolvable,
-        create=lambda: copy(found),
-    )
-
-
-def _define_environment(found: type[Environment]) -> Definition:
-    _check_facts(found)
-    if found.state is Environment.state:
-        raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
-    if found.recovery not in get_args(Recovery):
-        problem = f"{found.__name__} recovers by {found.recovery!r:.40}."
-        raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Recovery))}.")
-    if found.recovery == "snapshot" and (
-        found.snapshot is Environment.snapshot or found.restore is Environment.restore
-    ):
-        problem = f"{found.__name__} recovers by snapshot and does not write `snapshot` and `restore`."
-        raise BadComponent(problem, fix="write both, or declare another recovery.")
-    _check_hooks(found)
-    declared = {name: getattr(_inner(found, name), _TRAITS, None) for name in dir(found)}
-    operations = {
-        _checked(name, "an action"): _operation(found, name, traits) for name, traits in declared.items() if traits
-    }
-    operations["state"] = _operation(found, "state", Traits(effects="reads", idempotent=True, network=False))
-    return Definition(
-        kind="environment",
-        name=_checked(component_name(found)),
-        description=_words(found),
-        operations=operations,
-        metadata=found.metadata,
-        evolvable=found.evolvable,
-        rules=inspect.cleandoc(found.rules),
-        recovery=found.recovery,
-        create=found,
-    )
-
-
-def _define_agent(found: type[Agent]) -> Definition:
-    _check_facts(found)
-    if twice := sorted(set(found.metadata) & set(_FACTS)):
-        raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
-    if found.run is Agent.run:
-        raise BadComponent(f"{found.__name__} has no run.", fix=_RUN)
-    run = _operation(found, "run", Traits(scope=True, concurrent=True))
-    if read_hints(found.run).get("task") is not Task:
-        raise BadComponent(f"`run` of {found.__name__} takes no task.", fix=_RUN)
-    facts: dict[str, Any] = {
-        "role": _words_of(found, "role", found.role),
-        "competencies": [_words_of(found, "competencies", one) for one in _sequence(found, "competencies")],
-        "objectives": [_words_of(found, "objectives", one) for one in _sequence(found, "objectives")],
-        "relations": _relations(found),
-        **{key: _names(found, key) for key in ("tools", "agents", "environments")},
-        **({"memory": _memory(found)} if found.memory != "" else {}),
-    }
-    return Definition(
-        kind="agent",
-        name=_checked(component_name(found)),
-        description=_words(found),
-        operations={"run": run},
-        metadata={**facts, **found.metadata},
-        evolvable=found.evolvable,
-        rules=inspect.cleandoc(found.rules),
-        create=found,
-    )
-
-
-def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
-    """Refuse what every component may declare of itself, where it is of another type."""
-    for key, wanted in (("metadata", Mapping), ("evolvable", bool), ("rules", str)):
-        value = getattr(found, key, "")
-        if not isinstance(value, wanted):
-            problem = f"{key} of {found.__name__} is {value!r:.40}, no {wanted.__name__.lower()}."
-            raise BadComponent(problem, fix="mend its declaration.")
-
-
-def _check_hooks(found: type[Environment]) -> None:
-    """Refuse an environment that could not be set up, torn down, or brought back."""
-    for name, given in _HOOKS.items():
-        method = getattr(found, name)
-        try:
-            inspect.signature(method).bind(found, *given)
-        except (TypeError, ValueError):
-            method = None
-        if not inspect.iscoroutinefunction(method):
-            problem = f"{name!r} of {found.__name__} cannot be called as the platform calls it."
-            raise BadComponent(problem, fix=f"write `async def {name}({', '.join(('self', *given))})`.")
 
 
 def _traits(declared: dict[str, Any]) -> Traits:
@@ -311,81 +169,3 @@ def _traits(declared: dict[str, Any]) -> Traits:
             fix = f"declare {', '.join(Traits.__slots__)}, each of its type."
             raise BadComponent(f"{key!r} cannot be declared as {value!r:.40}.", fix=fix)
     return Traits(**declared)
-
-
-def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
-    """Return a method as an operation.
-
-    Raises:
-        BadComponent: It is no method that an instance could be given to, or not one that `Operation.of` takes.
-    """
-    method = inspect.getattr_static(found, name)
-    if not inspect.isfunction(method) or not inspect.signature(method).parameters:
-        problem = f"{name!r} of {found.__name__} is no method that an instance is given to."
-        raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
-    return Operation.of(method, traits, method=True)
-
-
-def _inner(found: type[Component], name: str) -> object:
-    """Return an attribute of a class, of a property the function inside, which is no method."""
-    static = inspect.getattr_static(found, name)
-    return getattr(static, "fget", None) or getattr(static, "func", None) or getattr(found, name, None)
-
-
-def _relations(found: type[Agent]) -> dict[str, Relation]:
-    """Return an agent's relations, each to the name of another agent."""
-    relations = cast(object, found.relations)
-    if not isinstance(relations, Mapping):
-        raise BadComponent(
-            f"The relations of {found.__name__} are no mapping.", fix='write {"analyzer": "cooperative"}.'
-        )
-    for name, relation in cast("Mapping[object, object]", relations).items():
-        _checked(str(name), "an agent")
-        if relation not in _RELATIONS:
-            problem = f"{found.__name__} is {str(relation)[:40]!r} to {name!r}, which is no relation."
-            raise BadComponent(problem, fix=f"use one of {', '.join(_RELATIONS)}.")
-    return dict(found.relations)
-
-
-def _names(found: type[Agent], key: str) -> list[str]:
-    return [_checked(_words_of(found, key, one), f"one of {key}") for one in _sequence(found, key)]
-
-
-def _memory(found: type[Agent]) -> str:
-    """Return the memory component that an agent names, as it names it."""
-    try:
-        ref = Ref.parse(_words_of(found, "memory", found.memory), kind="memory")
-    except BadRef as error:
-        raise BadComponent(f"The memory of {found.__name__} is no ref: {error.problem}", fix=error.fix) from error
-    if ref.kind != "memory" or ref.operation is not None:
-        problem = f"{found.__name__} names {found.memory!r:.80} as its memory, which is none."
-        raise BadComponent(problem, fix='write memory = "NAME", perhaps with @version.')
-    return found.memory
-
-
-def _sequence(found: type[Agent], key: str) -> Sequence[object]:
-    """Return what an agent lists; a text alone would be taken for its letters."""
-    listed: object = getattr(found, key)
-    if isinstance(listed, str) or not isinstance(listed, Sequence):
-        raise BadComponent(f"{key} of {found.__name__} is no tuple of text.", fix=f'write {key} = ("...",).')
-    return cast("Sequence[object]", listed)
-
-
-def _words_of(found: type[Agent], key: str, text: object) -> str:
-    if not isinstance(text, str):
-        raise BadComponent(f"{key} of {found.__name__} holds {text!r:.40}, no text.", fix="write text.")
-    return text
-
-
-def _words(found: type[Component]) -> str:
-    words = inspect.cleandoc(found.__dict__.get("__doc__") or "")
-    if not words:
-        raise BadComponent(f"{found.__name__} has no docstring.", fix="say in one sentence what it is for.")
-    return words
-
-
-def _checked(name: str, what: str = "a component") -> str:
-    if not NAME.fullmatch(name):
-        fix = "use lower-case letters, digits and _, starting with a letter, at most 64."
-        raise BadComponent(f"{name[:80]!r} is not a name for {what}.", fix=fix)
-    return name

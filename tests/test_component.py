@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import pytest
 
 from tea import Agent, Context, Environment, Result, Task, action, tool
-from tea.component import component_name, define
+from tea.component import component_name
+from tea.definition import define
 from tea.errors import BadComponent
 from tea.operation import Traits
 

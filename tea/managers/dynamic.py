@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 
-from tea.component import Definition, define
+from tea.definition import Definition, define
 from tea.errors import Damaged, TeaError
 from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.source.capture import captured

@@ -11,8 +11,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tea.component import Definition, Environment
+from tea.component import Environment
 from tea.context import Context
+from tea.definition import Definition
 from tea.errors import BadComponent, CallFailed, TeaError, words_of
 from tea.manifest import Manifest
 from tea.protocols.completion import completed

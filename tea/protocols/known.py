@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TypeVar
 
-from tea.component import Definition
+from tea.definition import Definition
 from tea.managers.trust import Trust
 from tea.manifest import Manifest
 from tea.protocols.recipe import is_recipe

@@ -12,7 +12,7 @@ from typing import ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from tea.component import Definition
+from tea.definition import Definition
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
 from tea.managers.bundled import read_source
 from tea.managers.difference import Diff, diff

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Protocol, cast
 
-from tea.component import Definition
+from tea.definition import Definition
 from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError, UnknownComponent
 from tea.managers.dynamic import check_told
 from tea.managers.json_schema import value_faults

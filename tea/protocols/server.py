@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, Typ
 
 from pydantic import BaseModel
 
-from tea.component import Definition
 from tea.context import Context
+from tea.definition import Definition
 from tea.errors import (
     ApprovalNeeded,
     CallError,

@@ -83,6 +83,8 @@ class Shelf:
             UnknownComponent: Nothing; the error names the nearest.
         """
         head = self._versions.head(self.kind, ref.name)
+        if head.number and head.current is None and ref.selector is None:
+            raise self._unknown(ref, None)
         shipped = self.unstored(ref.name)
         if shipped is not None and self._means(ref, head, shipped):
             return shipped

@@ -10,8 +10,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
-from tea.component import Definition, Environment
+from tea.component import Environment
 from tea.context import Context
+from tea.definition import Definition
 from tea.errors import BadComponent
 from tea.managers.json_schema import schema_fault, value_faults
 from tea.manifest import Manifest

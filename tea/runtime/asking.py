@@ -27,7 +27,6 @@ from tea.runtime.media import TOKENS
 from tea.runtime.offering import Fixed
 from tea.runtime.recorder import Recorder
 from tea.runtime.reservation import Estimate
-from tea.store.strict import DEPTH, Refused, check_depth
 from tea.types import (
     JsonObject,
     JsonSchema,
@@ -49,7 +48,6 @@ _FUNCTION = ("name", "description", "parameters")
 _OTHERS = "fallback_prices"
 _LOST = "lost"
 _UNKNOWN = "unknown"
-_AROUND = 20  # levels of what is recorded around the data of an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +175,8 @@ class Asking:
             request = changed(request, media=await self._contents())
         lost, unknown = tries.held.lost, tries.held.unknown
         if self._gate.repeated(key):
-            tries.held.unheard()
+            for _ in range(self._recorder.again(key)):
+                tries.held.unheard()
         try:
             response = await self._models.complete(request, self._within(key), self._recorder.listener(key), tries)
             found = self._checked(response, prompt)
@@ -341,12 +340,10 @@ def _answer(response: ModelResponse, error: TeaError | None = None) -> JsonText:
     """
     told = {"response": response.model_dump(), "error": None if error is None else error.record()}
     try:
-        text = encode(told)
-        check_depth(text, DEPTH - _AROUND)
-    except (BadArguments, Refused) as problem:
-        reason = problem.problem if isinstance(problem, BadArguments) else f"The data is not usable: {problem}."
-        raise BadOutput(f"The answer cannot be recorded. {reason}", fix="answer more simply.") from problem
-    return JsonText(text)
+        return JsonText(encode(told))
+    except BadArguments as problem:
+        reason = f"The answer cannot be recorded. {problem.problem}"
+        raise BadOutput(reason, fix="answer more simply.") from problem
 
 
 def _printable(text: str) -> str:

@@ -216,7 +216,7 @@ class Executions:
             folder = self._workspaces.home(past.setting.run)
             await asyncio.to_thread(self._workspaces.inherit, folder, origin.setting.run, past.inputs)
             return (await self._rebuilt(past.setting, recorder, past.task, past.records, origin, answers))[0]
-        recorder.recall(past.standing.meant)
+        recorder.recall(past.standing.meant, past.again)
         gate = _resumed(recorder, past.entries, past.elapsed)
         known = {**past.standing.said, **answers}
         one = self._run(past.setting, gate, recorder, past.task, known, past.standing.uncertain, past.seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -14,6 +15,7 @@ from tea.managers.pin import pins
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.runtime.entry import Entry
 from tea.runtime.people import is_text
+from tea.runtime.recorder import AGAIN
 from tea.runtime.setting import Setting
 from tea.runtime.standing import Standing, understood
 from tea.runtime.task_file import TaskFile
@@ -39,6 +41,7 @@ class History:
         end: How it ended, empty if it did not.
         seconds: How long it was worked on.
         elapsed: How much of that came after the start of each timeout, by its key.
+        again: How often a resumed process asked a model what an earlier one had asked, by key.
     """
 
     task: TaskFile
@@ -51,6 +54,7 @@ class History:
     end: JsonObject
     seconds: float
     elapsed: Mapping[str, float]
+    again: Mapping[str, int]
 
     @classmethod
     def of(cls, run: str, records: Iterable[TraceRecord], workspace: str) -> History:
@@ -81,6 +85,7 @@ class History:
             end=as_mapping(next((record.data for record in found if record.kind == "end"), None)),
             seconds=_seconds(found),
             elapsed=_elapsed(found),
+            again=Counter(one.key for one in found if one.kind == AGAIN),
         )
 
     @property

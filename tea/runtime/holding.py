@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tea.component import Definition
+from tea.definition import Definition
 from tea.errors import Damaged, NotLocked
 from tea.managers.pin import RESOLVE, outcome_of, pins_in, target_of
 from tea.manifest import Manifest

@@ -44,6 +44,7 @@ def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObje
     return {"question": question, "choices": list(choices), **call}
 
 
+AGAIN = "again"
 Watcher = Callable[[Event], None]
 NO_SECRETS = Mask({})
 
@@ -61,15 +62,21 @@ class Recorder:
         self._heard: dict[str, dict[str, Pieces]] = {}
         self._asked: set[str] = set()
         self._before: Mapping[str, JsonValue] = {}
+        self._again: Mapping[str, int] = {}
 
     def ask(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> None:
         """Write that a person is asked, about a `call` or whatever else, and let that stay open until `answered`."""
         self._asked.add(key)
         self.write(ASKED, key, _asking(question, choices, call))
 
-    def recall(self, before: Mapping[str, JsonValue]) -> None:
-        """Know what earlier processes of the run asked last, by key."""
-        self._before = before
+    def recall(self, before: Mapping[str, JsonValue], again: Mapping[str, int]) -> None:
+        """Know what earlier processes of the run asked last, by key, and how often they began a call again."""
+        self._before, self._again = before, again
+
+    def again(self, key: str) -> int:
+        """Write that a question to a model is asked again, and return how often earlier processes asked it."""
+        self.write(AGAIN, key, {})
+        return 1 + self._again.get(key, 0)
 
     def same(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
         """Tell whether an answer under `key` is one to this: nothing else was asked there by earlier processes.

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
-from tea.component import Definition
 from tea.context import Context, Port
+from tea.definition import Definition
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError
 from tea.managers.model import CallTool
 from tea.manifest import Manifest

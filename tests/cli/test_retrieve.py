@@ -35,5 +35,8 @@ def test_usage_is_shown_and_erased(stocked: Tea) -> None:
         stocked("retrieve", what, "planer", "--kind", "agent").refused(2, "agent:planner")
         stocked("retrieve", what, "agent:planer").refused(2, "agent:planner")
         stocked("retrieve", what, "shout@1.0.0").refused(2, "version")
-    stocked("unregister", "shout")
-    assert stocked("retrieve", "--usage", "shout").out == "Nothing was served yet.\n"
+
+
+def test_usage_of_what_is_out_of_sight_can_still_be_looked_at(tea: Tea) -> None:
+    tea("unregister", "todo")
+    assert tea("retrieve", "--usage", "todo").out == "Nothing was served yet.\n"

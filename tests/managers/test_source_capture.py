@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea import Agent, Context, Environment, Result, Task, action, tool
-from tea.component import Definition, define
 from tea.context import Caller
+from tea.definition import Definition, define
 from tea.errors import BadComponent
 from tea.managers.dynamic import DynamicManager
 from tea.manifest import Manifest

@@ -246,3 +246,28 @@ async def test_an_address_where_nobody_listens_costs_nothing(tmp_path: Path) -> 
         pass
     outcome = await worked(tmp_path, server, chat, stream=False, tries=2, budget={"tokens": 20_000})
     assert (outcome.exit_code, outcome.cost.tokens, outcome.cost.unsettled) == (4, 0, {})
+
+
+async def test_each_process_that_was_interrupted_at_a_question_may_have_been_billed_for_it(tmp_path: Path) -> None:
+    """A run that is killed and resumed again and again pays for it each time, and its budget ends."""
+    chat, asked = DIALECTS["openai_chat"], asyncio.Queue[None]()
+
+    def hang(question: Asked) -> Reply:
+        asked.put_nowait(None)
+        return Reply(then="hang")
+
+    async with Loopback(answer=hang).open() as server:
+        home(tmp_path, chat, server.url, prices=PRICES, max_output=2000)
+        for number in range(3):
+            async with Platform(tmp_path, state=tmp_path / "state") as tea:
+                work = tea.resume("last") if number else tea.run("What is 6 * 7?", budget={"tokens": 60_000})
+                running = asyncio.ensure_future(work)
+                await asked.get()
+                running.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await running
+        server.answer = lambda question: said(chat, ENDS)
+        async with Platform(tmp_path, state=tmp_path / "state") as tea:
+            outcome = await tea.resume("last")
+            assert (await tea.replay("last")).to_json() == outcome.to_json()
+    assert (outcome.answer, outcome.cost.unsettled["calls"], len(server.asked)) == ("42", 3, 4)

@@ -113,6 +113,7 @@ CHANGES = [
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from(NAMES)), min_size=2, max_size=10))
+@example(changes=[(what, "other") for what in ("ship", "unregister", "spoil")])
 @example(changes=[(what, "other") for what in ("ship", "pin", "ship", "pin", "rollback", "register", "ship")])
 @example(changes=[(what, "other") for what in ("register", "distrust", "trust", "spoil", "register", "unregister")])
 def test_a_list_is_the_same_with_and_without_catalogue(
