@@ -108,7 +108,7 @@ async def test_the_demo_shows_all_managers_and_protocols_at_work() -> None:
 BREAKS: list[tuple[type[Any], str]] = [
     (ModelManager, "complete"),
     (PromptManager, "render"),
-    (MemoryManager, "at_once"),
+    (MemoryManager, "record"),
     (DynamicManager, "load"),
     (VersionManager, "resolve"),
     (Trace, "append"),

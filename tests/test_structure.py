@@ -17,7 +17,7 @@ SOURCES = sorted((ROOT / "tea").rglob("*.py"))
 COMPONENTS = [path for kind in ("agents", "environments", "tools") for path in sorted((ROOT / kind).rglob("*.py"))]
 
 LAYERS = [
-    {"errors", "types", "refs", "extras"},
+    {"errors", "types", "refs", "extras", "begun"},
     {"hints", "schema_words", "plain", "operation", "context", "component", "definition", "manifest"},
     {"store"},
     {"managers", "models"},

@@ -105,11 +105,6 @@ class MemoryManager:
         if synced or not self._events.at_once(scope.session, key, event):
             await asyncio.to_thread(self._events.append, scope.session, key, event, synced=synced)
 
-    def at_once(self, scope: Scope, kind: str, data: JsonObject, key: str) -> bool:
-        """Do what `record` does without `synced`, if that takes no time; tell whether it did."""
-        event = _event(scope, kind, data, key)
-        return not _keeps(scope, kind) or self._events.at_once(scope.session, key, event)
-
     async def sync(self, session: str) -> None:
         """Make all that was recorded of a session here survive a loss of power.
 

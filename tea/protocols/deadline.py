@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
-from types import coroutine
+from collections.abc import Coroutine
 from typing import Any, TypeVar
+
+from tea.begun import onward
 
 T = TypeVar("T")
 
@@ -31,26 +32,8 @@ async def finish(work: Coroutine[Any, Any, T], awaited: object, seconds: float) 
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            return await _onward(work, awaited)
+            return await onward(work, awaited)
     except TimeoutError as error:
         if limit.expired():
             raise Expired from error
         raise
-
-
-@coroutine
-def _onward(work: Coroutine[Any, Any, T], awaited: object) -> Generator[Any, Any, T]:
-    """Wait for `awaited`, and let the work go on with what comes of it."""
-    while True:
-        try:
-            yield awaited
-        except GeneratorExit:
-            work.close()
-            raise
-        except BaseException as error:
-            try:
-                awaited = work.throw(error)
-            except StopIteration as end:
-                return end.value
-        else:
-            return (yield from work.__await__())

@@ -263,7 +263,7 @@ class Asking:
 
         wanted = name or agent or "default"
         if wanted not in self._configs:
-            config = as_object(await self._gate.effect("resolve", f"model:{wanted}", {}, perform))
+            config = as_object(await self._gate.effect("resolve", f"model:{wanted}", {}, perform, "looks"))
             others = as_object(config.get(_OTHERS, {}))
             chosen = ModelConfig(**{name: value for name, value in config.items() if name != _OTHERS})
             all_prices = (chosen.prices, *map(as_object, others.values()))

@@ -16,7 +16,7 @@ from tea.errors import CallFailed, ErrorRecord, InternalError, NotLocked, TeaErr
 from tea.runtime.entry import Entry, canonical, encode, spoken
 from tea.runtime.group import Group, race
 from tea.runtime.past import Past
-from tea.runtime.pending import AtOnce, Called, Pending, Perform
+from tea.runtime.pending import Called, Light, Pending, Perform
 from tea.runtime.pump import Pump
 from tea.runtime.timer import Timeout, timer
 from tea.types import JsonObject, JsonValue
@@ -84,26 +84,26 @@ class Gate:
         return root.result()
 
     async def effect(
-        self, kind: str, target: str, data: JsonValue, perform: Perform, at_once: AtOnce | None = None
+        self, kind: str, target: str, data: JsonValue, perform: Perform, light: Light | None = None
     ) -> JsonValue:
         """Make one call across the boundary and return what it gave, as JSON decoded from its record.
 
         Args:
             kind: What sort of call, for example `tool`.
             target: What is called, usually a ref.
-            data: Its input, as JSON; recorded whole.
+            data: Its input, as JSON or its canonical text; recorded whole.
             perform: Does the work, outside of the program's branches, when the outcome is not in the journal. It
                 gets the key. A call that the program gave up on is cancelled, and cleans up while the program goes
                 on. Raising `ApprovalNeeded` records no outcome and ends the run, to be resumed.
-            at_once: Tried before `perform`, without a task: does the work if that takes no time, and tells whether it
-                did; the outcome is null.
+            light: Of the platform's own work that seldom waits, and has no task (so no `asyncio.timeout`) before it
+                does: whether it only looks, so that it may begin before its start is safe on disk, or acts.
 
         Raises:
             TeaError: What `perform` raised; any other exception is an `InternalError`. `NotLocked` ends the run.
             BadArguments: `data` is not JSON.
         """
-        call = Called(self._pump.performs, f"{kind} {target}".rstrip(), perform, at_once)
-        waiting = self._pump.wait(kind, target, data, ("done", "failed"), call)
+        call = Called(self._pump.performs, f"{kind} {target}".rstrip(), perform, light=light is not None)
+        waiting = self._pump.wait(kind, target, data, ("done", "failed"), call, looks=light == "looks")
         del data  # it is recorded when the wait begins, and would be in the garbage collector's way while it lasts
         outcome = await waiting
         if outcome.event == "failed":

@@ -68,7 +68,7 @@ class Holding:
         found = dict[str, Manifest]()
         if new:
             target = target_of(new)
-            for one in pins_in(target, await self._gate.effect(RESOLVE, target, {}, perform)):
+            for one in pins_in(target, await self._gate.effect(RESOLVE, target, {}, perform, "looks")):
                 if one.digest not in self._stored:
                     problem = f"{one.ref} is not in the registry with the bytes this run pinned."
                     raise Damaged(problem, fix="bring its version file back.")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
+from tea.begun import handed_over
 from tea.errors import ApprovalNeeded, BadArguments, InternalError, TeaError, words_of
 from tea.runtime.branch import Wait
 from tea.runtime.entry import Entry, Event, encode
 from tea.types import JsonValue
 
 Perform = Callable[[str], Awaitable[JsonValue]]
-AtOnce = Callable[[str], bool]
+Light = Literal["looks", "acts"]
 Launch = Callable[["Pending"], Callable[[], object]]
 
 
@@ -25,18 +26,26 @@ class Pending(Wait):
         events: The events that may end it.
         launch: Sets it going and returns what calls it off.
         deliver: Takes the event, where it does not simply end a wait.
+        looks: Whether it changes nothing, so that it may be set going before its start is safe.
     """
 
-    __slots__ = ("deliver", "events", "key", "launch", "stop")
+    __slots__ = ("deliver", "events", "key", "launch", "looks", "stop")
 
     def __init__(
-        self, key: str, events: tuple[Event, ...], launch: Launch, deliver: Callable[[Entry], None] | None = None
+        self,
+        key: str,
+        events: tuple[Event, ...],
+        launch: Launch,
+        deliver: Callable[[Entry], None] | None = None,
+        *,
+        looks: bool = False,
     ) -> None:
         super().__init__()
         self.key = key
         self.events = events
         self.launch = launch
         self.deliver = deliver
+        self.looks = looks
         self.stop: Callable[[], object] | None = None
 
 
@@ -45,7 +54,7 @@ class Performs:
 
     Args:
         settled: Called with the outcome of each call; None when there is none, as it was called off.
-        ended: Called with the outcome of a call that ended as it began.
+        ended: Called with the outcome of a call that ended as it began, which had no task.
         failed: Called with a call's key and what ends the run: an approval that is needed, or a keyboard interrupt.
     """
 
@@ -55,17 +64,30 @@ class Performs:
         ended: Callable[[Entry], None],
         failed: Callable[[str, BaseException], None],
     ) -> None:
-        self._settled = settled
-        self.ended = ended
+        self._settled, self._ended = settled, ended
         self._failed = failed
         self._tasks: dict[asyncio.Task[Entry], str] = {}
 
     def __bool__(self) -> bool:
         return bool(self._tasks)
 
-    def start(self, key: str, what: str, perform: Perform, context: contextvars.Context) -> Callable[[], object]:
-        """Perform a call in a task of its own and return what calls it off."""
-        task = asyncio.get_running_loop().create_task(_outcome(key, what, perform), context=context)
+    def start(
+        self, key: str, what: str, perform: Perform, context: contextvars.Context, *, light: bool
+    ) -> Callable[[], object]:
+        """Perform a call in a task of its own and return what calls it off; a light one has a task once it waits."""
+        work: Any = _outcome(key, what, perform)
+        if light:
+            try:
+                awaited = context.run(work.send, None)
+            except StopIteration as end:
+                self._ended(end.value)
+                return _nothing
+            except BaseException as error:
+                work = _fail(error)
+            else:
+                work = handed_over(work, awaited)
+                work.send(None)
+        task: asyncio.Task[Entry] = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks[task] = key
         task.add_done_callback(self._done)
         return task.cancel
@@ -93,35 +115,26 @@ class Called:
         performs: What starts it.
         what: What it is, for words.
         perform: Does the work.
-        at_once: Does it instead, where that takes no time; see `Gate.effect`.
+        light: Whether it seldom waits; see `Gate.effect`.
     """
 
-    __slots__ = ("_at_once", "_context", "_perform", "_performs", "_what")
+    __slots__ = ("_context", "_light", "_perform", "_performs", "_what")
 
-    def __init__(self, performs: Performs, what: str, perform: Perform, at_once: AtOnce | None = None) -> None:
-        self._performs, self._what, self._perform, self._at_once = performs, what, perform, at_once
+    def __init__(self, performs: Performs, what: str, perform: Perform, *, light: bool) -> None:
+        self._performs, self._what, self._perform, self._light = performs, what, perform, light
         self._context = contextvars.copy_context()
 
     def __call__(self, pending: Pending) -> Callable[[], object]:
         """Start it and return what calls it off."""
-        if self._at_once is not None and (ended := _ended(pending.key, self._what, self._at_once)) is not None:
-            self._performs.ended(ended)
-            return _nothing
-        return self._performs.start(pending.key, self._what, self._perform, self._context)
-
-
-def _ended(key: str, what: str, at_once: AtOnce) -> Entry | None:
-    """Try a call that may end at once; its failures are outcomes, as of any other."""
-    try:
-        return Entry(event="done", key=key) if at_once(key) else None
-    except TeaError as error:
-        return _failure(key, error)
-    except Exception as error:
-        return _failure(key, _defect(what, error))
+        return self._performs.start(pending.key, self._what, self._perform, self._context, light=self._light)
 
 
 def _nothing() -> None:
     """Call off what has ended."""
+
+
+async def _fail(error: BaseException) -> Any:
+    raise error
 
 
 async def _outcome(key: str, what: str, perform: Perform) -> Entry:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from tea.errors import ApprovalNeeded, Denied
+from tea.operation import Traits
 from tea.runtime.people import Person, is_text
-from tea.runtime.policy import CallRequest, Decision, Policy
+from tea.runtime.policy import CallRequest, Decision, Policy, StandingPolicy
 from tea.runtime.recorder import Recorder
-from tea.types import AgentResponse, Response, Result, failure
+from tea.types import AgentResponse, Principal, Response, Result, failure
 
 CONSENT = ("allow", "deny")
 Check = Callable[[], Awaitable[Response]]
@@ -35,7 +36,17 @@ class Permission:
         intents: frozenset[str],
     ) -> None:
         self._policy, self._person, self._recorder = policy, person, recorder
+        self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._answers, self._intents = answers, intents
+
+    def stands(self, names: Sequence[str], traits: Traits, principal: Principal) -> bool:
+        """Return whether an operation is allowed by each of its names once for all, and no call of it is in doubt."""
+        standing = self._standing
+        return (
+            standing is not None
+            and not self._intents
+            and all(standing.standing(name, traits, principal) == "allow" for name in names)
+        )
 
     async def ask(self, request: CallRequest, response: type[Response], check: Check | None = None) -> Response | None:
         """Return None where the call may go ahead, else what stands in its place.

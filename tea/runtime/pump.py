@@ -95,10 +95,12 @@ class Pump:
         events: tuple[Event, ...],
         launch: Launch,
         deliver: Callable[[Entry], None] | None = None,
+        *,
+        looks: bool = False,
     ) -> Pending:
         """Say that the program waits for one of `events`, which `launch` will bring about."""
         branch, text = self.branches.here(), canonical(data)
-        pending = Pending(branch.key(), events, launch, deliver)
+        pending = Pending(branch.key(), events, launch, deliver, looks=looks)
         self.say(spoken("start", pending.key, kind, target, text))
         if self.branches.problem is None:
             self.open[pending.key] = self._launches[pending.key] = pending
@@ -114,9 +116,18 @@ class Pump:
         if pending.stop is not None:
             pending.stop()
 
-    async def wait(self, kind: str, target: str, data: JsonValue, events: tuple[Event, ...], launch: Launch) -> Entry:
+    async def wait(
+        self,
+        kind: str,
+        target: str,
+        data: JsonValue,
+        events: tuple[Event, ...],
+        launch: Launch,
+        *,
+        looks: bool = False,
+    ) -> Entry:
         """Wait for one of `events`, which `launch` brings about."""
-        pending = self.begin(kind, target, data, events, launch)
+        pending = self.begin(kind, target, data, events, launch, looks=looks)
         del data  # see `Gate.effect`
         try:
             return await pending
@@ -164,7 +175,10 @@ class Pump:
         over, root = self._over, self._root
         if over is None or root is None or over.done():
             return
-        self._turn(over, root)
+        try:
+            self._turn(over, root)
+        except Exception as error:  # a defect ends the run, which would wait for ever
+            self.branches.stop(error)
         self._keep()
         if self.branches.problem is not None and not over.done():
             over.set_result(None)
@@ -229,7 +243,8 @@ class Pump:
     def _launch(self) -> None:
         if not self._launches:
             return
-        self._keep()
+        if not all(one.looks for one in self._launches.values()):
+            self._keep()
         if self.branches.problem is not None:
             return
         launches, self._launches = self._launches, {}

@@ -195,14 +195,18 @@ class Run:
         return call.server.response.model_validate(value)
 
     async def _scope(self, call: Call) -> Response:
+        traits, principal = call.aim.signature.traits, self.setting.principal
+        stands = self._permission.stands((call.target, *call.through), traits, principal)
+
         async def perform(key: str) -> JsonValue:
-            stands_in = await self._permit(call, key)
+            stands_in = None if stands else await self._permit(call, key)
             return None if stands_in is None else stands_in.model_dump(mode="json")
 
         data = {"digest": call.config.digest}
-        stands_in = None if call.aim.passes_on else await self.gate.effect("policy", call.target, data, perform)
-        if stands_in is not None:
-            return call.server.response.model_validate(stands_in)
+        if not call.aim.passes_on:
+            stands_in = await self.gate.effect("policy", call.target, data, perform, "looks" if stands else None)
+            if stands_in is not None:
+                return call.server.response.model_validate(stands_in)
         with self.gate.scope() as key:
             worker = call.config.name if call.config.kind == "agent" else call.agent
             self.recorder.enter(key, worker)

@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
-from functools import partial
 from typing import Any
 
 from tea.errors import InternalError, ToolError, UnknownComponent
@@ -22,10 +21,18 @@ from tea.runtime.desk import AnyServer, Desk
 from tea.runtime.entry import own
 from tea.runtime.hearing import Hearing
 from tea.runtime.media import look
+from tea.runtime.pending import Light
 from tea.types import EVERY, JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
 _LOOKUPS = (("registry", "info"), ("registry", "facts"))
+_LIGHT: Mapping[tuple[str, str], Light] = {
+    ("memory", "record"): "acts",
+    ("memory", "recall"): "looks",
+    ("memory", "summarise"): "looks",
+    ("memory", "insights"): "looks",
+    ("budget", "remaining"): "looks",
+}
 _EFFECT = re.compile("[!~?]")  # what follows in a key tells apart what is asked inside of one effect
 Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 
@@ -66,8 +73,7 @@ class RunServices:
                 return await self.answer(service, verb, data, agent, key)
             return await self._remember(verb, self._run.recorder.mask.data(data), scope, key, synced=not known)
 
-        at_once = partial(self._recorded, data, scope) if scope and known and verb == "record" else None
-        value = await self._run.gate.effect(service, verb, data, perform, at_once)
+        value = await self._run.gate.effect(service, verb, data, perform, _LIGHT.get((service, verb)))
         if service == "media":
             purse = self._purses.of(self._run.gate.path())
             for one in value:
@@ -91,11 +97,6 @@ class RunServices:
         if service not in self._answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
         return await self._answers[service](verb, data, agent, key)
-
-    def _recorded(self, data: JsonObject, scope: Scope, key: str) -> bool:
-        """Remember an event that the journal holds as well, if that takes no time; tell whether it is remembered."""
-        data = self._run.recorder.mask.data(data)
-        return self._memory.at_once(scope, data["kind"], data["data"], f"{self._run.id}/{key}")
 
     async def _registry(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         if data.get("kind") not in KINDS or data["kind"] not in self._run.servers:

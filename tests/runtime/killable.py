@@ -10,7 +10,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +37,13 @@ def serve() -> None:
 
 def die_after(records: int, seconds: float) -> None:
     """End this process so many seconds after so many records were written."""
-    append, numbers = FileJournalWriter.append, count(1)
+    append, written = FileJournalWriter.append, 0
 
     def counted(self: FileJournalWriter, lines: Any) -> None:
+        nonlocal written
         append(self, lines)
-        if next(numbers) == records:
+        before, written = written, written + len(lines)
+        if before < records <= written:
             if seconds:
                 threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL)).start()
             else:
@@ -56,9 +57,9 @@ def note_performs(log: str) -> None:
     start: Callable[..., Any] = Performs.start
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
-    def noted(self: Performs, key: str, *arguments: Any) -> Any:
+    def noted(self: Performs, key: str, *arguments: Any, **options: Any) -> Any:
         os.write(descriptor, f"{key}\n".encode())
-        return start(self, key, *arguments)
+        return start(self, key, *arguments, **options)
 
     Performs.start = noted
 

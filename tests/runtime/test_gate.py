@@ -7,7 +7,7 @@ import contextvars
 import math
 import sys
 import weakref
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from gate_kit import call, echo, execute, recorded, replayed, told
@@ -21,6 +21,7 @@ from tea.errors import (
 )
 from tea.runtime.entry import Entry
 from tea.runtime.gate import Gate
+from tea.runtime.pending import Performs
 
 
 async def test_a_program_gets_what_json_makes_of_a_value_in_live_and_replay() -> None:
@@ -223,30 +224,80 @@ async def test_a_resumed_run_repeats_only_what_has_no_outcome_and_knows_it() -> 
     assert after == entries
 
 
+@pytest.mark.parametrize("light", ["looks", "acts"])
 @pytest.mark.parametrize("quick", [True, False])
-async def test_what_is_done_at_once_is_recorded_like_any_other_call_and_never_done_by_a_replay(quick: bool) -> None:
-    done: list[str] = []
+async def test_light_work_is_recorded_like_any_other_call_and_never_done_by_a_replay(
+    quick: bool, light: Literal["looks", "acts"]
+) -> None:
+    done: list[tuple[str, bool]] = []
     written: list[Entry] = []
-
-    def at_once(key: str) -> bool:
-        assert key in [entry.key for entry in written], "its start is recorded before"
-        done.extend([key] * quick)
-        return quick
+    safe: list[Entry] = []
 
     async def perform(key: str) -> Any:
-        done.append(f"{key}, later")
+        assert key in [entry.key for entry in written], "its start is recorded before"
+        assert light == "looks" or key in [entry.key for entry in safe], "what acts begins when its start is safe"
+        if not quick:
+            await asyncio.sleep(0)
+            async with asyncio.timeout(1):
+                await asyncio.to_thread(int)
+        done.append((key, asyncio.current_task() is None))
+        return key
 
     async def program(gate: Gate) -> Any:
         async with gate.group() as group:
             other = group.spawn(call(gate))
-            first = await gate.effect("memory", "record", {"a": 1}, perform, at_once)
-        return first, await gate.effect("memory", "record", {"a": 2}, perform, at_once), other.result()
+            first = await gate.effect("memory", "record", {"a": 1}, perform, light)
+        return first, await gate.effect("memory", "record", {"a": 2}, perform, light), other.result()
 
-    gate = Gate(write=written.append)
+    gate = Gate(write=written.append, flush=lambda: safe.extend(written[len(safe) :]))
     live = await asyncio.wait_for(gate.run(lambda: program(gate)), 5)
     keys = [entry.key for entry in written if entry.kind == "memory"]
-    assert live == (None, None, {"key": next(entry.key for entry in written if entry.kind == "tool")})
-    assert done == (keys if quick else [f"{key}, later" for key in keys])
+    assert live == (*keys, {"key": next(entry.key for entry in written if entry.kind == "tool")})
+    assert done == [(key, quick) for key in keys]
     assert sorted(entry.event for entry in written) == ["done"] * 3 + ["start"] * 3
     assert await replayed(program, written) == live
     assert len(done) == 2
+
+
+async def test_light_work_that_waits_is_called_off_like_any_other() -> None:
+    ended: list[str] = []
+
+    async def perform(key: str) -> Any:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.append(key)
+
+    async def program(gate: Gate) -> Any:
+        with pytest.raises(TimeoutError):
+            async with gate.timeout(0.01):
+                await gate.effect("clock", "", {}, perform, "looks")
+        await gate.sleep(0.05)
+
+    await execute(program)
+    assert len(ended) == 1
+
+
+@pytest.mark.parametrize("error", [ToolError("no", fix="none"), ValueError("odd")])
+async def test_light_work_that_fails_at_once_fails_like_any_other(error: Exception) -> None:
+    async def perform(key: str) -> Any:
+        raise error
+
+    async def program(gate: Gate) -> Any:
+        try:
+            await gate.effect("clock", "", {}, perform, "looks")
+        except TeaError as failed:
+            return type(failed).__name__
+
+    live, _ = await execute(program)
+    assert live == ("InternalError" if isinstance(error, ValueError) else "ToolError")
+
+
+async def test_a_defect_in_what_moves_a_run_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(Performs, "start", broken)
+    outcome, _ = await execute(call)
+    assert str(outcome) == "a defect"
