@@ -140,7 +140,7 @@ class Executions:
         past.check(run, answers)
         offer_again(self._equipment.models, past.records[0].data)
         self._workspaces.check(run)
-        trace = await asyncio.to_thread(self._tracer.reopen, run)
+        trace = await self._reopened(run)
         try:
             if trace.position != len(past.records):  # another process went on with it before it was ours
                 past = await self._history(run)
@@ -207,6 +207,16 @@ class Executions:
         except asyncio.CancelledError:
             if creating.done() and creating.exception() is None:
                 await self._discard(creating.result())
+            raise
+
+    async def _reopened(self, run: str) -> Trace:
+        """Take a run's journal up again; who is interrupted meanwhile gives it back."""
+        opening = asyncio.ensure_future(asyncio.to_thread(self._tracer.reopen, run))
+        try:
+            return await completed(opening)
+        except asyncio.CancelledError:
+            if opening.done() and opening.exception() is None:
+                opening.result().close()
             raise
 
     async def _recovered(self, past: History, recorder: Recorder, answers: Mapping[str, str]) -> Run:

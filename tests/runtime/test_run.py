@@ -1,5 +1,7 @@
 import asyncio
 import json
+import threading
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from tea.errors import (
     ProviderError,
     UnknownComponent,
 )
+from tea.managers.tracer import Trace
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 from tea.runtime.policy import CallRequest, Decision
@@ -379,3 +382,24 @@ async def test_words_that_the_source_does_not_say_are_damage(stage: Platform) ->
         await stage.run("1", agent="worker")
     with pytest.raises(Damaged, match="not what its source declares"):
         await stage.tcp.invoke("double", {"number": 1})
+
+
+async def test_who_is_interrupted_while_a_run_is_taken_up_again_gives_it_back(
+    waiting: tuple[Platform, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, key = waiting
+    reopen, opened = stage.tracer.reopen, threading.Event()
+
+    def slow(run: str) -> Trace:
+        trace = reopen(run)
+        opened.set()
+        time.sleep(0.05)
+        return trace
+
+    monkeypatch.setattr(stage.tracer, "reopen", slow)
+    going_on = asyncio.create_task(stage.resume("last", answers={key: "allow"}))
+    await asyncio.to_thread(opened.wait, 5)
+    going_on.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await going_on
+    assert (await stage.resume("last", answers={key: "allow"})).status == "done"
