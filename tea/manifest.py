@@ -174,6 +174,9 @@ class Manifest:
         except (KeyError, ValueError) as error:
             problem = f"A stored component is no manifest: {_fault(error)}."
             raise Damaged(problem, fix="restore the file, or register the component again.") from error
+        if not f"{found.name}{found.version}".isprintable():
+            problem = "A stored component is no manifest: its name or version is none."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
             problem = f"The source of {found.ref} is not what its digest promises, so it is not used."
             raise Damaged(problem, fix="restore the file, or register the component again.")

@@ -226,7 +226,7 @@ def _quarters(words: Sequence[Token], schema: Schema) -> list[Span]:
     return [
         Span(start=index, end=index + 1, tag="VAL", text=word.text, column=column, values=(word.text[1],))
         for index, word in enumerate(words)
-        if len(word.text) == 2 and word.norm[0] == "q" and word.text[1] in "1234"
+        if len(word.text) == 2 and word.norm.startswith("q") and word.text[1] in "1234"
         for column in columns
     ]
 
