@@ -87,7 +87,8 @@ def spoilt(**changes: Any) -> dict[str, Any]:
     "data",
     [
         {}, {"kind": "tool"}, spoilt(kind="robot"), spoilt(kind=["tool"]), spoilt(source=3), spoilt(source="other"),
-        spoilt(name=None), spoilt(version="\n"), spoilt(files=[]), spoilt(files={"a": 1}), spoilt(requires="requests"), spoilt(operations=3),
+        spoilt(name=None), spoilt(version="\n"),
+        spoilt(files=[]), spoilt(files={"a": 1}), spoilt(requires="requests"), spoilt(operations=3),
         spoilt(operations={"call": {}}), spoilt(metadata=None), spoilt(lineage={"how": "magic"}), spoilt(lineage=None),
         spoilt(digest="sha256:0"), spoilt(digest=None), spoilt(evolvable="perhaps"), spoilt(source="\ud800"),
         {key: value for key, value in spoilt().items() if key != "digest"},

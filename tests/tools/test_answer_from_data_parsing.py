@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tea.protocols.tcp import TCPServer
@@ -48,6 +48,7 @@ async def next_calls(tools: TCPServer, task: str) -> list[dict[str, Any]]:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@example("A$#")
 @given(st.lists(WORDS, min_size=1, max_size=14).map(" ".join) | st.text(min_size=1, max_size=60))
 async def test_any_task_leads_to_calls_or_to_an_honest_end(tools: TCPServer, task: str) -> None:
     calls = await next_calls(tools, task)
