@@ -271,7 +271,7 @@ def _compound(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
 def _short(pair: Sequence[str], table: Table) -> bool:
     """Tell whether two words, of which the last is the noun of the rows, stand in a column's name as initials: tz."""
     initials = pair[0][:1] + pair[1][:1]
-    return len(initials) == 2 and is_row_noun(table, pair[1]) and any(initials in column.words for column in table.columns)
+    return is_row_noun(table, pair[1]) and any(initials in column.words for column in table.columns)
 
 
 def _about_people(table: Table) -> bool:
