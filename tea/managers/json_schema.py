@@ -15,7 +15,7 @@ from tea.types import JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
 _LIMIT = 160
-_RULES = {"type", "properties", "required", "additionalProperties", "items", "minItems"}
+_RULES = {"type", "properties", "required", "additionalProperties", "items", "minItems", "minimum"}
 _KNOWN = _RULES | {"default", "description", "title", "examples"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -98,8 +98,12 @@ def _fits(schema: JsonValue, value: JsonValue) -> bool:
     if not isinstance(schema, dict):
         return schema is True
     words = cast("dict[str, Any]", schema)
-    if not words.keys() <= _KNOWN or type(value) not in _TYPES.get(str(words.get("type")), ()):
+    named = words.get("type")
+    types = cast("list[Any]", named) if isinstance(named, list) else (named,)
+    if not words.keys() <= _KNOWN or not any(type(value) in _TYPES.get(str(one), ()) for one in types):
         return False
+    if isinstance(value, int | float):
+        return value >= words.get("minimum", value)
     if isinstance(value, dict):
         members, shown = cast("dict[str, Any]", value), words.get("properties", {})
         closed = words.get("additionalProperties", True)

@@ -57,8 +57,10 @@ class Templates:
         environment = _environment()
         trees = {name: _tree(environment, name, text) for name, text in parts.items()}
         uses = {name: _names(tree) for name, tree in trees.items()}
-        self._order = _order(uses, shown, frozenset(variables))
-        self._templates = {name: _compiled(environment, name, trees[name]) for name in self._order}
+        order = _order(uses, shown, frozenset(variables))
+        self._templates = {name: _compiled(environment, name, trees[name]) for name in order}
+        self._constant = self._texts({name for name in order if not uses[name]})
+        self._order = [name for name in order if name not in self._constant]
 
     def render(self, variables: JsonObject) -> tuple[str, ...]:
         """Return the texts of the shown parts.
@@ -66,7 +68,7 @@ class Templates:
         Raises:
             BadArguments: A template uses what the variables do not hold, or there would be too much text.
         """
-        values: dict[str, Any] = {**variables, _STEPS: [LOOP_LIMIT]}
+        values: dict[str, Any] = {**variables, **self._constant, _STEPS: [LOOP_LIMIT]}
         for name in self._order:
             try:
                 values[name] = _bounded_text(self._templates[name].generate(values))
@@ -74,6 +76,14 @@ class Templates:
                 problem = f"The part {name!r} of the prompt cannot be written: {_first_line(error)}."
                 raise BadArguments(problem, fix="give variables that its template can show.") from error
         return tuple(values[name] for name in self._shown)
+
+    def _texts(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the texts of parts that use nothing; one that cannot be written says so when it is asked for."""
+        found = dict[str, str]()
+        for name in names:
+            with suppress(Exception):
+                found[name] = _bounded_text(self._templates[name].generate({_STEPS: [LOOP_LIMIT]}))
+        return found
 
 
 def check_template(name: str, text: str) -> None:

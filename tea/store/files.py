@@ -94,7 +94,7 @@ def read_regular(path: Path, limit: int) -> bytes:
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Open a regular file and return its descriptor.
+    """Open a regular file and return its descriptor; what was just made, with `O_EXCL`, needs no look.
 
     Raises:
         OSError: The system refuses.
@@ -109,7 +109,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
             raise Refused("it is not a regular file") from problem
         raise
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if not flags & os.O_EXCL and not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Refused("it is not a regular file")
     except BaseException:
         os.close(descriptor)

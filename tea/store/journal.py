@@ -196,7 +196,7 @@ class FileJournals:
         folder = self._folder(run)
         with writing(folder), self._scratch.folder() as temporary:
             self._scratch.settle(self._root)
-            writer = FileJournalWriter(run, temporary, self._durability)
+            writer = FileJournalWriter(run, temporary, self._durability, new=True)
             try:
                 writer.append(begin(temporary, FileBlobs(temporary / BLOBS, self._scratch)) if begin else ())
                 if not publish(temporary, folder):

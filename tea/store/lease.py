@@ -39,16 +39,17 @@ class Lease:
 
     Args:
         path: The lease file; created when missing, inside a folder that exists.
+        new: Whether the run is being made, so that there is no such file.
 
     Raises:
         Conflict: Another process, or another writer in this one, holds it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, new: bool = False) -> None:
         self._path = path
-        self._descriptor = self._lock()
+        self._descriptor = self._lock(os.O_EXCL if new else 0)
         try:
-            self.epoch, self.left, self._seen = self._enter()
+            self.epoch, self.left, self._seen = self._enter(b"" if new else self._content())
         except BaseException:
             self.release()
             raise
@@ -90,9 +91,9 @@ class Lease:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _lock(self) -> int:
+    def _lock(self, flags: int) -> int:
         with reading(self._path), writing(self._path):
-            descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | flags)
             try:
                 _take(descriptor)
             except BlockingIOError:
@@ -103,10 +104,9 @@ class Lease:
                 raise
             return descriptor
 
-    def _enter(self) -> tuple[int, int, _Look]:
+    def _enter(self, content: bytes) -> tuple[int, int, _Look]:
         # Not synced: no holder outlives a loss of power, so there is nobody left to fence off after one.
         with writing(self._path):
-            content = self._content()
             epoch = _epoch(content) + 1
             mend = b"" if content.endswith(b"\n") or not content else b"\n"
             line = b"%08d %d %d" % (epoch, os.getpid(), time.time_ns())

@@ -28,6 +28,7 @@ class Scratch:
         self._root = root
         self._folder = root / ".tmp"
         self._settled: set[str] = set()
+        self._alive: set[str] = set()
 
     def settle(self, folder: Path, known: set[str] | None = None) -> None:
         """Make sure that a folder is there, and make its name durable, with those of all it lies in up to the home.
@@ -83,13 +84,14 @@ class Scratch:
 
     @contextmanager
     def _entry(self, make: Callable[[Path], int]) -> Generator[tuple[Path, int]]:
-        make_folders(self._folder)
         self._sweep()
         path, descriptor = self._claim(make)
+        self._alive.add(path.name)
         try:
             yield path, descriptor
         finally:
             _remove(path)
+            self._alive.discard(path.name)
             with suppress(OSError):
                 os.close(descriptor)
 
@@ -107,8 +109,9 @@ class Scratch:
     def _sweep(self) -> None:
         with suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
-                with suppress(OSError):
-                    _sweep_entry(Path(entry.path))
+                if entry.name not in self._alive:
+                    with suppress(OSError):
+                        _sweep_entry(Path(entry.path))
 
 
 def make_folders(path: Path) -> None:
@@ -176,8 +179,9 @@ def _locked(descriptor: int) -> bool:
 
 def _remove(path: Path) -> None:
     # Never an error: what was written is whole by now, and what stays behind is swept away later.
-    with suppress(OSError):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            os.unlink(path)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        shutil.rmtree(path, ignore_errors=True)

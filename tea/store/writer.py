@@ -30,6 +30,7 @@ class FileJournalWriter:
         run: The run.
         folder: Where its journal and lease are.
         durability: `flush` survives SIGKILL; `synced` also a loss of power, at the price of one disk write each.
+        new: Whether the run is being made, so that the folder holds neither.
 
     Raises:
         Conflict: Another writer holds the lease.
@@ -37,7 +38,7 @@ class FileJournalWriter:
         StorageError: The files cannot be read or written.
     """
 
-    def __init__(self, run: str, folder: Path, durability: Durability) -> None:
+    def __init__(self, run: str, folder: Path, durability: Durability, *, new: bool = False) -> None:
         self.run = run
         self._path = folder / JOURNAL
         self._durability = durability
@@ -45,9 +46,9 @@ class FileJournalWriter:
         self._unusable = ""
         self._appending = threading.Lock()
         self._syncing = asyncio.Lock()
-        self._lease = Lease(folder / LEASE)
+        self._lease = Lease(folder / LEASE, new=new)
         try:
-            self._descriptor, self._end, self.torn = _open(self._path, self._lease.left)
+            self._descriptor, self._end, self.torn = _new(self._path) if new else _open(self._path, self._lease.left)
         except BaseException:
             self._lease.release()
             raise
@@ -167,6 +168,12 @@ def _note_failure(committing: asyncio.Future[None]) -> None:
     """Take note of a failure that the writer is unusable for from now on, also where nobody waits for it any more."""
     if not committing.cancelled():
         committing.exception()
+
+
+def _new(path: Path) -> tuple[int, End, int]:
+    """Make a journal, and return what `_open` does."""
+    with reading(path), writing(path):
+        return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL), End(), 0
 
 
 def _open(path: Path, least: int) -> tuple[int, End, int]:
