@@ -59,7 +59,7 @@ class Templates:
         uses = {name: _names(tree) for name, tree in trees.items()}
         order = _order(uses, shown, frozenset(variables))
         self._templates = {name: _compiled(environment, name, trees[name]) for name in order}
-        self._constant = self._texts({name for name in order if not uses[name]})
+        self._constant = self._texts(name for name in order if not uses[name])
         self._order = [name for name in order if name not in self._constant]
 
     def render(self, variables: JsonObject) -> tuple[str, ...]:
@@ -79,10 +79,10 @@ class Templates:
 
     def _texts(self, names: Iterable[str]) -> dict[str, str]:
         """Return the texts of parts that use nothing; one that cannot be written says so when it is asked for."""
-        found = dict[str, str]()
+        found, values = dict[str, str](), {_STEPS: [LOOP_LIMIT]}
         for name in names:
             with suppress(Exception):
-                found[name] = _bounded_text(self._templates[name].generate({_STEPS: [LOOP_LIMIT]}))
+                found[name] = _bounded_text(self._templates[name].generate(values))
         return found
 
 

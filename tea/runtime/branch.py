@@ -213,6 +213,7 @@ class Branches:
         self.current = None
         self._alive.clear()
         self._foreign.clear()
+        self._wake = _nothing
 
     def _step(self, branch: Branch, value: Any) -> None:
         self.current = branch
@@ -270,6 +271,10 @@ class Branches:
             branch.wait = None
             self._ready.append((branch, None))
         return bool(woken)
+
+
+def _nothing() -> None:
+    """Wake nobody: the run has ended."""
 
 
 def _undeclared(branch: Branch) -> Diverged:

@@ -93,11 +93,14 @@ class Performs:
         return task.cancel
 
     async def close(self, grace: float) -> None:
-        """Call off what is under way, and wait for its cleanup, `grace` seconds at most."""
+        """Call off what is under way, and wait for its cleanup, `grace` seconds at most; of the rest nobody is told."""
         for task in self._tasks:
             task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=grace)
+        try:
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=grace)
+        finally:
+            self._settled = self._ended = self._failed = _nothing
 
     def _done(self, task: asyncio.Task[Entry]) -> None:
         key = self._tasks.pop(task)
@@ -129,8 +132,8 @@ class Called:
         return self._performs.start(pending.key, self._what, self._perform, self._context, light=self._light)
 
 
-def _nothing() -> None:
-    """Call off what has ended."""
+def _nothing(*_told: object) -> None:
+    """Call off what has ended; be told what nobody waits for."""
 
 
 async def _fail(error: BaseException) -> Any:

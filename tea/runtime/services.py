@@ -46,15 +46,6 @@ class RunServices:
         self._purses = purses
         self._hearing = hearing
         self._turns: dict[str, Callable[[], None]] = {}
-        self._answers: Mapping[str, Answer] = {
-            "registry": self._registry,
-            "state": self._state,
-            "person": self._person,
-            "clock": self._clock,
-            "random": self._chance,
-            "budget": self._budget,
-            "media": self._media,
-        }
 
     async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
         """Answer as an effect of the run."""
@@ -94,9 +85,18 @@ class RunServices:
         data = self._run.recorder.mask.data(data)
         if service == "memory":
             return await self._remember(verb, data, await self._scope(agent, key), key, synced=True)
-        if service not in self._answers:
+        answers: Mapping[str, Answer] = {
+            "registry": self._registry,
+            "state": self._state,
+            "person": self._person,
+            "clock": self._clock,
+            "random": self._chance,
+            "budget": self._budget,
+            "media": self._media,
+        }
+        if service not in answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
-        return await self._answers[service](verb, data, agent, key)
+        return await answers[service](verb, data, agent, key)
 
     async def _registry(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         if data.get("kind") not in KINDS or data["kind"] not in self._run.servers:

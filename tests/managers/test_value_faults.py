@@ -27,6 +27,7 @@ def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             "additionalProperties": st.booleans() | inner,
             "items": inner,
             "minItems": st.integers(0, 2),
+            "minimum": st.integers(-1, 2) | st.just(0.5),
             "enum": st.lists(PLAIN, min_size=1, max_size=2),
             "description": st.just("words"),
         },
