@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
@@ -58,9 +59,10 @@ class Run:
         self.id, self.session, self.task_id = setting.run, setting.session, setting.task
         self.workspace = setting.workspace
         self.servers = equipment.servers
+        own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
         self.holding = Holding(gate, equipment.libraries, setting.use, locked=setting.locked)
         self.memories = Memories(self.holding)
-        self.services = RunServices(self, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
+        self.services = RunServices(own, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
         self.people = People(equipment.person, recorder, answers or {})
         self.asking = Asking(
             gate,
@@ -68,7 +70,7 @@ class Run:
             equipment.prompts,
             self.purses,
             self.holding.resolve,
-            self._tools,
+            partial(Run._tools, own),
             setting.model,
             recorder,
         )
@@ -76,7 +78,7 @@ class Run:
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[str] = set()
-        gate.on_fork(self._change)
+        gate.on_fork(partial(Run._change, own))
 
     def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
         """Return what a component of this run may reach."""
