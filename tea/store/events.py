@@ -23,13 +23,14 @@ from typing import Any, Protocol
 from tea.errors import BadArguments, StorageError
 from tea.store.files import damaged, open_regular, reading, shown, storage_error, write_all, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
-from tea.store.strict import Refused, as_json_object, dumps, loads
+from tea.store.strict import DEPTH, Refused, as_json_object, check_depth, dumps, loads
 from tea.store.turn import claim
 from tea.types import JsonObject
 
 EVENT_LIMIT = 256 * 1024
 STREAM_LIMIT = 64 * 2**20
 
+_AROUND = 20  # levels that whoever tells of events may put around them
 _OPEN_STREAMS, _OPEN_BYTES = 1024, 64 * 2**20
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
@@ -345,6 +346,7 @@ def _line(stream: str, key: str, event: JsonObject) -> bytes:
     try:
         line = dumps({"stream": stream, "key": key, "event": event}) + b"\n"
         loads(line)
+        check_depth(line.decode(), DEPTH - _AROUND)
     except Refused as reason:
         raise BadArguments(f"The event cannot be stored: {reason}.", fix="give plain data.") from reason
     if len(line) > EVENT_LIMIT:

@@ -159,3 +159,32 @@ async def test_an_answer_larger_than_a_line_of_the_journal_is_kept_whole() -> No
         assert (await stage.replay(outcome.run)).answer == outcome.answer
         journal = (outcome.trace / "journal.jsonl").stat().st_size
         assert journal < 1_000_000
+
+
+KEEPER = '''
+from typing import Any
+from tea import Agent, Context, Result, Task, TeaError
+
+class Keeper(Agent):
+    """Keep something deep."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Keep it, and look at what is kept."""
+        value: Any = 1
+        for _ in range(int(task.text)):
+            value = [value]
+        try:
+            await ctx.memory.record("note", {"value": value})
+            await ctx.state.save({"value": value})
+        except TeaError:
+            return Result(answer="refused")
+        return Result(answer=[len(await ctx.memory.recall()), bool(await ctx.state.load())])
+'''
+
+
+@pytest.mark.parametrize("levels", [100, 170, 178, 185, 190, 195])
+async def test_what_is_kept_can_be_looked_at(levels: int) -> None:
+    async with platform() as stage:
+        await stage.acp.register(KEEPER)
+        assert (await stage.run(f"{levels}", agent="keeper", session="s")).answer in ("refused", [1, True])
+        assert (await stage.run("1", agent="keeper", session="s")).status == "done"
