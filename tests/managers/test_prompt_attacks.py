@@ -94,6 +94,8 @@ def test_a_template_beyond_the_language_is_refused_when_it_is_read(template: str
         ("{{ x|truncate(1) }}", "a long text"),
         ("{% for a in x %}{% endfor %}", 3),
         ("{{ x|sort }}", [1, "a"]),
+        ("{{ [1, 'a']|sort }}", 0),
+        ("{% for a in [1, 2, 3, 4] %}" * 9 + "{% endfor %}" * 9, 0),
     ],
 )
 def test_a_rendering_that_reaches_or_grows_too_far_is_refused(template: str, x: Any) -> None:
