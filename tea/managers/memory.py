@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, cast
@@ -211,6 +211,8 @@ def _event(scope: Scope, kind: str, data: JsonObject, key: str) -> JsonObject:
         raise BadArguments(f"{kind[:60]!r} is not a kind of event.", fix=fix)
     if not scope.session or not key:
         raise BadArguments("An event needs a session and a key.", fix="give both.")
+    if not isinstance(data, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadArguments(f"An event's data is no object, but {type(data).__name__}.", fix="give values by name.")
     return {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
 
 

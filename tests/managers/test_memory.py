@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,6 +138,12 @@ async def test_an_event_without_kind_key_or_session_is_refused(
 ) -> None:
     with pytest.raises(BadArguments):
         await memory.record(scope, kind, {}, key)
+
+
+@pytest.mark.parametrize("data", [[1], "ab", None, 3])
+async def test_an_event_whose_data_are_no_object_is_refused(memory: MemoryManager, data: Any) -> None:
+    with pytest.raises(BadArguments, match="no object"):
+        await memory.record(PLANNER, "step", data, "k")
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1_001])
