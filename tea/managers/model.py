@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 from tea.errors import BadInput, ProviderError
-from tea.managers.model_config import OFFLINE, ModelConfig
+from tea.managers.model_config import NAMED, OFFLINE, ModelConfig, holds_key
 from tea.models.accounts import Accounts
 from tea.types import Attempt, JsonObject, Message, ModelRequest, ModelResponse, ReasoningPart, Response, Usage
 
@@ -159,6 +159,8 @@ class ModelManager:
             self._adapters[wanted] = adapter
             prices = dict[str, float]() if config.model else config.prices
             return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, prices=prices))
+        if holds_key(wanted):
+            raise ProviderError("What looks like a key names no model.", fix=NAMED)
         near = difflib.get_close_matches(wanted, self._configs, n=1)
         known = ", ".join(one.name for one in self.list()) or "none"
         choice = f"configured: {known}; a model of a provider is written with it, as in openai/NAME."

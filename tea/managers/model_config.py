@@ -35,7 +35,7 @@ _KEY = re.compile(r"(?<![A-Za-z0-9])(?:sk[-_]|gsk_|xai-|hf_|pplx-|nvapi-|r8_|AIz
 _KEY_FIELD = re.compile(
     r"(?:api|access|secret)?[-_]?(?:key|token|secret|password|authorization|credentials?)|.*headers"
 )
-_NAMED = "name the variable that holds it as `key_env`; it stands in the environment, or in .env of the home."
+NAMED = "name the variable that holds it as `key_env`; it stands in the environment, or in .env of the home."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +95,8 @@ class ModelConfig:
         Raises:
             BadInput: It is no usable configuration, or holds what looks like a key.
         """
+        if holds_key(name):
+            raise BadInput("The name of a model is what looks like a key.", fix=NAMED)
         check_name(name, "a model")
         if fault := _wording_fault(document):
             raise BadInput(f"The model {name[:80]!r} is not usable: {fault[0]}.", fix=fault[1])
@@ -109,6 +111,11 @@ class ModelConfig:
         return config
 
 
+def holds_key(text: str) -> bool:
+    """Tell whether a text holds what looks like a key, which is not repeated then."""
+    return _KEY.search(text) is not None
+
+
 @cache
 def _reader() -> TypeAdapter[ModelConfig]:
     return TypeAdapter(ModelConfig)
@@ -119,9 +126,9 @@ def _wording_fault(document: JsonObject) -> tuple[str, str] | None:
     options = document.get("options")
     for name in map(str, (*document, *(cast("Mapping[str, Any]", options) if isinstance(options, Mapping) else ()))):
         if _KEY_FIELD.fullmatch(name.lower()):
-            return f"{name!r} would hold a key", _NAMED
-    if _KEY.search(" ".join(_texts(document))):
-        return "it holds what looks like a key", _NAMED
+            return f"{name!r} would hold a key", NAMED
+    if holds_key(" ".join(_texts(document))):
+        return "it holds what looks like a key", NAMED
     for name in document:
         if name == "preset":
             return "a document says all of it itself, and this one names a preset", _FROM_PRESET

@@ -12,7 +12,7 @@ from typing import Any
 from tea.errors import ProviderError
 from tea.managers.model import Delta
 from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault
+from tea.models.fault import Fault, repeatable
 from tea.models.format import (
     Encode,
     Sdk,
@@ -26,6 +26,7 @@ from tea.models.format import (
     joined,
     member,
     members,
+    optional,
     plain,
     stable,
     thoughts,
@@ -55,7 +56,19 @@ _FINISH: dict[Any, Finish] = {
 }
 _UNUSABLE: dict[Any, str] = {"pause_turn": "The answer was interrupted by its provider before it ended."}
 _CHOICE = {"auto": "auto", "required": "any", "none": "none"}
-_PASSING = ("overloaded_error", "api_error", "rate_limit_error", "timeout_error")
+# What an error in the place of an answer would have been as a status: https://docs.claude.com/en/api/errors
+_STATUS: Mapping[Any, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 _USER, _ASSISTANT = b'{"role":"user","content":[', b'{"role":"assistant","content":['
 _TURNS_CACHED = 2
@@ -84,9 +97,10 @@ class AnthropicMessages:
             choice = {"type": _CHOICE[request.tool_choice]}
             single = {} if request.parallel or request.tool_choice == "none" else {"disable_parallel_tool_use": True}
             members["tool_choice"] = encoded({**choice, **single})
+        own: dict[str, Any] = {}
         if form := wanted(request, config, self.reach):
-            members["output_config"] = stable({"format": {"type": "json_schema", "schema": form[0]}})
-        members |= {name: stable(value) for name, value in _options(config, limit).items()}
+            own["output_config"] = {"format": {"type": "json_schema", "schema": form[0]}}
+        members |= optional(_options(config, limit), own)
         system = [plain(message) for message in request.messages if message.role == "system"]
         if text := "\n\n".join(filter(None, system)):
             members["system"] = joined([_breakpoint(encoded({"type": "text", "text": text}))])
@@ -111,7 +125,7 @@ class AnthropicMessages:
     def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
         """Return the answer."""
         if document.get("type") != "message":
-            raise Fault(error_of(document) or "the answer is no message", again=True)
+            raise _failed(document)
         texts, wishes, thought = list[str](), Wishes(), list[ReasoningPart]()
         for one in members(document, "content"):
             match one.get("type"):
@@ -171,9 +185,7 @@ class MessageAssembly:
             case "message_stop":
                 self.done = True
             case "error":
-                error = member(event, "error")
-                problem = str(error.get("message") or error.get("type"))[:300]
-                raise Fault(problem, again=error.get("type") in _PASSING)
+                raise _failed(event)
             case _:
                 pass
         return []
@@ -183,7 +195,7 @@ class MessageAssembly:
         if not self.ended:
             raise Fault("the stream ended before the answer did", again=True)
         for index, pieces in self._inputs.items():
-            self._blocks[index]["input"] = "".join(pieces) or {}
+            self._blocks[index]["input"] = "".join(pieces) or self._blocks[index].get("input")
         return {**self._message, "content": [self._blocks[index] for index in sorted(self._blocks)]}
 
     def _start(self, index: int, block: dict[str, Any]) -> list[Delta]:
@@ -212,9 +224,17 @@ class MessageAssembly:
         return []
 
 
+def _failed(document: JsonObject) -> Fault:
+    """Return why there is no answer; what will not pass is like a question that was refused at once."""
+    status = _STATUS.get(member(document, "error").get("type"))
+    return Fault(
+        error_of(document) or "the answer is no message", again=status is None or repeatable(status), status=status
+    )
+
+
 def _options(config: ModelConfig, limit: int) -> dict[str, Any]:
     """Return the further members of a question; thinking must fit into the answer, which a budget may have cut."""
-    options = dict(sorted(config.options.items()))
+    options = dict(config.options)
     budget = count(options, "thinking", "budget_tokens")
     if budget >= limit > _LEAST_THINKING:
         options["thinking"] = {**options["thinking"], "budget_tokens": limit - 1}

@@ -7,9 +7,13 @@ made, with a body of their own, on the same connections.
 
 from __future__ import annotations
 
+import os
+from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
+_MOST_OF_AN_ERROR = 2**16  # bytes of its body
 _OF_ONE = ("content-length", "cookie", "idempotency-key")  # what belongs to one question, and to no other
 
 
@@ -22,7 +26,50 @@ def connections(sdk: Any, base_url: str, seconds: float) -> Any:
         seconds: How long the connection may be silent.
     """
     verify = {} if base_url.startswith("https:") else {"verify": False}
-    return sdk.DefaultAioHttpClient(follow_redirects=False, timeout=seconds, **verify)
+    hooks = {"response": [_told]}
+    return sdk.DefaultAioHttpClient(follow_redirects=False, timeout=seconds, event_hooks=hooks, **verify)
+
+
+def alone(client: Any, sdk: str, base_url: str | None) -> Any:
+    """Return an SDK's client without what the environment says of its provider, where it reaches another server.
+
+    Args:
+        client: The client.
+        sdk: The package that it is of.
+        base_url: Where it goes to; None for where the SDK says.
+    """
+    if base_url is not None and not _at_home(sdk, base_url):
+        client._custom_headers, client.organization, client.project = {}, None, None
+    return client
+
+
+def _at_home(sdk: str, base_url: str) -> bool:
+    """Tell whether an address is the SDK's own provider, or what the environment names in its place."""
+    host, domain = urlsplit(base_url).hostname or "", f"{sdk}.com"
+    named, here = (
+        one.strip().rstrip("/").removesuffix("/v1") for one in (os.environ.get(f"{sdk.upper()}_BASE_URL", ""), base_url)
+    )
+    return host == domain or host.endswith(f".{domain}") or here == named
+
+
+def arriving(response: Any) -> AsyncIterable[bytes]:
+    """Return the bytes of a response as they come; what a server encoded, though nobody asked it to, httpx decodes."""
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.stream
+
+
+async def _told(response: Any) -> None:
+    """Read what an error says, as far as anybody reads it on; a body without an end is none of its words."""
+    if response.is_success:
+        return
+    told = bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            told += chunk
+            if len(told) > _MOST_OF_AN_ERROR:
+                break
+    finally:
+        await response.aclose()
+    response._content = bytes(told[:_MOST_OF_AN_ERROR])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +106,7 @@ class Way:
         """
         question = _Question("POST", self._url, self._headers, self._extensions, body)
         response = await self._transport.handle_async_request(question)
+        await _told(response)
         if response.is_success:
             return response
-        try:
-            await response.aread()
-        finally:
-            await response.aclose()
         raise self._client._make_status_error_from_response(response)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator
@@ -10,6 +11,12 @@ from html import escape
 from urllib.parse import quote, quote_plus
 
 SHORTEST = 8  # a shorter one is no secret, and would be found in ordinary words
+HEADERS = "_CUSTOM_HEADERS"  # how a variable's name ends that holds headers, which the SDKs send along: `Name: value`
+_HEADER = re.compile(
+    r"^[^:\n]*(?:key|token|secret|auth|passw|cookie|credential)[^:\n]*:"
+    r"[ \t]*(?:(?:Bearer|Basic|Token)[ \t]+)?(\S.*?)\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def disguises(value: str) -> Iterator[str]:
@@ -32,6 +39,22 @@ def hidden(text: str, secret: str, name: str) -> str:
     for form in sorted(set(disguises(secret)), key=len, reverse=True) if len(secret) >= SHORTEST else ():
         text = text.replace(form, name)
     return text
+
+
+def secrets_in_headers(name: str, headers: str) -> dict[str, str]:
+    """Return the secrets among headers by names of their own: values of those whose name speaks of one.
+
+    Args:
+        name: The variable that holds them.
+        headers: One a line.
+    """
+    return {f"{name}_{number}": value for number, value in enumerate(_HEADER.findall(headers), 1)}
+
+
+def sent_headers(sdk: str) -> dict[str, str]:
+    """Return the secrets among the headers that the environment has an SDK send along."""
+    name = f"{sdk.upper()}{HEADERS}"
+    return secrets_in_headers(name, os.environ.get(name, ""))
 
 
 def in_json(value: str, *, ascii: bool = False) -> str:

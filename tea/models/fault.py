@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 RETRIED = frozenset({408, 409, 425, 429})
+LASTING = ("insufficient_quota",)  # what no waiting mends, though its status may pass
 
 
 class Fault(Exception):

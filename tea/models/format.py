@@ -135,6 +135,15 @@ def assembled(members: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(encoded(name) + b":" + value for name, value in members.items()) + b"}"
 
 
+def optional(options: JsonObject, own: JsonObject) -> dict[str, bytes]:
+    """Return further members of a question by name: options, and objects of tea's own, whose members go before theirs.
+
+    One object may hold both a schema of tea's and a wish of the person's, such as `text` of Responses its `verbosity`.
+    """
+    both = {name: {**member(options, name), **value} for name, value in own.items()}
+    return {name: stable(value) for name, value in sorted({**options, **both}.items())}
+
+
 def joined(items: Sequence[bytes]) -> bytes:
     """Return an array whose items are JSON already."""
     return b"[" + b",".join(items) + b"]"

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
-from tea.models.connections import Way, connections
-from tea.models.disguises import SHORTEST, hidden
-from tea.models.fault import Fault, remedy, repeatable, retry_after
-from tea.models.format import Sdk, decoded
+from tea.models.connections import Way, alone, arriving, connections
+from tea.models.disguises import SHORTEST, hidden, sent_headers
+from tea.models.fault import LASTING, Fault, remedy, repeatable, retry_after
+from tea.models.format import Sdk, decoded, members
 from tea.models.sse import MOST_BYTES
 
-Take = Callable[[bytes], bool | None]
-"""Takes the next bytes, and tells whether the answer is whole, if it can."""
+Take = Callable[[bytes], float | None]
+"""Takes the next bytes, and tells in how many seconds the response has to end, once the answer said its end."""
 NO_KEY = "none"
 REST = 60.0
 ENDING = 1.0  # seconds that a response has to end in once it is whole; then the connection can be used again
-_LASTING = ("insufficient_quota",)  # a 429 that no waiting mends
+SETTLING = 20.0  # the same where the answer is whole, and what it used may still come
 _AGAIN: Mapping[str, bool] = {"true": True, "false": False}  # what the SDKs heed before any status
 # The SDKs' own header of `with_streaming_response`: the response comes back unread and unparsed.
 _RAW: Mapping[str, str] = {"X-Stainless-Raw-Response": "stream", "Accept-Encoding": "identity"}
@@ -47,6 +46,7 @@ class Line:
     ) -> None:
         self._sdk: Sdk = sdk
         self._base_url, self._keys, self._seconds = base_url, dict(keys), seconds
+        self._secrets = {**keys, **sent_headers(sdk)}
         shared = accounts or Accounts()
         self._accounts = {name: shared.of(base_url, keys.get(name, "")) for name in keys or ("",)}
         self._clients: dict[str, Any] = {}
@@ -58,11 +58,11 @@ class Line:
         """Return the configuration with a model id, the first that the server lists if it names none.
 
         Raises:
-            ProviderError: It lists none.
+            Fault: It lists none.
         """
         if config.model:
             return config
-        self._listed = self._listed or (await self.models())[0]
+        self._listed = self._listed or (await self._models())[0]
         return replace(config, model=self._listed)
 
     async def models(self) -> Sequence[str]:
@@ -71,30 +71,39 @@ class Line:
         Raises:
             ProviderError: It cannot be reached, or lists none.
         """
+        try:
+            return await self._models()
+        except Fault as error:
+            problem = f"{error.problem[:1].upper()}{error.problem[1:].rstrip('. ')}."
+            raise ProviderError(problem, fix=remedy(error.status, tuple(self._keys))) from error
+
+    async def _models(self) -> Sequence[str]:
         path = "/models" if self._sdk == "openai" else "/v1/models"
         pieces: list[bytes] = []
         try:
             await self._exchange(lambda name: self._unread(self._clients[name].get, path), pieces.append)
-            found = [str(one["id"]) for one in decoded(b"".join(pieces)).get("data") or ()]
+            found = [str(one["id"]) for one in members(decoded(b"".join(pieces)), "data") if one.get("id")]
         except Fault as error:
-            problem = f"The server at {self._base_url} does not list its models: {error.problem.rstrip('. ')}."
-            raise ProviderError(problem, fix=remedy(error.status, tuple(self._keys))) from error
+            problem = f"the server at {self._base_url} does not list its models: {error.problem}"
+            raise Fault(problem, again=error.again, status=error.status, wait=error.wait) from error
         if not found:
-            raise ProviderError(f"The server at {self._base_url} has no model.", fix="load one there, or name it.")
+            raise Fault(f"the server at {self._base_url} has no model", again=False, status=404)
         return found
 
-    def post(self, path: str, body: bytes, take: Take) -> Coroutine[Any, Any, None]:
-        """Send a body and give `take` the response's bytes as they come."""
-        return self._exchange(partial(self._asked, path, body), take)
+    def post(self, path: str, body: bytes, take: Take, seconds: float) -> Coroutine[Any, Any, None]:
+        """Send a body and give `take` the response's bytes as they come, for so many seconds at most."""
+        return self._exchange(partial(self._asked, path, body), take, seconds)
 
-    async def upload(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str], take: Take) -> None:
+    async def upload(
+        self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str], take: Take, seconds: float
+    ) -> None:
         """Send a form with a file (its name, content and media type) and give `take` the response's bytes."""
         form: dict[str, Any] = {"body": fields, "files": [("file", file)], "headers": _FORM}
-        await self._exchange(lambda name: self._unread(self._clients[name].post, path, **form), take)
+        await self._exchange(lambda name: self._unread(self._clients[name].post, path, **form), take, seconds)
 
     def cleaned(self, data: bytes) -> bytes:
         """Return what came from a provider without keys: some repeat what they were sent."""
-        for name, key in self._keys.items():
+        for name, key in self._secrets.items():
             if len(secret := key.encode()) >= SHORTEST and secret in data:
                 data = data.replace(secret, f"<secret:{name}>".encode())
         return data
@@ -107,30 +116,30 @@ class Line:
             http, self._http = self._http, None
             await http.aclose()
 
-    async def _exchange(self, send: Callable[[str], Awaitable[Any]], take: Take) -> None:
-        name = self._key()
+    async def _exchange(self, send: Callable[[str], Awaitable[Any]], take: Take, most: float = math.inf) -> None:
+        name, seconds = self._key(), min(most, self._seconds)
         response: Any = None
-        size, taking, is_whole = 0, False, False
+        size, taking, ending = 0, False, math.inf
         await self._accounts[name].enter()
         try:
             await self._client(name)  # the first time it is imported, which is no fault of the provider's
-            async with asyncio.timeout(self._seconds) as limit:
+            async with asyncio.timeout(seconds) as limit:
                 response = await send(name)
-                async for chunk in response.aiter_bytes():
+                async for chunk in arriving(response):
                     if (size := size + len(chunk)) > MOST_BYTES:
                         raise Fault("the answer is larger than 32 MiB", again=False)
                     taking = True
-                    if take(chunk) and not is_whole:
-                        is_whole = True
-                        limit.reschedule(asyncio.get_running_loop().time() + ENDING)
+                    if (left := take(chunk)) is not None and left < ending:
+                        ending = left
+                        limit.reschedule(min(limit.when() or math.inf, asyncio.get_running_loop().time() + left))
                     taking = False
         except Exception as error:
-            if is_whole:
+            if ending <= ENDING:
                 return  # whatever comes behind an answer, or never comes, takes nothing from it
             if taking or isinstance(error, Fault | ProviderError):
                 raise
             if isinstance(error, TimeoutError):
-                raise Fault(f"no answer within {self._seconds:g} seconds", again=True, unheard=True) from error
+                raise Fault(f"no answer within {seconds:.3g} seconds", again=True, unheard=True) from error
             raise self._fault(error, name, begun=response is not None) from None  # its words may hold the key
         finally:
             self._accounts[name].leave()
@@ -166,9 +175,7 @@ class Line:
                 timeout=self._seconds,
                 http_client=self._http,
             )
-            if not _at_home(self._sdk, self._base_url):  # what the environment says of the provider is not for others
-                client._custom_headers, client.organization, client.project = {}, None, None
-            self._clients[name] = client
+            self._clients[name] = alone(client, self._sdk, self._base_url)
         return self._clients[name]
 
     def _key(self) -> str:
@@ -191,7 +198,7 @@ class Line:
             return Fault(words.replace(": )", ")"), again=True)
         headers = cast("Mapping[str, str]", getattr(getattr(error, "response", None), "headers", {}))
         told = _AGAIN.get(headers.get("x-should-retry", ""), repeatable(status))
-        wait, again = retry_after(headers), told and _code(error) not in _LASTING
+        wait, again = retry_after(headers), told and _code(error) not in LASTING
         if status in (401, 403, 429) and name:
             self._accounts[name].rest(REST if wait is None else wait)
             if not all(one.resting for one in self._accounts.values()):
@@ -201,7 +208,7 @@ class Line:
 
     def _words(self, text: str) -> str:
         """Return words of an error without keys, in whatever form; they are cut off only then."""
-        for name, key in self._keys.items():
+        for name, key in self._secrets.items():
             text = hidden(text, key, f"<secret:{name}>")
         return " ".join(text.encode("utf-8", "replace").decode().split())
 
@@ -215,15 +222,6 @@ def _imported(sdk: Sdk) -> Any:
     import anthropic
 
     return anthropic
-
-
-def _at_home(sdk: Sdk, base_url: str) -> bool:
-    """Tell whether an address is the SDK's own provider, or what the environment names in its place."""
-    host, domain = urlsplit(base_url).hostname or "", f"{sdk}.com"
-    named, here = (
-        one.strip().rstrip("/").removesuffix("/v1") for one in (os.environ.get(f"{sdk.upper()}_BASE_URL", ""), base_url)
-    )
-    return host == domain or host.endswith(f".{domain}") or here == named
 
 
 def _code(error: Exception) -> object:

@@ -31,10 +31,10 @@ async def transcribe(
     file = f"sound.{_ENDINGS[media_type]}", sound, media_type
     broken: list[int] = []  # about how many tokens of words had come
 
-    async def attempt() -> ModelResponse:
+    async def attempt(seconds: float) -> ModelResponse:
         pieces: list[bytes] = []
         try:
-            await line.upload("/audio/transcriptions", {"model": config.model}, file, pieces.append)
+            await line.upload("/audio/transcriptions", {"model": config.model}, file, pieces.append, seconds)
             document = decoded(line.cleaned(b"".join(pieces)))
         except Fault:
             if begins(pieces):

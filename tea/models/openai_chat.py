@@ -8,6 +8,7 @@ wants it back under the same name, with the calls that it led to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 from tea.errors import ProviderError
 from tea.managers.model import Delta
 from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault
+from tea.models.fault import LASTING, Fault, repeatable
 from tea.models.format import (
     Encode,
     Sdk,
@@ -29,6 +30,7 @@ from tea.models.format import (
     joined,
     member,
     members,
+    optional,
     plain,
     stable,
     thoughts,
@@ -56,6 +58,7 @@ _FINISH: dict[Any, Finish] = {
     "function_call": "calls",
     "content_filter": "refusal",
 }
+_NEWER = "max_completion_tokens"
 _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 
@@ -67,7 +70,7 @@ class OpenAIChat:
     path = "/chat/completions"
     base_url = "https://api.openai.com/v1"
     reach = OPENAI
-    relents: Mapping[str, JsonObject] = {}
+    relents: Mapping[str, JsonObject] = {f"use '{_NEWER}'": {_NEWER: None}}
 
     def body(
         self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
@@ -76,15 +79,17 @@ class OpenAIChat:
         members = {"model": encoded(config.model)}
         limit = request.max_output or config.max_output
         if limit is not None:
-            members["max_completion_tokens" if _newer(config.base_url) else "max_tokens"] = encoded(limit)
+            members[_limit(config)] = encoded(limit)
         if tools:
             members["tools"] = joined(tools)
             members["tool_choice"] = encoded(request.tool_choice)
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
+        own: dict[str, Any] = {}
         if form := wanted(request, config, self.reach):
             schema = {"name": "answer", "schema": form[0], "strict": form[1]}
-            members["response_format"] = stable({"type": "json_schema", "json_schema": schema})
-        members |= {name: stable(value) for name, value in sorted(config.options.items())}
+            own["response_format"] = {"type": "json_schema", "json_schema": schema}
+        options = {name: value for name, value in config.options.items() if name != _NEWER}
+        members |= optional(options, own)
         members["messages"] = joined([*filter(None, encode(request.messages, request.media))])
         if stream:
             members |= {"stream": b"true", "stream_options": b'{"include_usage":true}'}
@@ -108,7 +113,7 @@ class OpenAIChat:
         """Return the answer."""
         choice = next(iter(members(document, "choices")), None)
         if choice is None:
-            raise Fault(error_of(document) or "the answer has no choice", again=True)
+            raise _failed(document, "the answer has no choice")
         _check_ended(choice)
         said = member(choice, "message")
         wishes = Wishes()
@@ -155,8 +160,8 @@ class ChatAssembly:
             self.done = True
             return []
         chunk = decoded(sent.data, piece=True)
-        if problem := error_of(chunk):
-            raise Fault(problem, again=True)
+        if chunk.get("error"):
+            raise _failed(chunk)
         for name in ("model", "usage"):
             if chunk.get(name):
                 self._document[name] = chunk[name]
@@ -193,7 +198,8 @@ class ChatAssembly:
             call["id"] = piece.get("id") or call["id"]
             call |= {"extra_content": piece["extra_content"]} if piece.get("extra_content") else {}
             for name in ("name", "arguments"):
-                if text := member(piece, "function").get(name):
+                text = member(piece, "function").get(name)
+                if text and (name, text) != ("name", call["function"]["name"]):  # which some servers repeat
                     call["function"][name] += text
                     deltas.append(Delta(type="call", text=text))
         return deltas
@@ -211,7 +217,17 @@ class ChatAssembly:
 def _check_ended(choice: JsonObject) -> None:
     """Refuse a choice that broke off: routers say so in its place, where the answer had begun."""
     if choice.get("finish_reason") == "error" or choice.get("error"):
-        raise Fault(error_of(choice) or "the answer broke off with an error", again=True)
+        raise _failed(choice, "the answer broke off with an error")
+
+
+def _failed(document: JsonObject, otherwise: str = "") -> Fault:
+    """Return why there is no answer; the code of a router's error is the status that it got itself.
+
+    Source: https://openrouter.ai/docs/api-reference/errors.
+    """
+    code = str(member(document, "error").get("code") or "")
+    status = int(code) if re.fullmatch("[45][0-9]{2}", code) else 402 if code in LASTING else None
+    return Fault(error_of(document) or otherwise, again=status is None or repeatable(status), status=status)
 
 
 def _usage(usage: JsonObject) -> Usage:
@@ -229,9 +245,13 @@ def _usage(usage: JsonObject) -> Usage:
     )
 
 
-def _newer(base_url: str | None) -> bool:
-    """Tell whether a server is OpenAI's, or runs its models: they refuse the name of a limit that others know."""
-    return base_url is None or "openai." in (urlsplit(base_url).hostname or "")
+def _limit(config: ModelConfig) -> str:
+    """Return what the limit of an answer is called: OpenAI's models refuse the name that others know.
+
+    Where they are reached at another address, they say so to the first question, and it is asked again.
+    """
+    openai = config.base_url is None or "openai." in (urlsplit(config.base_url).hostname or "")
+    return _NEWER if openai or _NEWER in config.options else "max_tokens"
 
 
 def _reasoning(said: JsonObject, origin: str) -> tuple[ReasoningPart, ...]:

@@ -26,6 +26,7 @@ from tea.models.format import (
     joined,
     member,
     members,
+    optional,
     plain,
     stable,
     thoughts,
@@ -82,10 +83,10 @@ class OpenAIResponses:
             members["tools"] = joined(tools)
             members["tool_choice"] = encoded(request.tool_choice)
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
+        own: dict[str, Any] = {}
         if form := wanted(request, config, self.reach):
-            schema = {"name": "answer", "schema": form[0], "strict": form[1]}
-            members["text"] = stable({"format": {"type": "json_schema", **schema}})
-        members |= {name: stable(value) for name, value in sorted(config.options.items())}
+            own["text"] = {"format": {"type": "json_schema", "name": "answer", "schema": form[0], "strict": form[1]}}
+        members |= optional(config.options, own)
         members["input"] = joined([*filter(None, encode(request.messages, request.media))])
         if stream:
             members["stream"] = b"true"

@@ -12,7 +12,8 @@ from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault, remedy
 from tea.types import Attempt, ModelResponse
 
-Again = Callable[[], Awaitable[None]]
+Again = Callable[[], None]
+Attempting = Callable[[float], Awaitable[ModelResponse]]
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 FAILURES, COOLING = 5, 30.0
 TOO_MANY = 429
@@ -44,12 +45,12 @@ class Retrying:
         self._alone = self._trial = False
 
     async def run(
-        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Again | None = None
+        self, attempt: Attempting, config: ModelConfig, again: Again | None = None
     ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
         """Try until there is an answer, and return it with the tries that failed before.
 
         Args:
-            attempt: One try; raises `Fault`.
+            attempt: One try, which has so many seconds; raises `Fault`.
             config: Who is asked, for words.
             again: Called before each further try, which it may refuse; None lets all begin.
 
@@ -64,15 +65,16 @@ class Retrying:
                 self._trial = False
 
     async def _tried(
-        self, attempt: Callable[[], Awaitable[ModelResponse]], config: ModelConfig, again: Again | None
+        self, attempt: Attempting, config: ModelConfig, again: Again | None
     ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
-        end, failed = self._clock() + self._seconds, list[Attempt]()
+        end, left, failed = self._clock() + self._seconds, self._seconds, list[Attempt]()
         while True:
             try:
-                response = await attempt()
+                response = await attempt(left)
             except Fault as fault:
                 wait = self._wait(fault, len(failed))
-                last = not fault.again or len(failed) + 1 >= self._tries or self._clock() + wait > end
+                left = end - self._clock() - wait
+                last = not fault.again or len(failed) + 1 >= self._tries or left <= 0
                 self._count(fault)
                 if last:
                     raise _failure(config, fault, len(failed) + 1) from fault
@@ -80,7 +82,7 @@ class Retrying:
                 failed.append(tried)
                 await self._sleep(wait)
                 if again is not None:
-                    await again()
+                    again()
             else:
                 self._failures, self._alone = 0, False
                 return response, tuple(failed)

@@ -19,7 +19,7 @@ from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.format import Format, begins, counted, decoded, encoded, paired, sorted_tools, whole
 from tea.models.kept import Grown, Kept
-from tea.models.line import Line
+from tea.models.line import ENDING, SETTLING, Line
 from tea.models.media import transcribe
 from tea.models.prices import price
 from tea.models.retrying import Retrying
@@ -112,7 +112,6 @@ class WireModel:
         told = self._told.setdefault(f"{config.origin} {','.join(config.capabilities)}", _Told())
         config = self._relented.get(config.name, config)
         one = _Asked(request=asked, config=config, told=told, tools=self._tools(asked), listen=listen, payer=payer)
-        await self._write(one)
         again = partial(self._again, one)
         response, attempts = await self._retrying.run(partial(self._attempt, one), config, again)
         usage = counted(response, one.body, asked.media)
@@ -120,39 +119,39 @@ class WireModel:
         return changed(read(response), usage=usage, attempts=attempts, answered_by=config.name)
 
     async def _write(self, one: _Asked) -> None:
-        """Write a question's body, for a model as it is configured."""
+        """Write a question's body, for a model as it is configured; where it names none, its server is asked."""
         named, encode = await self._line.named(one.config), partial(self._encode, one.told, one.config)
         one.body = self._format.body(one.request, named, encode, one.tools, stream=one.listen is not None)
 
-    async def _again(self, one: _Asked) -> None:
+    def _again(self, one: _Asked) -> None:
         """Begin another try, if it is paid for, with an answer that is no longer than what broken ones left."""
         limit = one.request.max_output if one.payer is None else one.config.limited(one.payer.ready())
         if limit != one.request.max_output:
-            one.request = one.request.model_copy(update={"max_output": limit})
-            await self._write(one)
+            one.request, one.body = one.request.model_copy(update={"max_output": limit}), b""
         if one.listen is not None:
             one.listen(Delta(type="again"))
 
-    async def _attempt(self, one: _Asked) -> ModelResponse:
+    async def _attempt(self, one: _Asked, seconds: float) -> ModelResponse:
         one.came.clear()
+        if not one.body:
+            await self._write(one)
         try:
-            return await self._read(one)
+            return await self._read(one, seconds)
         except Fault as fault:
             if one.payer is not None and (one.came or fault.unheard):
                 attempt = Attempt(model=one.config.name, problem=fault.problem, status=fault.status)
                 one.payer.lost(attempt, one.used() if one.came else None)
             raise
 
-    async def _read(self, one: _Asked) -> ModelResponse:
+    async def _read(self, one: _Asked, seconds: float) -> ModelResponse:
         try:
-            return whole(self._format.response(await self._send(one), one.config))
+            return whole(self._format.response(await self._send(one, seconds), one.config))
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise Fault("what came back has another shape than the format's", again=True) from error
         except Fault as fault:
             if (less := self._relent(fault, one.config)) is None:
                 raise
-            one.config = less
-            await self._write(one)
+            one.config, one.body = less, b""
             raise Fault(fault.problem, again=True, status=fault.status, wait=0.0) from fault
 
     def _relent(self, fault: Fault, config: ModelConfig) -> ModelConfig | None:
@@ -186,23 +185,23 @@ class WireModel:
         made = [self._format.tool(one) for one in sorted_tools(tools)]
         return self._offers.put(first[0], (tools, made))[1] if first else made
 
-    async def _send(self, one: _Asked) -> Mapping[str, Any]:
+    async def _send(self, one: _Asked, seconds: float) -> Mapping[str, Any]:
         listen = one.listen
         if listen is None:
             try:
-                await self._line.post(self._format.path, one.body, one.came.append)
+                await self._line.post(self._format.path, one.body, one.came.append, seconds)
                 return self._document(one, one.came)
             except Fault:
                 one.forgive(whole=not begins(one.came))
                 raise
         events, assembly, errors = Events(), self._format.assembly(), list[Fault]()
 
-        def take(chunk: bytes) -> bool:
+        def take(chunk: bytes) -> float | None:
             if not events.begun:
                 chunk = chunk if one.came else chunk.lstrip()  # blanks keep a connection open until somebody answers
                 if one.came or chunk.startswith(b"{"):
                     one.came.append(chunk)  # a server that knows no streams answers as a whole
-                    return False
+                    return None
             for sent in events.feed(chunk):
                 try:
                     told = assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data)))
@@ -213,10 +212,10 @@ class WireModel:
                 one.came.append("".join(delta.text for delta in told).encode("utf-8", "replace"))
                 for delta in told:
                     listen(delta if delta.text.isascii() else replace(delta, text=paired(delta.text)))
-            return assembly.done
+            return ENDING if assembly.done else SETTLING if assembly.ended else None
 
         try:
-            await self._line.post(self._format.path, one.body, take)
+            await self._line.post(self._format.path, one.body, take, seconds)
         except Fault:
             if errors or not assembly.ended:
                 raise  # else it is an answer, whatever becomes of its connection
@@ -258,7 +257,10 @@ class _Told:
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A question on its way, as the model can understand it, its body, and what the present try has brought."""
+    """A question on its way, as the model can understand it, its body, and what the present try has brought.
+
+    The body is written by the try that finds none.
+    """
 
     request: ModelRequest
     config: ModelConfig

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import unquote
 
-from tea.models.disguises import SHORTEST, disguises, in_json
+from tea.models.disguises import HEADERS, SHORTEST, disguises, in_json, secrets_in_headers
 from tea.store.files import reading, writing
 from tea.types import JsonValue
 
@@ -144,12 +144,14 @@ def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> di
 
     Args:
         variables: All there are; what is called like a secret is one, such as `OPENAI_API_KEY` or `DB_PASSWORD`, and
-            so is a password in an address such as `postgres://me:secret@host`.
+            so is a password in an address such as `postgres://me:secret@host`, or a key among headers that are sent.
         named: Names of further ones, whatever they are called: those that hold the keys of models.
     """
     found = {name: value for name, value in variables.items() if _SECRET.fullmatch(name)}
     found |= {name: variables[name] for name in named if name in variables}
     for name, value in variables.items():
+        if name.endswith(HEADERS):
+            found |= secrets_in_headers(name, value)
         if name not in found and (match := _IN_ADDRESS.match(value)):
             found[name] = unquote(match[1])
     return found

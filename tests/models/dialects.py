@@ -7,10 +7,12 @@ responses-streaming; docs.claude.com/en/api/messages and messages-streaming.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.policy import HTTP
 from functools import cache
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
-from loopback import Reply, document, sse
+from loopback import Asked, Reply, document, sse
 from pydantic import BaseModel, TypeAdapter
 
 
@@ -31,6 +33,7 @@ class Chat:
     """OpenAI's Chat Completions."""
 
     name = "openai_chat"
+    path = "/chat/completions"
     base = "/v1"
     error_path = ("error", "message")
 
@@ -84,7 +87,10 @@ class Chat:
         return [*(("", checked(ChatCompletionChunk, chunk)) for chunk in chunks), ("", "[DONE]")]
 
     def error_event(self) -> tuple[str, Any]:
-        return "", {"error": {"message": "overloaded in the middle", "type": "server_error", "code": None}}
+        from openai.types.shared import ErrorObject
+
+        error = {"message": "overloaded in the middle", "type": "server_error", "code": None, "param": None}
+        return "", {"error": checked(ErrorObject, error)}
 
     def check(self, body: Any) -> None:
         from openai.types.chat import completion_create_params as params
@@ -109,6 +115,7 @@ class Responses:
     """OpenAI's Responses."""
 
     name = "openai_responses"
+    path = "/responses"
     base = "/v1"
 
     def whole(self, say: Say) -> Any:
@@ -166,8 +173,10 @@ class Responses:
         return [(event["type"], checked(ResponseStreamEvent, event)) for event in numbered]
 
     def error_event(self) -> tuple[str, Any]:
+        from openai.types.responses import ResponseErrorEvent
+
         event = {"type": "error", "code": "server_error", "message": "overloaded in the middle", "param": None}
-        return "error", {**event, "sequence_number": 9}
+        return "error", checked(ResponseErrorEvent, {**event, "sequence_number": 9})
 
     def check(self, body: Any) -> None:
         from openai.types.responses import response_create_params as params
@@ -206,6 +215,7 @@ class Messages:
     """Anthropic's Messages."""
 
     name = "anthropic_messages"
+    path = "/messages"
     base = ""
 
     def whole(self, say: Say) -> Any:
@@ -246,8 +256,10 @@ class Messages:
         return [said[0], ("ping", {"type": "ping"}), *said[1:]]
 
     def error_event(self) -> tuple[str, Any]:
+        from anthropic.types import ErrorResponse
+
         error = {"type": "overloaded_error", "message": "overloaded in the middle"}
-        return "error", {"type": "error", "error": error}
+        return "error", checked(ErrorResponse, {"type": "error", "error": error, "request_id": None})
 
     def check(self, body: Any) -> None:
         from anthropic.types import message_create_params as params
@@ -280,6 +292,27 @@ class Messages:
 
 Dialect = Chat | Responses | Messages
 DIALECTS: dict[str, Dialect] = {one.name: one for one in (Chat(), Responses(), Messages())}
+_BY_PATH = {one.path: one for one in DIALECTS.values()}
+
+
+def check_question(asked: Asked) -> None:
+    """Hold what a server was asked to the parameter types of the SDK, by its path; lists of models ask nothing.
+
+    Source for sounds: platform.openai.com/docs/api-reference/audio/createTranscription.
+    """
+    if asked.method == "GET":
+        return
+    path = asked.path.removeprefix("/v1")
+    if path != "/audio/transcriptions":
+        _BY_PATH[path].check(asked.body)
+        return
+    from openai.types.audio.transcription_create_params import TranscriptionCreateParamsNonStreaming
+
+    kind = asked.headers["content-type"]
+    form = message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + asked.raw, policy=HTTP)
+    names = [part.get_param("name", header="content-disposition") for part in form.iter_parts()]
+    assert set(names) >= TranscriptionCreateParamsNonStreaming.__required_keys__
+    assert set(names) <= set(get_type_hints(TranscriptionCreateParamsNonStreaming))
 
 
 def said(dialect: Dialect, say: Say) -> Reply:

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,8 @@ def _event(name: str, value: Any) -> bytes:
 class Loopback:
     """A server that gives its replies in order, or what `answer` makes of each request once they are used up."""
 
+    everything: ClassVar[list[Asked]] = []  # of all servers of one test; see conftest.py
+
     def __init__(self, *replies: Reply, answer: Callable[[Asked], Reply] | None = None) -> None:
         self.replies = list(replies)
         self.answer = answer
@@ -71,6 +73,7 @@ class Loopback:
         try:
             while (asked := await _read(reader)) is not None:
                 self.asked.append(asked)
+                self.everything.append(asked)
                 self.came.set()
                 self.busy += 1
                 self.most = max(self.most, self.busy)

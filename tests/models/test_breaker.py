@@ -27,7 +27,7 @@ class Provider:
     async def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    async def attempt(self) -> ModelResponse:
+    async def attempt(self, seconds: float) -> ModelResponse:
         self.tries += 1
         self.busy += 1
         self.most = max(self.most, self.busy)

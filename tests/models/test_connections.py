@@ -49,6 +49,19 @@ async def test_an_error_of_a_later_question_is_told_like_one_of_the_first(dialec
     assert problems[0] == problems[1]
 
 
+async def test_the_body_of_an_error_is_read_no_further_than_its_words(dialect: Dialect) -> None:
+    page = b'{"error": "' + b"busy " * 20_000
+    endless = Reply(status=500, headers={"content-type": "application/json"}, chunks=[page], then="hang")
+    limits = {"attempts": 1, "attempt_seconds": 60}
+    for before in ((), (said(dialect, HI),)):
+        async with asking(dialect, *before, endless, limits=limits) as (one, _):
+            for _ in before:
+                await one.ask(HELLO)
+            async with asyncio.timeout(20):
+                with pytest.raises(ProviderError, match=r"status 500: .*busy busy"):
+                    await one.ask(HELLO)
+
+
 async def test_a_connection_that_breaks_in_a_later_question_is_tried_again(dialect: Dialect) -> None:
     broken = Reply(headers={"content-type": "application/json"}, chunks=[b"{"], then="break")
     async with asking(dialect, said(dialect, HI), broken, said(dialect, HI)) as (one, server):

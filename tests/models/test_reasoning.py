@@ -67,7 +67,6 @@ async def test_every_step_gets_all_earlier_reasoning_back_and_the_run_replays(
         assert (outcome.answer, len(server.asked)) == ("42", 4)
         assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
     for number, asked in enumerate(server.asked):
-        dialect.check(asked.body)
         found = turns(asked.body)
         assert [one[0] for one in found] == [kept(dialect, one) for one in says[:number]]
         assert all(len(one) == 3 for one in found)  # nothing between the reasoning and its two calls
@@ -203,7 +202,6 @@ async def test_a_step_keeps_the_phase_it_was_said_in(tmp_path: Path) -> None:
         home(tmp_path, responses, server.url, **NATIVE)
         outcome = await run(tmp_path)
         assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
-        responses.check(server.asked[1].body)
         ((phase, words),) = spoken(server.asked[1].body)
     assert (outcome.answer, phase, "I look first." in words) == ("42", "commentary", True)
 

@@ -38,8 +38,6 @@ async def test_the_planner_works_over_each_format_and_its_run_replays_identicall
         outcome = await run(tmp_path, watch=heard.append)
         assert (outcome.answer, outcome.ok) == ("42", True)
         assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
-        for asked in server.asked:
-            dialect.check(asked.body)
         assert [SECRET in " ".join(asked.headers.values()) for asked in server.asked] == [True, True]
     cost = outcome.cost
     assert (cost.steps, cost.tokens, cost.cached) == (2, 240, 80)
@@ -200,7 +198,6 @@ async def test_a_run_outlives_its_provider(dialect: Dialect, tmp_path: Path) -> 
         assert outcome.answer == "42"
         assert set(outcome.cost.by) == {"planner fake", "planner spare"}
         assert "6 * 7" in second.asked[0].raw.decode()
-        other.check(second.asked[0].body)
         assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
         assert "status 500" in (outcome.trace / "journal.jsonl").read_text()
 

@@ -54,7 +54,6 @@ async def test_functions_are_called_and_the_journal_is_that_of_a_model_without_t
         assert (outcome.answer, outcome.cost.steps) == ("42", 2)
         first, second = (asked.body for asked in server.asked)
         for body in (first, second):
-            dialect.check(body)
             assert functions(body) == sorted(functions(body))
             assert {"calculator", "done", "analyzer"} <= set(functions(body))
             assert not {"response_format", "text", "output_config"} & set(body)
@@ -88,8 +87,6 @@ async def test_a_record_in_words_counts_where_functions_were_on_offer(dialect: D
         outcome = await run(tmp_path)
         assert (outcome.answer, outcome.cost.steps) == ("42", 3)
         assert "could not be used" in server.asked[2].raw.decode()
-        for asked in server.asked:
-            dialect.check(asked.body)
 
 
 async def test_what_was_sent_stays_a_prefix_of_what_is_sent(dialect: Dialect, tmp_path: Path) -> None:
@@ -170,7 +167,6 @@ async def test_a_schema_is_told_once_as_a_function_or_in_words(dialect: Dialect,
             assert (await replayed(folder, outcome)).to_json() == outcome.to_json()
             (asked,) = server.asked
             sizes.append(len(asked.raw))
-            dialect.check(asked.body)
             assert [asked.raw.decode().count(one) for one in (EXPRESSION, CHECKLIST)] == [1, 1]
             assert [spoken(asked.body).count(one) for one in (EXPRESSION, CHECKLIST)] == [words, words]
             assert ("behind it" in spoken(asked.body)) == (not words)
@@ -191,7 +187,6 @@ async def test_a_fallback_without_functions_is_told_of_them_in_words(dialect: Di
             assert ("tools" in native.body, "tools" in plain.body) == (True, False)
             assert EXPRESSION not in spoken(native.body)
             assert spoken(plain.body).count(EXPRESSION) == 1
-            dialect.check(plain.body)
 
 
 async def test_names_that_no_provider_takes_are_told_in_words(dialect: Dialect) -> None:

@@ -131,8 +131,6 @@ async def travel(
             await tea.libraries["prompt"].register(PROMPT)
             outcome = await tea.run("go", agent="travels", **options)
             assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
-        for asked in server.asked:
-            dialect.check(asked.body)
         return outcome, [asked.raw.decode() for asked in server.asked]
 
 

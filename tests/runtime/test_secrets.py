@@ -108,6 +108,14 @@ def test_the_key_of_a_model_is_a_secret_whatever_it_is_called_and_so_is_a_passwo
     assert secrets_among(variables, ["LLM", "OTHER"]) == {"LLM": "the-key-1", "DATABASE_URL": "hunter@2hunter"}
 
 
+def test_a_key_among_headers_that_are_sent_along_is_a_secret_and_other_headers_are_not() -> None:
+    headers = "X-Team: research\nX-Gateway-Key: gateway-1\nCf-Authorization: Bearer gateway-2\r\nX-Key:\nno header"
+    assert secrets_among({"OPENAI_CUSTOM_HEADERS": headers}) == {
+        "OPENAI_CUSTOM_HEADERS_1": "gateway-1",
+        "OPENAI_CUSTOM_HEADERS_2": "gateway-2",
+    }
+
+
 def test_a_secret_is_found_without_the_space_around_it_that_is_not_sent() -> None:
     mask = Mask({"LLM": " the-key-1\n", "OTHER": "    word    "})
     assert mask.plain("Bearer the-key-1, word") == "Bearer <secret:LLM>, word"

@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tea.errors import ProviderError
-from tea.models.disguises import hidden
+from tea.models.connections import alone
+from tea.models.disguises import hidden, sent_headers
 
 if TYPE_CHECKING:
     from tea.managers.embedding.embedder import Vectors
@@ -55,7 +56,9 @@ class EndpointEmbedder:
             with np.errstate(over="ignore"):
                 rows = np.array([found[place] for place in range(len(given))], np.float32)
         except OpenAIError as error:
-            words = hidden(str(error), self._key or "", "<secret>")  # some repeat it, in another form too
+            words = str(error)
+            for secret in (self._key or "", *sent_headers("OPENAI").values()):
+                words = hidden(words, secret, "<secret>")  # some repeat it, in another form too
             problem = f"The embedding model {self._model!r} does not answer: {words[:150]}."
             raise ProviderError(problem, fix="check base_url, key_env and model of [embedder] in tea.toml.") from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:  # it is no answer, or holds no vectors
@@ -77,4 +80,5 @@ class EndpointEmbedder:
         if self._key is None and self._base_url is None:
             problem = f"The embedding model {self._model!r} cannot be used: its key is not set."
             raise ProviderError(problem, fix="set OPENAI_API_KEY, or the variable that key_env of [embedder] names.")
-        return OpenAI(base_url=self._base_url, api_key=self._key or "none", timeout=_SECONDS, max_retries=2)
+        client = OpenAI(base_url=self._base_url, api_key=self._key or "none", timeout=_SECONDS, max_retries=2)
+        return alone(client, "openai", self._base_url)

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from openai.types import CreateEmbeddingResponse, EmbeddingCreateParams
+from pydantic import TypeAdapter
 
 from tea.errors import BadInput, MissingExtra, ProviderError
 from tea.managers.embedding.blend import Blend
@@ -83,13 +85,16 @@ def test_other_vectors_have_another_name(tmp_path: Path) -> None:
 
 @contextmanager
 def endpoint(answer: Any, status: int = 200) -> Iterator[tuple[str, list[Any]]]:
-    """A server on loopback; `answer` makes its reply from what it was asked."""
+    """A server on loopback; `answer` makes its reply from what it was asked, which is held to the SDK's types.
+
+    Source: platform.openai.com/docs/api-reference/embeddings/create.
+    """
     asked: list[Any] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked.append({**body, "authorization": self.headers["Authorization"]})
+            asked.append({"body": body, "headers": {name.lower(): value for name, value in self.headers.items()}})
             data = json.dumps(answer(body)).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -109,6 +114,8 @@ def endpoint(answer: Any, status: int = 200) -> Iterator[tuple[str, list[Any]]]:
         server.shutdown()
         thread.join()
         server.server_close()
+    for one in asked:
+        TypeAdapter(EmbeddingCreateParams).validate_python({**one["body"]})
 
 
 def backwards(body: Any) -> Any:
@@ -122,9 +129,10 @@ def test_an_endpoint_gives_rows_in_the_order_of_the_texts() -> None:
     with endpoint(backwards) as (url, asked):
         rows = EndpointEmbedder("small", base_url=url, key="secret").embed(["one", "two"])
     assert rows == pytest.approx(np.array([[1, 0], [0.6, 0.8]]))
-    assert asked[0]["model"] == "small"
-    assert asked[0]["input"] == ["one", "two"]
-    assert asked[0]["authorization"] == "Bearer secret"
+    assert asked[0]["body"]["model"] == "small"
+    assert asked[0]["body"]["input"] == ["one", "two"]
+    assert asked[0]["headers"]["authorization"] == "Bearer secret"
+    CreateEmbeddingResponse.model_validate(backwards(asked[0]["body"]))
 
 
 @pytest.mark.parametrize(
@@ -165,6 +173,20 @@ def test_a_key_that_an_endpoint_repeats_is_in_no_error(form: Callable[[str], str
         EndpointEmbedder("small", base_url=url, key=key).embed(["one"])
     assert not any(piece in caught.value.problem for piece in (form(key)[8:-8], "nobody"))
     assert caught.value.__cause__ is None
+
+
+def test_a_server_of_ones_own_gets_nothing_that_the_environment_has_for_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway-Key: gateway-planted\nX-Team: research")
+    monkeypatch.setenv("OPENAI_ORG_ID", "planted")
+    with endpoint(backwards) as (url, asked):
+        EndpointEmbedder("small", base_url=url).embed(["one"])
+        assert "planted" not in str(asked)
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        EndpointEmbedder("small", base_url=url).embed(["one"])
+        assert "gateway-planted" in str(asked)
+    repeats = endpoint(lambda body: {"error": {"message": "no gateway-planted"}}, 401)
+    with repeats as (url, _), pytest.raises(ProviderError, match=r"no <secret>"):
+        EndpointEmbedder("small", base_url=url).embed(["one"])
 
 
 def test_what_is_no_json_is_a_clear_error() -> None:
@@ -225,4 +247,4 @@ async def test_the_embedder_that_the_settings_name_is_the_one_that_is_asked(tmp_
         (tmp_path / ".env").write_text("MY_KEY=hidden\n")
         async with Platform(tmp_path, state=tmp_path / "state") as tea:
             assert await tea.tcp.retrieve("numbers", 2)
-    assert {one["authorization"] for one in asked} == {"Bearer hidden"}
+    assert {one["headers"]["authorization"] for one in asked} == {"Bearer hidden"}
