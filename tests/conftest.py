@@ -2,14 +2,18 @@
 
 import os
 import signal
-import socket
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent / "guard"))
+
+from loopback_only import forbid_outside_network
 
 settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)
 if "CI" not in os.environ:
@@ -20,19 +24,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a script starts in
 _LINE = "report"
 
 
-class OutsideNetworkForbidden(AssertionError):
-    """A test tried to leave this machine; not an OSError, so that no code under test hides it."""
-
-
 @pytest.fixture(autouse=True, scope="session")
 def no_outside_network() -> Iterator[None]:
-    """Refuse every connection, datagram and name lookup beyond loopback."""
+    """Refuse every connection, datagram and name lookup beyond loopback, in the processes that tests start too."""
+    forbid_outside_network()
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("connect", "connect_ex"):
-            patch.setattr(socket.socket, name, _guarded_socket_method(getattr(socket.socket, name)))
-        patch.setattr(socket.socket, "sendto", _guarded_socket_method(socket.socket.sendto))
-        for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
-            patch.setattr(socket, name, _guarded_lookup(getattr(socket, name)))
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent / "guard"), prepend=os.pathsep)
         yield
 
 
@@ -68,32 +65,3 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def _skips_that_count(config: pytest.Config) -> bool:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     return os.environ.get("CI") == "true" and reporter is not None and bool(reporter.stats.get("skipped"))
-
-
-def _guarded_socket_method(method: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(self: socket.socket, *arguments: Any) -> Any:
-        if self.family in (socket.AF_INET, socket.AF_INET6):
-            _check_host(arguments[-1][0])
-        return method(self, *arguments)
-
-    return guarded
-
-
-def _guarded_lookup(lookup: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(host: Any, *arguments: Any, **options: Any) -> Any:
-        _check_host(host)
-        return lookup(host, *arguments, **options)
-
-    return guarded
-
-
-def _check_host(host: Any) -> None:
-    name = host.decode() if isinstance(host, bytes) else host
-    if name in (None, "", "localhost"):
-        return
-    try:
-        if ip_address(name.split("%")[0]).is_loopback:
-            return
-    except ValueError:
-        pass
-    raise OutsideNetworkForbidden(f"a test asked for {name!r}; only loopback is allowed")

@@ -1,5 +1,7 @@
 import asyncio
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -17,6 +19,13 @@ def test_a_plain_socket_is_guarded_too(method: str) -> None:
         pytest.raises(AssertionError, match="only loopback is allowed"),
     ):
         getattr(outside, method)(("192.0.2.1", 80))
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "api.openai.com"])
+def test_a_process_that_a_test_starts_is_guarded_too(host: str) -> None:
+    program = f"import socket\nsocket.create_connection(({host!r}, 443), timeout=1)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert f"a test asked for {host!r}; only loopback is allowed" in done.stderr
 
 
 async def test_loopback_is_open() -> None:

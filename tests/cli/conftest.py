@@ -187,7 +187,11 @@ class Tea:
         self.folder = folder
         self.state = state
         self.warm = warm
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "COVERAGE_PROCESS_START") if name in os.environ}
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "PYTHONPATH", "LANG", "COVERAGE_PROCESS_START")
+            if name in os.environ
+        }
         own = {
             name: str(state) for name in ("HOME", "TEA_STATE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
         }
