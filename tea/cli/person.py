@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import termios
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from tea.cli.terminal import clean, write
@@ -36,12 +38,19 @@ class AtTerminal:
     async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
         """Return what was typed, None where the person closed the input; ask again until it is one of the choices."""
         async with self._turn:
+            self._forget()
             write(f"\n{clean(question)}\n", sys.stderr)
             while True:
                 write(f"[{' / '.join(map(clean, choices))}] > " if choices else "> ", sys.stderr)
                 line = await self._line()
                 if line is None or not choices or line in choices:
                     return line
+
+    def _forget(self) -> None:
+        """Forget what was typed so far: it is no answer to a question, or consent to a call, that nobody saw yet."""
+        self._typed = b""
+        with suppress(termios.error):
+            termios.tcflush(self._source, termios.TCIFLUSH)
 
     async def _line(self) -> str | None:
         """Return the next line; the loop watches the input, so that Ctrl-C and a deadline end the waiting."""

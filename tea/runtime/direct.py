@@ -18,10 +18,12 @@ from tea.managers.trust import Trust
 from tea.operation import Executor, InProcess, Traits
 from tea.protocols.server import operation_ref
 from tea.refs import Kind
+from tea.runtime.defects import as_defects
 from tea.runtime.desk import AnyServer
+from tea.runtime.entry import own
 from tea.runtime.people import Person
 from tea.runtime.permission import Permission
-from tea.runtime.policy import CallRequest, Policy, StandingPolicy
+from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.recorder import Recorder
 from tea.store.registry_store import RegistryStore
 from tea.types import JsonObject, Principal, Response
@@ -96,7 +98,6 @@ class Direct:
         self._server, self._store, self._trust, self._seconds = server, store, trust, seconds
         self._in_a_run = in_a_run
         self._permission = Permission(policy, person, Recorder(None, ""), {}, frozenset())
-        self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._principal = Principal()
         self._known: dict[str, _Prepared] = {}
 
@@ -127,9 +128,11 @@ class Direct:
         """Carry out a call that may need a run, or a decision."""
         if plain is None:
             return await self._in_a_run("tool", ref, arguments, session)
-        stands_in = None if plain.allowed else await self._ask(plain, arguments, session)
-        if stands_in is not None:
-            return stands_in
+        if not plain.allowed:
+            arguments = own(arguments)  # nobody changes them while a person is asked
+            stands_in = await self._ask(plain, arguments, session)
+            if stands_in is not None:
+                return stands_in
         work = plain.call(None, arguments, None)
         return await self._server.answer(plain.target, work, self._seconds, monotonic())
 
@@ -144,7 +147,8 @@ class Direct:
             agent="",
             key=_KEY,
         )
-        return await self._permission.ask(request, self._server.response)
+        with as_defects(f"Asking whether {plain.target} may be called"):
+            return await self._permission.ask(request, self._server.response)
 
     async def _look(self, ref: str, known: _Prepared | None) -> _Prepared:
         """Return what `ref` means now, from memory where nothing has changed."""
@@ -174,7 +178,5 @@ class Direct:
         if traits.scope or not isinstance(executor, InProcess) or executor.contexts:
             return None
         target = operation_ref(config, operation)
-        standing = self._standing.standing(target, traits, self._principal) if self._standing else None
-        return _Plain(
-            digest=config.digest, target=target, traits=traits, call=executor.__call__, allowed=standing == "allow"
-        )
+        allowed = self._permission.stands((target,), traits, self._principal)
+        return _Plain(digest=config.digest, target=target, traits=traits, call=executor.__call__, allowed=allowed)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import marshal
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from tea.errors import BadArguments
 from tea.store.strict import DEPTH, check_depth
@@ -106,12 +106,24 @@ def own(data: JsonObject) -> JsonObject:
     Raises:
         BadArguments: They are not JSON.
     """
-    if all(type(value) in _FLAT for value in data.values()):
-        return dict(data)
     try:
-        return marshal.loads(marshal.dumps(dict(data), 0))
+        flat = all(type(value) in _FLAT for value in data.values())
+    except AttributeError:
+        problem = f"The data is no object, but {type(data).__name__}."
+        raise BadArguments(problem, fix="pass values by name.") from None
+    return dict(data) if flat else copied(dict(data))
+
+
+def copied(value: JsonValue) -> Any:
+    """Return JSON data of which nobody else holds any part.
+
+    Raises:
+        BadArguments: They are not JSON.
+    """
+    try:
+        return marshal.loads(marshal.dumps(value, 0))
     except ValueError:  # of other types than the plain ones, or in a circle
-        return json.loads(canonical(data))
+        return json.loads(canonical(value))
 
 
 def _text(encoder: json.JSONEncoder, value: JsonValue, levels: int) -> str:

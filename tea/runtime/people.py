@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tea.errors import ApprovalNeeded
+from tea.errors import ApprovalNeeded, BadArguments
 from tea.runtime.recorder import Recorder
 
 
@@ -34,7 +34,10 @@ class People:
 
         Raises:
             ApprovalNeeded: Nobody is there to answer, or the answer is none of the choices.
+            BadArguments: It is no text that a person could read.
         """
+        if not all(map(is_text, (question, *choices))):
+            raise BadArguments("A question to a person, or one of its choices, is no text.", fix="ask in words.")
         answer = self._answers.get(key) if self._recorder.same(key, question, choices) else None
         if not _counts(answer, choices):
             self._recorder.ask(key, question, choices)
@@ -43,7 +46,7 @@ class People:
         if answer is None or not _counts(answer, choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
             wrong = "is none of the choices" if is_text(answer) else "is no text"
-            problem = told if answer is None else f"{answer[:80]!r} {wrong}: {told}"
+            problem = told if answer is None else f"{str(answer)[:80]!r} {wrong}: {told}"
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.answered(key, {"question": question}, answer)
         return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from tea.errors import ApprovalNeeded, Denied
+from tea.errors import ApprovalNeeded, Denied, InternalError
 from tea.operation import Traits
 from tea.runtime.people import Person, is_text
 from tea.runtime.policy import CallRequest, Decision, Policy, StandingPolicy
@@ -13,6 +13,7 @@ from tea.runtime.recorder import Recorder
 from tea.types import AgentResponse, Principal, Response, Result, failure
 
 CONSENT = ("allow", "deny")
+_DECISIONS = (*CONSENT, "ask")
 Check = Callable[[], Awaitable[Response]]
 
 
@@ -40,13 +41,17 @@ class Permission:
         self._answers, self._intents = answers, intents
 
     def stands(self, names: Sequence[str], traits: Traits, principal: Principal) -> bool:
-        """Return whether an operation is allowed by each of its names once for all, and no call of it is in doubt."""
+        """Return whether an operation is allowed by each of its names once for all, and no call of it is in doubt.
+
+        Where the policy fails to tell, each call is asked about.
+        """
         standing = self._standing
-        return (
-            standing is not None
-            and not self._intents
-            and all(standing.standing(name, traits, principal) == "allow" for name in names)
-        )
+        if standing is None or self._intents:
+            return False
+        try:
+            return all(standing.standing(name, traits, principal) == "allow" for name in names)
+        except Exception:  # it is not recorded, so what it is must not show
+            return False
 
     async def ask(self, request: CallRequest, response: type[Response], check: Check | None = None) -> Response | None:
         """Return None where the call may go ahead, else what stands in its place.
@@ -72,7 +77,7 @@ class Permission:
             if found.ok and found.value is not None:
                 return response(ref=request.ref, ok=True, value=found.value)
             uncertain = not found.ok
-        if decision == "ask" or uncertain:
+        if decision == "ask" or uncertain or (self._recorder.repeats and request.key in self._answers):
             why = "may have happened already" if uncertain else "needs a person's consent"
             stands_in = await self._answered(request, response, why)
             if stands_in is not None:
@@ -85,11 +90,11 @@ class Permission:
 
     async def _decided(self, request: CallRequest) -> tuple[Decision, str]:
         """Return the strictest of what the policy says of each name of a call, and the name that it says it of."""
-        decision, decisive = await self._policy.decide(request), request.ref
+        decision, decisive = _decision(await self._policy.decide(request), request.ref), request.ref
         for name in request.through:
             if decision == "deny":
                 break
-            said = await self._policy.decide(request.under(name))
+            said = _decision(await self._policy.decide(request.under(name)), name)
             if said != "allow":
                 decision, decisive = said, name
         return decision, decisive
@@ -116,3 +121,15 @@ class Permission:
             return failure(response, request.ref, Denied(problem, fix="do without it."))
         words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
         return response(ref=request.ref, ok=True, value=words)
+
+
+def _decision(said: object, ref: str) -> Decision:
+    """Return what a policy said of an operation; what is no decision allows nothing.
+
+    Raises:
+        InternalError: It is none.
+    """
+    if said not in _DECISIONS:
+        problem = f"The policy said {str(said)[:60]!r} of {ref}."
+        raise InternalError(problem, fix=f"let it say one of {', '.join(_DECISIONS)}.")
+    return said

@@ -53,7 +53,10 @@ class Policy(Protocol):
     """Decides about calls; a task may narrow it, never widen it."""
 
     async def decide(self, request: CallRequest) -> Decision:
-        """Return whether the call may go ahead, may not, or waits for a person; it is asked by each name of a call."""
+        """Return whether the call may go ahead, may not, or waits for a person; it is asked by each name of a call.
+
+        Anything else allows nothing: it ends the run as a defect.
+        """
         ...
 
 
@@ -62,7 +65,7 @@ class StandingPolicy(Protocol):
     """A policy that decides about some operations once, whatever the single call is."""
 
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
-        """Return what holds for every call of an operation; None where each call has to be asked for.
+        """Return what holds for every call of an operation; None, or an error, where each call has to be asked for.
 
         Args:
             ref: The exact operation.

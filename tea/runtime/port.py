@@ -8,13 +8,15 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 from tea.context import Group
-from tea.errors import BadArguments, InternalError
+from tea.errors import ApprovalNeeded, BadArguments, InternalError
 from tea.refs import Kind
 from tea.runtime.defects import as_defects
 from tea.runtime.desk import Desk
+from tea.runtime.entry import canonical, copied, own
 from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result
 
 _OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
+_PATIENCE = 10.0  # seconds that a question waits for what a tool does beside it
 T = TypeVar("T")
 
 
@@ -105,11 +107,13 @@ class LeafPort:
         self._depth = depth
         self._through = through
         self._asked = 0
+        self._under_way: set[asyncio.Future[None]] = set()
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component, inside this effect."""
         with as_defects(f"The call of {kind} {ref[:80]}"):
-            return await self._run.within(kind, ref, arguments, self._key, self._agent, self._depth, self._through)
+            run, agent, depth = self._run, self._agent, self._depth
+            return await self._beside(run.within(kind, ref, arguments, self._key, agent, depth, self._through))
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
         """Ask a service of the run, inside this effect; each question has a key of its own.
@@ -118,7 +122,7 @@ class LeafPort:
         """
         self._asked += 1
         key = self._key if self._asked == 1 and service != "person" else f"{self._key}~{self._asked}"
-        return await self._run.services.answer(service, verb, data, self._agent, key)
+        return copied(await self._beside(self._run.services.answer(service, verb, own(data), self._agent, key)))
 
     async def model(
         self,
@@ -133,7 +137,12 @@ class LeafPort:
         raise InternalError("A tool cannot ask a model.", fix=fix)
 
     def note(self, kind: str, data: JsonObject) -> None:
-        """Write a record of the tool's own, as evidence."""
+        """Write a record of the tool's own, as evidence.
+
+        Raises:
+            BadArguments: It is not JSON.
+        """
+        canonical(data)
         self._run.recorder.write("evidence", self._key, {"kind": kind, "data": data})
 
     def so_far(self, result: Result) -> None:
@@ -168,6 +177,24 @@ class LeafPort:
     async def receive(self) -> Any:
         """Refuse: messages are for agents."""
         raise InternalError("A tool cannot receive messages.", fix="receive them in an agent.")
+
+    async def _beside(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do one of the things that a tool may do at once; a question that nobody answers cuts none of the others off.
+
+        A group would call them off at once, and whether they had happened would be for a person to say.
+        """
+        over = asyncio.get_running_loop().create_future()
+        self._under_way.add(over)
+        try:
+            return await work
+        except ApprovalNeeded:
+            self._under_way.discard(over)
+            if self._under_way:
+                await asyncio.wait(self._under_way, timeout=_PATIENCE)
+            raise
+        finally:
+            self._under_way.discard(over)
+            over.set_result(None)
 
 
 class _Tasks:

@@ -11,7 +11,7 @@ from typing import cast
 from tea.errors import ErrorRecord
 from tea.managers.model import Delta, Listen
 from tea.managers.tracer import Trace, TraceRecord, span_id
-from tea.runtime.entry import Entry, encode
+from tea.runtime.entry import Entry, canonical, encode
 from tea.runtime.mask import Mask, Pieces
 from tea.runtime.standing import ASKED, effect_key
 from tea.types import JsonObject, JsonValue
@@ -50,11 +50,15 @@ NO_SECRETS = Mask({})
 
 
 class Recorder:
-    """Writes records; without a trace, only tells watchers (a call outside of any run, or a replay)."""
+    """Writes records; without a trace, only tells watchers (a call outside of any run, or a replay).
+
+    `repeats` tells whether what is done meanwhile was done before, and what persons said of it then still holds.
+    """
 
     def __init__(self, trace: Trace | None, run: str, watch: Watcher | None = None, mask: Mask = NO_SECRETS) -> None:
         self.mask = mask
         self.trace = trace
+        self.repeats = False
         self._run = run
         self._watch = watch
         self._scopes: dict[str, tuple[str, str]] = {}
@@ -83,7 +87,9 @@ class Recorder:
 
         A tool that begins anew may ask something else in the place of what was answered.
         """
-        return key not in self._before or self._before[key] == self.mask.data(_asking(question, choices, call))
+        if self.repeats or key not in self._before:
+            return True
+        return canonical(self._before[key]) == canonical(self.mask.data(_asking(question, choices, call)))
 
     def answered(self, key: str, about: JsonObject, answer: str) -> None:
         """Write what a person said."""
@@ -158,10 +164,12 @@ class Recorder:
         """Write and tell nothing meanwhile: what is done again was recorded when it was done."""
         trace, watch = self.trace, self._watch
         self.trace = self._watch = None
+        self.repeats = True
         try:
             yield
         finally:
             self.trace, self._watch = trace, watch
+            self.repeats = False
 
     def listener(self, key: str) -> Listen | None:
         """Return what tells the watcher of an answer while it comes; none of that is written."""

@@ -4,7 +4,7 @@ Environments come back as they declare: `durable` needs nothing; of `rerun` ever
 compared; of `snapshot` the last recorded state is restored; `lost` cannot come back, which the next call says once,
 and a fork refuses.
 A fork has a workspace and a session of its own, so what calls that only write changed there is done again, too.
-What is `external` or `irreversible` is never done again: its recorded result stands.
+What is `external` or `irreversible` is never done again, nor inside of what is: its recorded result stands.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
         BadInput: A repeated call gave something else than it gave then.
     """
     _enter(run, records)
+    run.recall(_told(records), anew=False)
     gone = {digest for _, digest in pins_of(records) if not instances.alive(run.session, digest)}
     shared = {one["digest"] for one in _joined(records) if "state" not in one}
     for digest, config in _changed(run, records):
@@ -80,6 +81,7 @@ async def rebuild(
         BadInput: Something cannot be brought back; the error says what and why.
     """
     _enter(run, records)
+    run.recall(_told(records), anew=True)
     for _, config in _changed(run, records):
         if not _comes_back(config):
             problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
@@ -143,6 +145,13 @@ def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:
             yield _Done(
                 start=entry_of(start), agent=start.agent, outcome=as_mapping(as_mapping(record.data).get("data"))
             )
+
+
+def _told(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
+    """Return what calls of tools inside of effects were, and gave, by key."""
+    evidence = {one.key: as_mapping(one.data) for one in records if one.kind == "evidence"}
+    calls = {key: one for key, one in evidence.items() if one.get("kind") == "tool" and "target" in one}
+    return {key: as_mapping(one["data"]) for key, one in calls.items()}
 
 
 def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[str, Manifest]]:

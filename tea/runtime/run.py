@@ -9,14 +9,14 @@ from functools import partial
 
 from tea.context import Context, Port
 from tea.definition import Definition
-from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError
+from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
 from tea.managers.model import CallTool
 from tea.manifest import Manifest
 from tea.refs import Kind, Ref, with_kind
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse, Purses
 from tea.runtime.call import Aim, Call
-from tea.runtime.entry import Entry, JsonText, encode
+from tea.runtime.entry import Entry, JsonText, canonical, encode
 from tea.runtime.gate import Gate
 from tea.runtime.hearing import Hearing
 from tea.runtime.holding import Holding, component
@@ -78,6 +78,8 @@ class Run:
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[str] = set()
+        self._told: Mapping[str, JsonObject] = {}
+        self._anew = False
         gate.on_fork(partial(Run._change, own))
 
     def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
@@ -129,25 +131,50 @@ class Run:
         through: tuple[str, ...] = (),
     ) -> Response:
         """Call an operation from inside an effect; what happens is evidence, not an effect of its own."""
-        server = self.servers[kind]
+        server, inner = self.servers[kind], f"{key}!{self._inner[key]}"
+        self._inner[key] += 1  # before it waits for anything: when its effect begins anew, the keys are the same
         try:
             parsed = server.manager.ref(ref)
             call = Call.of(Aim.of(server, await self.holding.pin(parsed), parsed), arguments, agent, depth, through)
+            canonical(_begun(call))  # evidence holds no more than the start of a call
         except NotLocked:
             raise
         except (RegistryError, BadInput, CallError) as error:
             return failure(server.response, with_kind(ref, kind), error)
-        inner = f"{key}!{self._inner[key]}"
-        self._inner[key] += 1
+        if (stands := self._stood(call, inner)) is not None:
+            return stands
         response = await self._permit(call, inner) or await self._execute(call, inner)
-        data = {
-            "arguments": call.arguments,
-            "response": response.model_dump(mode="json"),
-            "digest": call.config.digest,
-            "pin": str(component(parsed)),
-        }
-        self.recorder.write("evidence", inner, {"kind": kind, "target": call.target, "data": data})
+        try:
+            self._evidence(call, inner, str(component(parsed)), response)
+        except (BadInput, RecursionError) as error:
+            response = _not_told(call, f"{words_of(error)}.")
+            self._evidence(call, inner, str(component(parsed)), response)
         return response
+
+    def recall(self, told: Mapping[str, JsonObject], *, anew: bool) -> None:
+        """Know what calls of tools inside of effects gave before, as evidence has it, by key.
+
+        Args:
+            told: The data of each evidence.
+            anew: Whether the workspace is another one, so that what they wrote there is to be written again.
+        """
+        self._told, self._anew = told, anew
+
+    def _stood(self, call: Call, key: str) -> Response | None:
+        """Return what a call inside of an effect that begins anew gave before, where it is not to be made again."""
+        told, traits = self._told.get(key), call.aim.signature.traits
+        if told is None or traits.scope or traits.effects == "reads" or "?" in key:
+            return None
+        if self._anew and traits.effects == "writes":
+            return None
+        begun = _begun(call)
+        same = canonical({name: told.get(name) for name in begun}) == canonical(self.recorder.mask.data(begun))
+        return call.server.response.model_validate(told["response"]) if same else None
+
+    def _evidence(self, call: Call, key: str, pin: str, response: Response) -> None:
+        """Write what a call inside of an effect was, and gave."""
+        data = {**_begun(call), "response": response.model_dump(mode="json"), "pin": pin}
+        self.recorder.write("evidence", key, {"kind": call.config.kind, "target": call.target, "data": data})
 
     async def repeat(self, entry: Entry, agent: str) -> Response:
         """Carry out a recorded call once more, outside of the gate, to bring back what it did; nothing is recorded.
@@ -187,11 +214,10 @@ class Run:
             try:
                 return JsonText(encode(response.model_dump(mode="json")))
             except BadArguments as error:
-                return _not_told(call, error).model_dump(mode="json")
+                return _not_told(call, error.problem).model_dump(mode="json")
 
-        data = {"digest": call.config.digest, "arguments": call.arguments}
         try:
-            value = await self.gate.effect(call.config.kind, call.target, data, perform)
+            value = await self.gate.effect(call.config.kind, call.target, _begun(call), perform)
         except BadArguments as error:  # they are not JSON, so there is nothing to record
             return failure(call.server.response, call.target, error)
         return call.server.response.model_validate(value)
@@ -222,7 +248,7 @@ class Run:
             try:
                 self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             except BadArguments as error:
-                response = _not_told(call, error)
+                response = _not_told(call, error.problem)
                 self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
                 self.purses.of(key).so_far(response.result)
@@ -269,7 +295,12 @@ class Run:
         return call_tool
 
 
-def _not_told(call: Call, error: BadArguments) -> Response:
+def _begun(call: Call) -> JsonObject:
+    """Return what is recorded of a call when it begins."""
+    return {"digest": call.config.digest, "arguments": call.arguments}
+
+
+def _not_told(call: Call, why: str) -> Response:
     """Return what stands in the place of a response that no record can hold."""
-    problem = f"{call.target} gave what cannot be recorded. {error.problem}"
+    problem = f"{call.target} gave what cannot be recorded. {why}"
     return failure(call.server.response, call.target, CallFailed(problem, fix="give plain data, less deeply nested."))

@@ -56,7 +56,10 @@ class Standing:
             self.answers[key] = str(as_mapping(record.data)["answer"])
         elif kind == "intent":  # the call begins again, so it no longer stands where it asked
             self._intents.add(key)
+            self._ended.discard(key)
             self._drop({one for one in self.asked if _inside(one, key)})
+        elif kind == "evidence" and key in self._intents and _of_tool(record):
+            self._ended.add(key)
         elif kind in _OUTCOMES:
             self._ended.add(key)
             self._drop({one for one in self.asked if effect_key(one) == key})
@@ -111,6 +114,12 @@ def understood(run: str) -> Generator[None]:
 def effect_key(key: str) -> str:
     """Return the key of the effect inside of which something happened, or that of the effect itself."""
     return key.partition("!")[0].partition("~")[0]
+
+
+def _of_tool(record: TraceRecord) -> bool:
+    """Tell whether a record is evidence of what a call of a tool gave, which stands when its effect begins anew."""
+    data = as_mapping(record.data)
+    return data.get("kind") == "tool" and "target" in data
 
 
 def _follows(key: str, other: str) -> bool:

@@ -157,3 +157,30 @@ async def test_consent_is_to_the_call_that_was_shown_and_to_no_other(tmp_path: P
         (dear,) = (await tea.inbox()).questions
         assert (cheap.key, cheap.arguments, dear.arguments) == (dear.key, {"amount": 5}, {"amount": 5000})
         assert (await tea.resume("last", answers={dear.key: "allow"})).answer == "paid 5000"
+
+
+@pytest.mark.parametrize("written", ["('Ann', 'Bob')", "{1: 'Ann'}", "{'all': ('Ann',)}", "['Ann']"])
+async def test_consent_counts_however_the_agent_wrote_the_arguments(tmp_path: Path, written: str) -> None:
+    tool = SEND.replace("to: str", "to: object")
+    agent = SENDER.replace('("Ann", "Bob")', f"({written},)")
+    async with stage(tmp_path, None) as tea:
+        await tea.tcp.register(tool)
+        await tea.acp.register(agent)
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Go.", agent="sender")
+        (question,) = (await tea.inbox()).questions
+        outcome = await tea.resume("last", answers={question.key: "allow"})
+        assert outcome.answer == [f"sent hello to {question.arguments['to']}"]
+
+
+async def test_nobody_changes_the_arguments_of_a_call_while_a_person_is_asked_about_it(tmp_path: Path) -> None:
+    arguments = {"amounts": [1]}
+
+    async def slow(question: str, choices: Sequence[str]) -> str:
+        arguments["amounts"].append(99)
+        return "allow"
+
+    source = PAY.replace("amount: int", "amounts: list[int]").replace("{amount}", "{sum(amounts)}")
+    async with Platform(tmp_path / "home", policy=AskAboutPayments(), state=tmp_path / "state", person=slow) as tea:
+        await tea.tcp.register(source)
+        assert (await tea.tcp.invoke("pay", arguments)).value == "paid 1"

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from journals import COUNT, DOUBLE, WORKER, rewrite
 from tea.errors import ApprovalNeeded, BadComponent, BadInput
 from tea.managers.memory import Scope
 from tea.runtime.platform import Platform
+from tea.runtime.policy import CallRequest, Decision
 from tea.testing import platform
 
 COUNTER = '''
@@ -186,3 +188,60 @@ async def test_what_a_loss_of_power_took_from_the_memory_is_remembered_again_by_
     assert (await tea.resume(other)).answer == outcome.answer
     (event,) = await tea.memory.recall(Scope(session="power"))
     assert event["data"] == {"number": 8}
+
+
+class Consented:
+    """Ask about what changes the count, or allow it."""
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+
+    async def decide(self, request: CallRequest) -> Decision:
+        """Decide."""
+        return self.decision if "#add" in request.ref else "allow"
+
+
+@pytest.mark.parametrize(("said", "told"), [("allow", "1 1"), ("deny", "None 0"), ("9", "9 0")])
+@pytest.mark.parametrize("decision", ["allow", "ask"])
+async def test_what_a_person_said_of_a_call_in_doubt_holds_when_it_is_done_again(
+    tmp_path: Path, decision: Decision, said: str, told: str
+) -> None:
+    def process() -> Platform:
+        return Platform(tmp_path / "home", policy=Consented(decision), state=tmp_path / "state")
+
+    async with process() as tea:
+        await tea.ecp.register(COUNT.replace("RECOVERY", "rerun"))
+        await tea.acp.register(ADDER)
+        with pytest.raises(ApprovalNeeded) as waiting:
+            await tea.run("add", agent="adder")
+        if decision == "ask":
+            with pytest.raises(ApprovalNeeded):
+                await tea.resume("last", answers={key_of(waiting.value): "allow"})
+        origin = tea.tracer.find("last")
+        intent = next(one for one in tea.tracer.records(origin) if one.kind == "intent")
+        run = rewrite(tea.home, origin, lambda kept: kept[: intent.seq + 1])
+        (tea.home / "traces" / run / "workspace").mkdir()
+    async with process() as tea:
+        with pytest.raises(ApprovalNeeded, match="may have happened already"):
+            await tea.resume(run)
+        with pytest.raises(ApprovalNeeded, match=r"Go on\?") as waiting:
+            await tea.resume(run, answers={intent.key: said})
+    async with process() as tea:
+        outcome = await tea.resume(run, answers={key_of(waiting.value): "yes"})
+        assert outcome.answer == f"{told} yes"
+        assert (await tea.replay(run)).answer == outcome.answer
+
+
+ADDER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Adder(Agent):
+    """Add, and ask whether to go on."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        added = await ctx.ecp.invoke("count#add", {"by": 1})
+        count = await ctx.ecp.state("count")
+        return Result(answer=f"{added.value} {count.value} {await ctx.person('Go on?')}")
+'''

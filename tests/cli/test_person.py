@@ -1,0 +1,67 @@
+"""The person at the terminal: an answer counts for the question that they saw."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tea.cli.person import AtTerminal
+
+CONSENT = ("allow", "deny")
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, AtTerminal]]:
+    keyboard, screen = os.openpty()
+    yield keyboard, AtTerminal(screen)
+    os.close(keyboard)
+    os.close(screen)
+
+
+async def shown(capsys: pytest.CaptureFixture[str], question: str) -> None:
+    """Wait until a question was shown."""
+    said = ""
+    async with asyncio.timeout(30):
+        while question not in said:
+            await asyncio.sleep(0)
+            said += capsys.readouterr().err
+
+
+async def test_a_line_that_was_typed_before_a_question_was_shown_does_not_answer_it(
+    terminal: tuple[int, AtTerminal], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyboard, person = terminal
+    os.write(keyboard, b"allow\n")
+    first = asyncio.ensure_future(person("Buy bread?", CONSENT))
+    second = asyncio.ensure_future(person("Sell the house?", CONSENT))
+    await shown(capsys, "Buy bread?")
+    os.write(keyboard, b"perhaps\nallow\nallow\n")
+    assert await first == "allow"
+    await shown(capsys, "Sell the house?")
+    os.write(keyboard, b"deny\n")
+    assert await second == "deny"
+
+
+async def test_the_answer_to_a_question_that_was_given_up_answers_no_other(
+    terminal: tuple[int, AtTerminal], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyboard, person = terminal
+    first = asyncio.ensure_future(person("Buy bread?", CONSENT))
+    second = asyncio.ensure_future(person("Sell the house?", ()))
+    await shown(capsys, "Buy bread?")
+    os.write(keyboard, b"allow\n")
+    first.cancel()
+    await shown(capsys, "Sell the house?")
+    os.write(keyboard, "für nichts\n".encode())
+    assert await second == "für nichts"
+
+
+async def test_who_closes_the_input_is_gone(
+    terminal: tuple[int, AtTerminal], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyboard, person = terminal
+    asked = asyncio.ensure_future(person("Buy bread?", CONSENT))
+    await shown(capsys, "Buy bread?")
+    os.write(keyboard, b"\x04")
+    assert await asked is None
