@@ -106,6 +106,8 @@ class Ref:
 
     def at(self, selector: str | None) -> "Ref":
         """Return the same component at another version, alias or digest."""
+        if selector == self.selector:
+            return self
         return Ref(kind=self.kind, name=self.name, selector=selector, operation=self.operation)
 
     def __str__(self) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from tea.errors import BadArguments, BadComponent, BadOutput, NotEvolvable
 from tea.managers.json_schema import value_faults
@@ -16,8 +17,8 @@ from tea.managers.prompt_text import replaced
 from tea.managers.variable import Variable
 from tea.manifest import Lineage, Manifest
 from tea.models.format import braced
-from tea.store.strict import Refused, as_json_object, dumps, loads
-from tea.types import JsonObject, JsonValue, Message, TextPart
+from tea.store.strict import Refused, dumps, loads
+from tea.types import JsonObject, JsonSchema, JsonValue, Message, TextPart
 
 VARIABLES_LIMIT = 4 * 2**20
 OUTPUT_LIMIT = 4 * 2**20
@@ -26,6 +27,9 @@ BASES_LIMIT = 8
 Find = Callable[[str], Awaitable[Prompt]]
 
 _MAIN = ("system", "message")
+_KEPT, _KEPT_BYTES = 256, 64 * 2**10
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class PromptManager:
@@ -34,6 +38,7 @@ class PromptManager:
     def __init__(self) -> None:
         self._templates = lru_cache(maxsize=64)(_templates)
         self._known = lru_cache(maxsize=64)(self._parsed)
+        self._values = OrderedDict[int, _Value]()
 
     def parse(self, source: str) -> Prompt:
         """Read a source.
@@ -118,19 +123,36 @@ class PromptManager:
         Raises:
             BadArguments: One is missing, unknown or of the wrong type.
         """
-        given = _as_json(prompt, variables)
+        return deepcopy(self._filled(prompt, variables))
+
+    def _filled(self, prompt: Prompt, variables: JsonObject) -> dict[str, Any]:
+        """Return what `fill` does, for looking at only."""
+        given = _texts(prompt, variables)
         if missing := [name for name in prompt.required if name not in given]:
             problem = f"The prompt {prompt.name!r} lacks {_listed(missing)}."
             raise BadArguments(problem, fix="give every required variable.")
         if unknown := [name for name in given if name not in prompt.variables]:
             problem = f"The prompt {prompt.name!r} has no variable {_listed(unknown)}."
             raise BadArguments(problem, fix=nearest(unknown[0], prompt.variables))
-        for name, value in given.items():
-            if faults := value_faults(prompt.variables[name], value, limit=1):
-                problem = f"The variable {name!r} of the prompt {prompt.name!r} is wrong: {faults[0]}."
-                raise BadArguments(problem, fix="follow its schema.")
-        left_out = {name: one for name, one in prompt.variables.items() if name not in given}
-        return {name: deepcopy(one.get("default")) for name, one in left_out.items()} | given
+        values = {name: self._value(prompt, name, text) for name, text in given.items()}
+        return {name: one.get("default") for name, one in prompt.variables.items() if name not in given} | values
+
+    def _value(self, prompt: Prompt, name: str, text: bytes) -> JsonValue:
+        """Return the value of a variable; most are what they were in the run before, and fit as they did."""
+        schema = prompt.variables[name]
+        known = self._values.get(id(schema))
+        if known is not None and known.text == text:
+            return known.value
+        value = _usable(prompt, loads, text)
+        if faults := value_faults(schema, value, limit=1):
+            problem = f"The variable {name!r} of the prompt {prompt.name!r} is wrong: {faults[0]}."
+            raise BadArguments(problem, fix="follow its schema.")
+        if len(text) <= _KEPT_BYTES:
+            self._values[id(schema)] = _Value(schema, text, value)
+            self._values.move_to_end(id(schema))
+            if len(self._values) > _KEPT:
+                self._values.popitem(last=False)
+        return value
 
     def render(self, prompt: Prompt, variables: JsonObject) -> tuple[Message, Message]:
         """Return the system message and the first user message.
@@ -143,7 +165,7 @@ class PromptManager:
             raise BadComponent(
                 f"The prompt {prompt.name!r} is not whole without {prompt.uses}.", fix="resolve it first."
             )
-        system, message = self._compiled(prompt).render(self.fill(prompt, variables))
+        system, message = self._compiled(prompt).render(self._filled(prompt, variables))
         return (
             Message(role="system", content=(TextPart(text=system),)),
             Message(role="user", content=(TextPart(text=message),)),
@@ -241,12 +263,27 @@ def _templates(sections: tuple[tuple[str, str], ...], variables: tuple[str, ...]
     return Templates(dict(sections), _MAIN, variables)
 
 
-def _as_json(prompt: Prompt, variables: JsonObject) -> dict[str, Any]:
+class _Value(NamedTuple):
+    """A variable's value that fits its schema, which it keeps alive, and the text that it was read from."""
+
+    schema: JsonSchema
+    text: bytes
+    value: JsonValue
+
+
+def _texts(prompt: Prompt, variables: JsonObject) -> dict[str, bytes]:
+    """Return the variables as JSON text."""
+    texts = {str(name): _usable(prompt, dumps, value) for name, value in dict(variables).items()}
+    if sum(map(len, texts.values())) > VARIABLES_LIMIT:
+        problem = f"The variables of the prompt {prompt.name!r} exceed 4 MiB."
+        raise BadArguments(problem, fix="give the long ones as files.")
+    return texts
+
+
+def _usable(prompt: Prompt, convert: Callable[[T], R], value: T) -> R:
+    """Return a converted variable."""
     try:
-        data = dumps(dict(variables))
-        if len(data) > VARIABLES_LIMIT:
-            raise Refused("they exceed 4 MiB")
-        return as_json_object(loads(data))
+        return convert(value)
     except Refused as error:
         problem = f"The variables of the prompt {prompt.name!r} cannot be used: {error}."
         raise BadArguments(problem, fix="give plain data.") from error

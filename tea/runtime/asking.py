@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import marshal
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from tea.managers.model import CallTool, ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
 from tea.manifest import Manifest
-from tea.models.format import BYTES_PER_TOKEN
+from tea.models.format import BYTES_PER_TOKEN, encoded
 from tea.models.prices import dearest, found_prices, worst_case
 from tea.models.step_calls import callable_by_name
 from tea.refs import Ref
@@ -300,7 +299,7 @@ def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]
 
 
 def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return len(encoded(value))
 
 
 def _image(variables: JsonObject) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -90,14 +90,14 @@ class Catalogue:
         rows: dict[str, _Row] = {}
         found: dict[str, Facts | None] = {}
         with _Stamps(self._root / plural(kind)) as stamps:
-            same = stamps.same_pointer if pointers and seen is not None else stamps.same
+            same = stamps.same_pointers if pointers and seen is not None else stamps.same
             known = self._known(kind, form) if seen is None else seen.rows
             kept = seen is not None and seen.names == names and len(known) == len(names)
-            if seen is not None and kept and all(map(same, names, known.values())):  # rows are in the names' order
+            if seen is not None and kept and same(names, known.values()):  # rows are in the names' order
                 return seen.found
             for name in names:
                 row = known.get(name)
-                if row is not None and same(name, row):
+                if row is not None and same((name,), (row,)):
                     rows[name], found[name] = row, row[_FACTS:] if row[_SHOWN] else None
                     continue
                 described, row = _read(name, describe, stamps, self._clock())
@@ -211,17 +211,22 @@ class _Stamps:
         except OSError:
             return ()
 
-    def same(self, name: str, row: _Row) -> bool:
-        """Tell whether a component is what its row was made from."""
-        return self.of(name, row[_HEAD], row[_VERSION]) == row[:_HEAD]
+    def same(self, names: Iterable[str], rows: Iterable[_Row]) -> bool:
+        """Tell whether components are what their rows were made from."""
+        pairs = zip(names, rows, strict=True)
+        return all(self.of(name, row[_HEAD], row[_VERSION]) == row[:_HEAD] for name, row in pairs)
 
-    def same_pointer(self, name: str, row: _Row) -> bool:
-        """Tell whether no head of a component was added or replaced since its row was made."""
+    def same_pointers(self, names: Iterable[str], rows: Iterable[_Row]) -> bool:
+        """Tell whether no head of any component was added or replaced since its row was made."""
+        look, at = os.stat, self._descriptor
         try:
-            facts = os.stat(name + "/heads", dir_fd=self._descriptor)
+            for name, row in zip(names, rows, strict=True):
+                facts = look(name + "/heads", dir_fd=at)
+                if facts.st_ctime_ns != row[1] or facts.st_ino != row[0]:
+                    return False
         except OSError:
             return False
-        return facts.st_ino == row[0] and facts.st_ctime_ns == row[1]
+        return True
 
     def settled(self, name: str, stamp: Stamp, moment: int) -> bool:
         """Tell whether nothing of a component changed since `moment`, so that what was read later is what was stamped.

@@ -120,10 +120,11 @@ class JournalReading(Iterator[JsonObject]):
 
     def _read(self) -> Generator[dict[str, Any]]:
         with reading(self._path), os.fdopen(open_regular(self._path), "rb") as file:
+            start, wanted, end = self._start, self._wanted, self.end
             while line := self._next_line(file):
-                number = self.end.lines
-                self.end = End(self.end.size + len(line), number + 1, line[-19:-3])
-                if number >= self._start and (self._wanted is None or self._wanted(line)):
+                number = end.lines
+                self.end = end = End(end.size + len(line), number + 1, line[-19:-3])
+                if number >= start and (wanted is None or wanted(line)):
                     yield self._record(line, number)
             if self.end.lines < self._least:
                 raise damaged(self._path, f"{self._least - self.end.lines} records are missing at its end")
@@ -131,13 +132,13 @@ class JournalReading(Iterator[JsonObject]):
     def _next_line(self, file: BinaryIO) -> bytes:
         for _ in range(2):
             line = file.readline(LINE_LIMIT + 1)
+            if _verified(line, self.end):
+                return line
             if not line.endswith(b"\n") and len(line) <= LINE_LIMIT:
                 if _verified(line[:-1] + b"\n", self.end):
                     break  # a whole record, whose last byte is another: no crash leaves that
                 self.torn = len(line)
                 return b""
-            if _verified(line, self.end):
-                return line
             # A writer may just have cut off a torn tail, of which the buffer still holds the beginning: look again.
             file.seek(self.end.size)
         raise damaged(self._path, f"line {self.end.lines + 1} is not what was written")
@@ -150,10 +151,10 @@ class JournalReading(Iterator[JsonObject]):
 
 
 def _verified(line: bytes, before: End) -> bool:
-    body = line[:-_TAIL]
-    seq = b'{"seq":%d' % before.lines
-    numbered = body == seq or body.startswith(seq + b",")
-    return numbered and line[-_TAIL:] == _CHECK + _check(before.check, body) + b'"}\n'
+    body, seq = line[:-_TAIL], b'{"seq":%d,' % before.lines
+    if not body.startswith(seq) and body != seq[:-1]:
+        return False
+    return line.endswith(b'%b%b"}\n' % (_CHECK, _check(before.check, body)))
 
 
 def _check(before: bytes, body: bytes) -> bytes:

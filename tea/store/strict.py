@@ -14,8 +14,8 @@ from tea.types import JsonObject, JsonValue
 
 DEPTH = 200
 
-_BESIDE_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^"\[\]{}]+')
-_PAIR = re.compile(r"\[\]|\{\}")
+_BESIDE_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_ALIKE = bytes.maketrans(b"{}", b"[]")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -98,11 +98,12 @@ def check_depth(text: str, most: int = DEPTH) -> None:
     """
     if text.count("[") + text.count("{") <= most:
         return
-    brackets = _BESIDE_BRACKETS.sub("", text)
+    between = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]  # what stands outside of texts
+    brackets = "".join(between).encode("utf-8", "replace").translate(_ALIKE, _BESIDE_BRACKETS)
     for _ in range(most):
         if not brackets:
             return
-        brackets = _PAIR.sub("", brackets)
+        brackets = brackets.replace(b"[]", b"")
     if brackets:
         raise Refused(f"it is nested more than {most} deep")
 

@@ -113,6 +113,16 @@ def test_a_variable_left_out_has_its_default_and_nobody_else_s_copy() -> None:
     assert manager.fill(prompt, {"who": "Ada"})["friends"] == []
 
 
+def test_a_value_that_fitted_before_is_the_value_that_was_given_and_nobody_else_s_copy() -> None:
+    prompt = manager.parse(PROMPT)
+    for _ in range(2):
+        filled = manager.fill(prompt, {"who": "Ada", "times": 1, "friends": [{"name": "Bo"}]})
+        assert filled["friends"] == [{"name": "Bo"}]
+        filled["friends"][0]["name"] = "changed"
+        with pytest.raises(BadArguments, match="'times'"):
+            manager.fill(prompt, {"who": "Ada", "times": True})
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tea.errors import BadInput
 from tea.store.files import parse_json_strict, read_json_strict
-from tea.store.strict import DEPTH, Refused, dumps, loads
+from tea.store.strict import DEPTH, Refused, check_depth, dumps, loads
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -86,6 +86,30 @@ def test_an_object_is_read_from_a_regular_file(tmp_path: Path) -> None:
     path = tmp_path / "task.json"
     path.write_bytes(b'{"task": "count"}')
     assert read_json_strict(path) == {"task": "count"}
+
+
+NESTED: st.SearchStrategy[Any] = st.recursive(
+    st.text('ab\\"[]{}\n', max_size=4) | st.none(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('k"[]{}\\', max_size=3), inner, max_size=3),
+    max_leaves=30,
+)
+
+
+def depth_of(value: Any) -> int:
+    if not isinstance(value, dict | list):
+        return 0
+    inner: list[Any] = list(cast("dict[str, Any]", value).values()) if isinstance(value, dict) else value
+    return 1 + max(map(depth_of, inner), default=0)
+
+
+@given(value=NESTED, most=st.integers(0, 6), ascii=st.booleans())
+def test_text_is_as_deep_as_its_value_whatever_its_strings_hold(value: Any, most: int, ascii: bool) -> None:
+    text = json.dumps(value, ensure_ascii=ascii, separators=(",", ":"))
+    if depth_of(value) <= most:
+        check_depth(text, most)
+    else:
+        with pytest.raises(Refused, match=f"more than {most} deep"):
+            check_depth(text, most)
 
 
 def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ class Evidence:
 
     def __init__(self, tracer: Tracer, store: UsageStore, seconds: float = 0.5) -> None:
         self._tracer, self._store, self._seconds = tracer, store, seconds
-        self._unended: dict[str, int] = {}  # bytes of journals that were looked at in vain
         self._mark: bytes | None = None  # of the store, when `_known` was read
         self._known: set[str] = set()
+        self._unreadable: set[str] = set()
         self._unwritten: dict[str, list[Use]] = {}
         self._writes = False
         self._read_at: dict[Kind | None, tuple[bytes, list[Use]]] = {}
@@ -116,18 +116,14 @@ class Evidence:
 
     def _read(self, run: str) -> list[Use] | None:
         """Return what a run teaches, None where it has not ended."""
-        journals = self._tracer.store
+        if run in self._unreadable:
+            return None
         try:
-            if journals.held(run) or self._unended.get(run) == (size := journals.size(run)):
-                return None
-            self._unended[run] = size
-            records = list(self._tracer.records(run, wanted=Telling()))
-        except TeaError:  # what cannot be read is no evidence
+            ended = self._tracer.ended(run)
+            return uses_of(run, self._tracer.records(run, wanted=Telling())) if ended else None
+        except TeaError:  # it is no evidence, and to this process never will be
+            self._unreadable.add(run)
             return None
-        if not records or records[-1].kind != "end":
-            return None
-        self._unended.pop(run)
-        return uses_of(run, records)
 
 
 class Telling:

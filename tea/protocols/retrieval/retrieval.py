@@ -54,9 +54,19 @@ class Match:
 
     def to_json(self) -> dict[str, Any]:
         """Return the match as a JSON object."""
-        shown = ("name", "version", "description", "category", "toolkit", "trusted")
-        facts = {name: getattr(self.listing, name) for name in shown}
-        return {"ref": self.ref, **facts, "score": self.score, "why": dict(self.why), "runs": list(self.runs)}
+        one = self.listing
+        return {
+            "ref": self.ref,
+            "name": one.name,
+            "version": one.version,
+            "description": one.description,
+            "category": one.category,
+            "toolkit": one.toolkit,
+            "trusted": one.trusted,
+            "score": self.score,
+            "why": dict(self.why),
+            "runs": list(self.runs),
+        }
 
 
 class Retrieval:
