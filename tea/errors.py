@@ -26,6 +26,7 @@ TeaError                    exit code 3 unless a subclass says otherwise
 │   └── BadOutput           1  a model's output does not fit its schema
 ├── Abstained               1  an offline solver cannot tell
 ├── ProviderError           4  a model provider cannot be reached or refuses
+│   └── ContextLengthExceeded 4  a question is longer than the model can read
 ├── BudgetExceeded          5  a budget or limit ended
 ├── ApprovalNeeded          6  a person must decide; the run waits
 ├── Diverged                7  a replay left its journal
@@ -182,6 +183,10 @@ class ProviderError(TeaError):
     """A model provider cannot be reached, refuses, or is not configured."""
 
     exit_code = 4
+
+
+class ContextLengthExceeded(ProviderError):
+    """A question is longer than the model can read; `problem` holds the limit where the provider says it."""
 
 
 class BudgetExceeded(TeaError):

@@ -99,6 +99,20 @@ class Budget(Record):
     unknown_price: bool = False
 
 
+class Fact(Record):
+    """Something that was found out, and where.
+
+    Args:
+        fact: What is known, in one or two sentences.
+        source: File, address or call it comes from; empty where it was given or derived.
+        quote: The words or values themselves.
+    """
+
+    fact: str = Field(min_length=1)
+    source: str = ""
+    quote: str = ""
+
+
 class Task(Record):
     """What an agent is asked to do.
 
@@ -109,6 +123,7 @@ class Task(Record):
         tools: Names of the only tools it may use, or None for the agent's own set; with `*`, all that are active and
             trusted, beside these and the agent's own.
         budget: What it may use of what is left to whoever gives it away, or None for all of that.
+        facts: What whoever gives it away knows already.
     """
 
     text: str = Field(min_length=1)
@@ -116,6 +131,7 @@ class Task(Record):
     answer: dict[str, Any] | None = None
     tools: tuple[str, ...] | None = None
     budget: Budget | None = None
+    facts: tuple[Fact, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -124,11 +140,19 @@ class Task(Record):
 
 
 class Evidence(Record):
-    """Where an answer comes from: a file or address, which part of it, and its words."""
+    """Where an answer comes from.
+
+    Args:
+        source: A file or address.
+        detail: Which part of it.
+        quote: Its words.
+        doubt: Why it could not be confirmed from what the run has read; empty where it was, or was not checked.
+    """
 
     source: str
     detail: str = ""
     quote: str = ""
+    doubt: str = ""
 
 
 class Result(Record):
@@ -240,11 +264,19 @@ Finish = Literal["stop", "length", "calls", "refusal"]
 
 
 class ToolCall(Record):
-    """A model's wish to call a tool."""
+    """A model's wish to call a tool.
+
+    Args:
+        id: Ties its result to it.
+        name: The tool.
+        arguments: What to call it with; empty where they could not be read.
+        unreadable: Why the arguments could not be read, with their beginning; empty where they could.
+    """
 
     id: str
     name: str
     arguments: dict[str, Any]
+    unreadable: str = ""
 
 
 class Message(Record):
