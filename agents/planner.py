@@ -1,10 +1,10 @@
-"""The planner: the agent that is given a task, and has it done by the others."""
+"""The planner: the agent that is given a task, does it, and has large parts done by others."""
 
 from tea import Agent, Context, Result, Task, work
 
 
 class Planner(Agent):
-    """Plan a task, give its parts to other agents and tools, and bring their results together."""
+    """Answer a task, with its own hands where a few calls do it, and with other agents for large or independent parts."""
 
     role = "Orchestrator"
     competencies = (
@@ -15,12 +15,12 @@ class Planner(Agent):
     )
     objectives = ("a correct answer, with evidence", "an honest end where there is none", "few steps")
     relations = {"analyzer": "hierarchical", "reporter": "hierarchical"}
-    tools = ("todo", "done", "calculator")
+    tools = ("table_query", "read_file", "calculator", "done", "*")
     agents = ("analyzer", "reporter")
     environments = ("workspace",)
     rules = """
-        Interpret the task, keep a plan where it has several parts, delegate, judge each result, and replan after a
-        failure. End with `done`, alone or last: the answer, its evidence, and the report's name.
+        Interpret the task, keep a plan where it has several parts, answer or delegate each, judge the results, and
+        replan after a failure. End with `done`, alone: the answer, its evidence, and the report's name.
     """
 
     async def run(self, ctx: Context, task: Task) -> Result:

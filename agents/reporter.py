@@ -29,7 +29,8 @@ class Reporter(Agent):
     async def run(self, ctx: Context, task: Task) -> Result:
         """Draft, number the references, and write the report under a name that is free."""
         materials = [await _material(ctx, name) for name in task.files]
-        variables = {"task": task.text, "materials": materials, "locale": ctx.locale}
+        findings = [one.model_dump(mode="json") for one in task.facts]
+        variables = {"task": task.text, "materials": materials, "findings": findings, "locale": ctx.locale}
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
         body = References(ctx.workspace).number(draft["markdown"])
         name = await _written(ctx, f"# {' '.join(draft['title'].split())}\n\n{body}")

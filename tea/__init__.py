@@ -16,9 +16,9 @@ if _typing.TYPE_CHECKING:
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
     from tea.managers.embedding.builtin import StaticEmbedder as StaticEmbedder
-    from tea.runtime.loop import consult as consult
-    from tea.runtime.loop import work as work
-    from tea.runtime.step import ask_for as ask_for
+    from tea.loop.step import consult as consult
+    from tea.loop.loop import work as work
+    from tea.loop.step import ask_for as ask_for
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
     from tea.types import Evidence, Result, Task
@@ -81,13 +81,13 @@ _LAZY = {
     "Variable": "tea.managers.variable",
     "VersionManager": "tea.managers.version",
     "action": "tea.component",
-    "ask_for": "tea.runtime.step",
-    "consult": "tea.runtime.loop",
+    "ask_for": "tea.loop.step",
+    "consult": "tea.loop.step",
     "require_extra": "tea.extras",
     "run": "tea.api",
     "stream": "tea.api",
     "tool": "tea.component",
-    "work": "tea.runtime.loop",
+    "work": "tea.loop.loop",
 }
 
 

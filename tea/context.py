@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -126,7 +126,13 @@ class Caller:
         return await self.port.serve("registry", "facts", {"kind": self.kind, "refs": list(refs)}) if refs else []
 
     async def retrieve(
-        self, query: str, k: int = 5, *, route: bool = False, among: Sequence[str] | None = None
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        route: bool = False,
+        among: Sequence[str] | None = None,
+        besides: Sequence[str] = (),
     ) -> list[JsonObject]:
         """Return the components that fit a wish in words, the best first: name, description, score and why.
 
@@ -134,13 +140,14 @@ class Caller:
             query: What is wished for.
             k: How many at most, from 1 to 1,000.
             route: Prefer the best toolkits of the best categories.
-            among: Only these names; `*` stands for all that `list` returns.
+            among: Only these names; `*` stands for all that `list` returns and that is made for models.
+            besides: Names that `*` does not stand for.
 
         Raises:
             BadInput: The query holds no word, or `k` is out of range.
         """
         names = None if among is None else list(among)
-        data = {"kind": self.kind, "query": query, "k": k, "route": route, "among": names}
+        data = {"kind": self.kind, "query": query, "k": k, "route": route, "among": names, "besides": list(besides)}
         return await self.port.serve("registry", "retrieve", data)
 
 
@@ -194,13 +201,13 @@ class Memory:
         """Return the newest events of this session that fit `query`, oldest first."""
         return await self.port.serve("memory", "recall", {"query": query, "limit": limit})
 
-    async def summarise(self) -> str:
-        """Return a summary of this session's events."""
-        return await self.port.serve("memory", "summarise", {})
+    async def summarise(self, *, earlier: bool = False) -> str:
+        """Return a summary of this session's events; with `earlier`, without those of the present task."""
+        return await self.port.serve("memory", "summarise", {"earlier": earlier})
 
-    async def insights(self) -> list[str]:
-        """Return what this session's events have taught."""
-        return await self.port.serve("memory", "insights", {})
+    async def insights(self, *, earlier: bool = False) -> list[str]:
+        """Return what this session's events have taught; with `earlier`, without those of the present task."""
+        return await self.port.serve("memory", "insights", {"earlier": earlier})
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +254,7 @@ class Context:
         workspace: Folder whose files the work may touch.
         locale: Language tag of the person asking, for example `en`.
         opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
+        declared: What the agent that works declares: tools, agents, environments, prompt, max_steps, output.
     """
 
     port: Port
@@ -258,6 +266,7 @@ class Context:
     workspace: str
     locale: str = "en"
     opens_files: bool = True
+    declared: JsonObject = field(default_factory=dict[str, Any])
 
     @property
     def tcp(self) -> Tools:
@@ -309,6 +318,14 @@ class Context:
             ProviderError: The model cannot be reached.
         """
         return await self.port.model(prompt, variables, history, model, output)
+
+    async def model(self) -> JsonObject:
+        """STUB."""
+        return await self.port.serve("model", "facts", {})
+
+    async def messages(self) -> list[str]:
+        """STUB."""
+        return []
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own into the journal, for example a step."""

@@ -13,7 +13,7 @@ from tea.errors import BadComponent, BadRef
 from tea.hints import read_hints
 from tea.operation import Operation, Traits
 from tea.refs import NAME, Kind, Ref
-from tea.types import Task
+from tea.types import EVERY, Task
 
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments", "memory")
@@ -189,7 +189,8 @@ def _relations(found: type[Agent]) -> dict[str, Relation]:
 
 
 def _names(found: type[Agent], key: str) -> list[str]:
-    return [_checked(_words_of(found, key, one), f"one of {key}") for one in _sequence(found, key)]
+    listed = [_words_of(found, key, one) for one in _sequence(found, key)]
+    return [one if key == "tools" and one == EVERY else _checked(one, f"one of {key}") for one in listed]
 
 
 def _memory(found: type[Agent]) -> str:

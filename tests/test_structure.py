@@ -21,7 +21,7 @@ LAYERS = [
     {"hints", "schema_words", "plain", "operation", "context", "component", "definition", "manifest"},
     {"store"},
     {"managers", "models"},
-    {"protocols"},
+    {"protocols", "loop"},
     {"runtime", "testing", "api", "__init__"},
     {"evolve", "serve", "interop"},
     {"cli", "__main__"},

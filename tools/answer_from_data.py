@@ -8,7 +8,7 @@ from ._answer_from_data.policy import next_step
 from ._answer_from_data.steps import Step
 
 
-@tool(effects="reads", idempotent=True, network=False)
+@tool(effects="reads", idempotent=True, network=False, metadata={"category": "solver"})
 async def answer_from_data(
     task: str, files: list[str], history: list[dict[str, Any]], answer: dict[str, Any] | None = None
 ) -> Step:

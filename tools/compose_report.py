@@ -24,6 +24,20 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that was found out, where, and the words or values themselves."""
+
+    fact: str
+    source: str = ""
+    quote: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """Return it as a finding of the block of JSON."""
+        references = [{"source": self.source, "quote": self.quote}] if self.source else []
+        return {"content": self.fact, "references": references}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
     """What a file that was handed over says."""
 
@@ -31,14 +45,17 @@ class Material:
     content: str
 
 
-@tool(effects="reads", idempotent=True, network=False)
-async def compose_report(task: str, materials: list[Material] | None = None) -> Draft:
+@tool(effects="reads", idempotent=True, network=False, metadata={"category": "solver"})
+async def compose_report(
+    task: str, materials: list[Material] | None = None, findings: list[Finding] | None = None
+) -> Draft:
     """Lay findings out as the Markdown draft of a report, each with citations `[n](source)`.
 
     Args:
         task: Words, and where there are findings a block of JSON with question, answer, method, and findings, each
             with content and references (source, detail, quote).
         materials: Contents of the files that were handed over.
+        findings: What is known already; left out where the block of JSON has findings of its own.
 
     Examples:
         >>> (await compose_report("The sky is blue [1](sky.txt).")).markdown
@@ -50,14 +67,15 @@ async def compose_report(task: str, materials: list[Material] | None = None) -> 
     for name, heading in (("question", "Question"), ("answer", "Answer"), ("method", "How it was found")):
         if facts.get(name):
             sections.append(f"## {heading}\n\n{_text(facts[name]).strip()}")
-    findings = [cites.finding(one) for one in _objects(facts.get("findings"))]
-    findings += [f"{one.content.strip()} {cites.cite(one.source)}" for one in materials or []]
-    if findings:
-        sections.append("## Findings\n\n" + "\n\n".join(findings))
+    told = _objects(facts.get("findings")) or [one.told() for one in findings or []]
+    found = [cites.finding(one) for one in told]
+    found += [f"{one.content.strip()} {cites.cite(one.source)}" for one in materials or []]
+    if found:
+        sections.append("## Findings\n\n" + "\n\n".join(found))
     question, answer = str(facts.get("question") or words or "Findings"), _text(facts.get("answer", ""))
     return Draft(
         title=_line(question, MOST_TITLE),
-        summary=" ".join([_line(answer or question, 300), _count(len(findings), len(cites))]).strip(),
+        summary=" ".join([_line(answer or question, 300), _count(len(found), len(cites))]).strip(),
         markdown="\n\n".join(sections) or words or task,
     )
 

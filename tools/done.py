@@ -36,15 +36,12 @@ async def done(
 ) -> Outcome:
     """End the task with its answer, or say honestly that it cannot be done.
 
-    Call it alone or as the last call of a step, once the answer is checked.
-
     Args:
-        answer: The answer itself, without explanation; in the wanted form where the task states one.
-        success: Whether the task was done; false needs a reason.
-        reason: Why it could not be done, in one line.
-        evidence: Where the answer comes from: source (a file name or address), detail (which part: rows, columns,
-            lines, a query) and quote (its words).
-        report: Name of the Markdown report in the workspace, if one was written.
+        answer: The answer alone, in the form asked for.
+        success: False if it could not be done.
+        reason: Why it could not be done.
+        evidence: Where it comes from: source (file or address), detail (rows, lines), quote (its words).
+        report: Name of the report, if one was written.
 
     Examples:
         >>> (await done(answer=70)).answer

@@ -9,12 +9,12 @@ from ._plan_offline.arithmetic import expression_of
 from ._plan_offline.past import Call, Made, Past, Step, broke_off, questions_of, reason_of
 
 MOST_FILES_ALONE = 5
-_PLAN = "todo"
+_PLAN = "plan"
 _ANALYST = "analyzer"
 _WRITER = "reporter"
 
 
-@tool(effects="reads", idempotent=True, network=False)
+@tool(effects="reads", idempotent=True, network=False, metadata={"category": "solver"})
 async def plan_offline(
     task: str,
     files: list[str] | None = None,
@@ -79,6 +79,8 @@ class _Plan:
         self.questions = [task] if answer else questions_of(task)
         self.tries = past.of(_ANALYST)
         self.report_item = len(self.questions) + 1
+        planned = [call for call in past.of(_PLAN) if call["ok"]]
+        self.items: list[dict[str, str]] = planned[-1]["arguments"]["items"] if planned else []
 
     def next_step(self) -> Step:
         first, second = self.tries[: len(self.questions)], self.tries[len(self.questions) :]
@@ -95,15 +97,13 @@ class _Plan:
     def _begin(self) -> Step:
         where = ", ".join(self.files) or "the task itself"
         items = [f"Find out from {where}: {question}" for question in self.questions]
-        calls = [
-            _call(_PLAN, action="replace", items=[*items, "Write the report", "Give the answer"], state="in_progress")
-        ]
+        planned = [{"item": one, "state": "open"} for one in (*items, "Write the report", "Give the answer")]
         return _step(
             thinking=f"The task asks {_count(len(self.questions), 'question')} about {where}. The analyzer reads data "
             "and texts; the reporter then writes down what it found.",
             memory=f"Nothing is known yet; {_count(len(items), 'part')} to find out.",
             next_goal=f"Have the analyzer answer from {where}.",
-            calls=[*calls, *(self._analysis(question, self.files) for question in self.questions)],
+            calls=[_call(_PLAN, items=planned), *(self._analysis(question, self.files) for question in self.questions)],
         )
 
     def _other_way(self, first: list[Made]) -> list[Call]:
@@ -125,11 +125,7 @@ class _Plan:
             evaluation=f"Failure: {why}",
             memory=f"The first way failed: {why}",
             next_goal="Try the other way once.",
-            calls=[
-                *self._mark(dict.fromkeys(failed, "failed")),
-                *self._todo(action="create", items=items, state="in_progress"),
-                *other,
-            ],
+            calls=[*self._mark(dict.fromkeys(failed, "failed"), items), *other],
         )
 
     def _agreed(self, first: list[Made], second: list[Made]) -> list[Made]:
@@ -143,6 +139,7 @@ class _Plan:
         if not written:
             return self._report(found)
         states = {self.report_item: "done" if written[-1]["ok"] else "failed", self.report_item + 1: "done"}
+        states |= {number: "done" for number in range(len(self.questions) + 3, len(self.items) + 1)}
         value, report = _answer(found), _report_name(written[-1])
         arguments = {"answer": value, "success": True, "evidence": _evidence(found), "report": report}
         return _step(
@@ -162,7 +159,7 @@ class _Plan:
             memory=f"The answer is {_short(value)}.",
             next_goal="Have the report written.",
             calls=[
-                *self._mark({**states, self.report_item: "in_progress"}),
+                *self._mark(states),
                 _call(_WRITER, task=_assignment(self.task, value, found)),
             ],
         )
@@ -176,13 +173,12 @@ class _Plan:
         arguments: dict[str, Any] = {"task": question, "files": files}
         return _call(_ANALYST, **arguments, **({"answer": self.answer} if self.answer else {}))
 
-    def _mark(self, states: dict[int, str]) -> list[Call]:
-        return [
-            call for number in sorted(states) for call in self._todo(action="update", id=number, state=states[number])
-        ]
-
-    def _todo(self, **arguments: Any) -> list[Call]:
-        return [_call(_PLAN, **arguments)] if self.past.usable(_PLAN) else []
+    def _mark(self, states: dict[int, str], more: list[str] | None = None) -> list[Call]:
+        """Return the call that changes states of the plan, by the number of the item, and adds items; none without."""
+        if not self.items:
+            return []
+        items = [{**one, "state": states.get(number, one["state"])} for number, one in enumerate(self.items, 1)]
+        return [_call(_PLAN, items=[*items, *({"item": one, "state": "open"} for one in more or ())])]
 
 
 def _end_again(refused: list[Made]) -> Step:

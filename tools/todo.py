@@ -40,7 +40,13 @@ class Plan:
     progress: str
 
 
-@tool(effects="writes", idempotent=True, network=False, after="todo.md holds the plan")
+@tool(
+    effects="writes",
+    idempotent=True,
+    network=False,
+    after="todo.md holds the plan",
+    metadata={"category": "bookkeeping"},
+)
 async def todo(
     ctx: Context,
     action: Literal["create", "update", "complete", "list", "replace"],

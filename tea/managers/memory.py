@@ -164,30 +164,39 @@ class MemoryManager:
             raise BadArguments(f"A limit of {limit} is out of range.", fix=f"use 1 to {RECALL_LIMIT:,}.")
         return await asyncio.to_thread(self._recall, scope, query, limit)
 
-    async def summarise(self, scope: Scope) -> str:
+    async def summarise(self, scope: Scope, *, earlier: bool = False) -> str:
         """Return what is there and the latest that was told, in at most 2,000 characters.
 
         An extract, not an understanding: the number of events of each kind, then the newest goals, results and
         evaluations, clipped, oldest first. Empty when there are no events.
 
+        Args:
+            scope: Who remembers.
+            earlier: Whether events of the present task are left out: they are parts of the same work.
+
         Raises:
             StorageError: The events cannot be read.
         """
-        return _summary(await self._read(scope))
+        return _summary(await self._read(scope, earlier=earlier))
 
-    async def insights(self, scope: Scope) -> list[str]:
+    async def insights(self, scope: Scope, *, earlier: bool = False) -> list[str]:
         """Return the texts of the newest 50 different events of kind `insight`, oldest first.
 
+        Args:
+            scope: Who remembers.
+            earlier: Whether events of the present task are left out.
+
         Raises:
             StorageError: The events cannot be read.
         """
-        events = await self._read(scope)
+        events = await self._read(scope, earlier=earlier)
         newest_first = dict.fromkeys(_told(event) for event in reversed(events) if event["kind"] == "insight")
         return list(newest_first)[:INSIGHTS_LIMIT][::-1]
 
-    async def _read(self, scope: Scope) -> Sequence[JsonObject]:
+    async def _read(self, scope: Scope, *, earlier: bool) -> Sequence[JsonObject]:
         """Return the events that are seen; that a new session has none is known without a thread."""
-        return await asyncio.to_thread(self._seen, scope) if self._events.begun(scope.session) else ()
+        events = await asyncio.to_thread(self._seen, scope) if self._events.begun(scope.session) else ()
+        return [one for one in events if one["task"] != scope.task] if earlier else events
 
     def _seen(self, scope: Scope) -> Sequence[JsonObject]:
         """Return the events of a session, with a memory component those that it shows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tea.errors import Abstained
 from tea.managers.model import CallTool, ModelConfig
@@ -33,6 +34,15 @@ class OfflineModel:
 
 
 def observations(request: ModelRequest) -> list[JsonObject]:
-    """Return the structured part of what the user side of the conversation said, oldest first."""
-    parts = [part for message in request.messages if message.role == "user" for part in message.content]
-    return [as_object(part.data) for part in parts if isinstance(part, DataPart)]
+    """Return what the calls of each step gave, oldest first."""
+    steps: list[JsonObject] = []
+    calls: dict[str, Any] = {}
+    for message in request.messages:
+        if message.role == "assistant" and message.calls:
+            calls = {one.id: one for one in message.calls}
+            steps.append({"step": len(steps) + 1, "calls": []})
+        for part in message.content if message.role == "tool" else ():
+            if isinstance(part, DataPart):
+                call = calls[message.call_id]
+                steps[-1]["calls"].append({"name": call.name, "arguments": call.arguments, **as_object(part.data)})
+    return steps

@@ -9,7 +9,7 @@ from tea.errors import BadInput
 from tea.protocols.lock import LOCKED_KINDS, not_locked
 from tea.refs import Ref
 from tea.runtime.budget import check_price
-from tea.runtime.offering import MOST_SCHEMAS
+from tea.loop.shortlist import MOST_SCHEMAS
 from tea.runtime.setting import Equipment
 from tea.runtime.task_file import TaskFile
 from tea.types import EVERY

@@ -23,7 +23,7 @@ from tea.runtime.conversation import Chains
 from tea.runtime.entry import JsonText, assembled, canonical, encode
 from tea.runtime.gate import Gate
 from tea.runtime.media import TOKENS
-from tea.runtime.offering import Fixed
+from tea.loop.shortlist import Fixed
 from tea.runtime.recorder import Recorder
 from tea.runtime.reservation import Estimate
 from tea.types import (

@@ -1,24 +1,13 @@
-"""Media: the images, sounds and documents of a task, as models are shown them: by digest, from the run's blobs."""
+"""Media: the images, sounds and documents of a task, kept among the run's blobs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Any
 
-from tea.context import Context
-from tea.types import JsonObject, MediaPart, Message, TextPart
+from tea.loop.media import KINDS
 
-KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
-    ".png": ("image", "image/png"),
-    ".jpg": ("image", "image/jpeg"),
-    ".jpeg": ("image", "image/jpeg"),
-    ".gif": ("image", "image/gif"),
-    ".webp": ("image", "image/webp"),
-    ".wav": ("audio", "audio/wav"),
-    ".mp3": ("audio", "audio/mpeg"),
-    ".pdf": ("file", "application/pdf"),
-}
 _MARKS: Mapping[str, tuple[int, bytes]] = {  # where which bytes stand
     "image/png": (0, b"\x89PNG\r\n\x1a\n"),
     "image/jpeg": (0, b"\xff\xd8\xff"),
@@ -31,24 +20,6 @@ _MARKS: Mapping[str, tuple[int, bytes]] = {  # where which bytes stand
 MOST_BYTES = 5_000_000  # what the strictest of the providers takes of one image
 MOST_FILES = 10
 TOKENS = 3_000  # of one part, for an estimate: providers count an image as 85 to 2,500
-
-
-async def shown(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
-    """Return what a model is shown of a task's files beside their names; nothing where none is an image or the like."""
-    names = [name for name in files if PurePath(name).suffix.lower() in KINDS]
-    if not names:
-        return ()
-    found: list[dict[str, Any]] = await ctx.port.serve("media", "look", {"names": names})
-    words = [f"{one['name']} ({one['problem'] or one['media_type']})" for one in found]
-    parts = [_part(one) for one in found if not one["problem"]]
-    text = TextPart(text=f"Files of the task, shown in this order: {', '.join(words)}.")
-    return (Message(role="user", content=(text, *parts)),)
-
-
-def _part(one: JsonObject) -> MediaPart | TextPart:
-    if "words" in one:
-        return TextPart(text=f"What is said in {one['name']}:\n{one['words']}")
-    return MediaPart(type=one["type"], digest=one["digest"], media_type=one["media_type"])
 
 
 def look(workspace: str, names: Sequence[str], keep: Callable[[bytes, str], str]) -> list[dict[str, Any]]:

@@ -328,6 +328,6 @@ def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelMan
 
 async def _work(*given: Any, **options: Any) -> Result:
     """Work on a task as `tea.work` does, which is loaded with the first task of an agent that chooses."""
-    from tea.runtime.loop import work
+    from tea.loop.loop import work
 
     return await work(*given, **options)

@@ -25,6 +25,7 @@ from tea.runtime.pending import Light
 from tea.types import EVERY, JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
+_NOT_FOR_MODELS = ("solver", "bookkeeping")  # categories
 _LOOKUPS = (("registry", "info"), ("registry", "facts"))
 _LIGHT: Mapping[tuple[str, str], Light] = {
     ("memory", "record"): "acts",
@@ -55,6 +56,9 @@ class RunServices:
             found = list(map(facts, await self._run.holding.resolve_all(refs)))
             return found if verb == "facts" else found[0]
 
+        if service == "model":
+            one = await self._run.asking._model(self._run.asking._default, agent)
+            return {"name": one.name, "context": 32000, "fold": "recent", "solver": one.provider == "offline"}
         data = own(data)
         scope = await self._scope(agent) if service == "memory" else None
         known = self._run.recorder.trace is not None  # then the journal holds all of the effect
@@ -110,7 +114,11 @@ class RunServices:
         if verb == "retrieve":
             asked = {name: data[name] for name in ("query", "k", "route", "among")}
             if EVERY in (data["among"] or ()):
-                asked["among"] = [one["name"] for one in await self._listed(server)]
+                named = [name for name in data["among"] if name != EVERY]
+                every = [one["name"] for one in await self._listed(server, for_models=True)]
+                asked["among"] = [name for name in dict.fromkeys((*named, *every)) if name not in data["besides"]]
+                if not asked["among"]:
+                    return []
             matches = [match.to_json() for match in await server.retrieve(**asked)]
             return [one for one in matches if self._run.holding.may_use(f"{data['kind']}:{one['name']}")]
         if verb == "rank":
@@ -118,9 +126,10 @@ class RunServices:
             return await asyncio.to_thread(ranked, data["texts"], data["query"], data["k"])
         return await self._listed(server)
 
-    async def _listed(self, server: AnyServer) -> list[dict[str, str]]:
-        """Return what is active and trusted, of a locked run what it holds."""
-        listed = [one for one in await server.list() if one.trusted]
+    async def _listed(self, server: AnyServer, *, for_models: bool = False) -> list[dict[str, str]]:
+        """Return what is active and trusted, of a locked run what it holds; on demand only what is made for models."""
+        hidden = _NOT_FOR_MODELS if for_models else ()
+        listed = [one for one in await server.list() if one.trusted and one.category not in hidden]
         found = [one for one in listed if self._run.holding.may_use(f"{one.kind}:{one.name}")]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
@@ -132,9 +141,9 @@ class RunServices:
             case "recall":
                 return [dict(event) for event in await self._memory.recall(scope, data["query"], data["limit"])]
             case "summarise":
-                return await self._memory.summarise(scope)
+                return await self._memory.summarise(scope, earlier=data["earlier"])
             case _:
-                return list(await self._memory.insights(scope))
+                return list(await self._memory.insights(scope, earlier=data["earlier"]))
 
     async def _scope(self, agent: str, key: str = "") -> Scope:
         """Return who remembers and how: inside of the effect `key` with what the run holds, else with what it finds."""

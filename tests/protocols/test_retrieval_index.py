@@ -17,7 +17,7 @@ from tea.protocols.retrieval.index import Document, Index
 from tea.protocols.retrieval.keywords import Keywords
 from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.retrieval.terms import stem, terms
-from tea.runtime.offering import MOST_SCHEMAS, MOST_TOKENS, nearest, within_limits
+from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, nearest, within_limits
 from tea.store.usage import Use
 
 BUILTIN = StaticEmbedder()

@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from tea.managers.model import Adapter, CallTool, ModelConfig
+from tea.models.offline import observations as seen_by_solvers
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 from tea.testing import ScriptedModel, platform
-from tea.types import DataPart, ModelRequest, ModelResponse, TextPart
+from tea.types import ModelRequest, ModelResponse, TextPart
 
 
 def step(*calls: tuple[str, Mapping[str, Any]], **words: str) -> dict[str, Any]:
@@ -53,19 +54,14 @@ class Stage:
 
 def observations(request: ModelRequest) -> list[Any]:
     """What the model had seen of its calls, step by step."""
-    parts = [part for message in request.messages if message.role == "user" for part in message.content]
-    return [part.data for part in parts if isinstance(part, DataPart)]
+    return [step for step in seen_by_solvers(request) if "calls" in step]
 
 
 def told(request: ModelRequest) -> str:
-    """The words of the user side after the prompt's own."""
-    return "\n".join(
-        part.text
-        for message in request.messages[2:]
-        if message.role == "user"
-        for part in message.content
-        if isinstance(part, TextPart)
-    )
+    """The words of the user side after the prompt's own, and what was noted beside results."""
+    parts = [part for message in request.messages[2:] if message.role in ("user", "tool") for part in message.content]
+    texts = [part.text if isinstance(part, TextPart) else str(part.data) for part in parts if part.type != "image"]
+    return "\n".join(texts)
 
 
 def steps(tea: Platform, run: str) -> list[Any]:

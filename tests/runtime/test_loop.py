@@ -8,6 +8,7 @@ import pytest_asyncio
 from loop_kit import Stage, done, observations, step, steps, sum_of, told
 
 from tea import ToolError, tool
+from tea.loop.toolset import OWN
 from tea.types import ModelResponse, ToolCall, Usage
 
 
@@ -41,10 +42,10 @@ async def stage() -> AsyncIterator[Stage]:
 
 
 async def test_done_gives_the_answer_its_evidence_and_its_report(stage: Stage) -> None:
-    source = {"source": "a.csv", "detail": "column b", "quote": "3"}
-    outcome, _ = await stage.play(step(done(3, evidence=[source], report="r.md")))
+    source = {"source": "calculator", "detail": "1 + 2", "quote": "3"}
+    outcome, _ = await stage.play(step(sum_of("1 + 2")), step(done(3, evidence=[source], report="r.md")))
     assert (outcome.status, outcome.answer) == ("done", 3)
-    assert [one.model_dump() for one in outcome.evidence] == [source]
+    assert [one.model_dump() for one in outcome.evidence] == [{**source, "doubt": ""}]
     assert outcome.report is not None
     assert outcome.report.name == "r.md"
 
@@ -84,10 +85,10 @@ async def test_unknown_name_is_refused_with_the_nearest_and_all_there_is(stage: 
 
 
 async def test_a_task_narrows_the_tools_but_not_the_bookkeeping(stage: Stage) -> None:
-    outcome, model = await stage.play(step(sum_of("1"), ("todo", {"action": "list"})), step(done()), tools=[])
-    arithmetic, todo = observations(model.requests[1])[0]["calls"]
+    outcome, model = await stage.play(step(sum_of("1"), ("note", {"fact": "it is so"})), step(done()), tools=[])
+    arithmetic, noted = observations(model.requests[1])[0]["calls"]
     assert arithmetic["error"]["code"] == "UnknownComponent"
-    assert todo["ok"]
+    assert noted["ok"]
     assert outcome.ok
 
 
@@ -103,18 +104,49 @@ async def test_two_things_of_one_name_are_an_error(stage: Stage) -> None:
     assert "both called 'workspace_read'" in outcome.error["problem"]
 
 
-async def test_malformed_output_is_repaired_once(stage: Stage) -> None:
-    outcome, model = await stage.play("this is no record", step(done("ok")))
+async def test_a_bad_reply_stays_in_the_conversation_with_what_is_wrong_and_wanted(stage: Stage) -> None:
+    outcome, model = await stage.play(step(thinking="I think aloud."), step(done("ok")))
     assert outcome.answer == "ok"
-    assert "could not be used" in told(model.requests[1])
+    bad, told_of = model.requests[1].messages[-2:]
+    assert "I think aloud." in str(bad.content)
+    assert "it holds no call" in told(model.requests[1])
+    assert told_of.role == "user"
 
 
-@pytest.mark.parametrize("bad", ["still no record", {"thinking": 1}, step()])
-async def test_output_that_stays_malformed_is_a_failure_with_the_reason(stage: Stage, bad: Any) -> None:
-    outcome, model = await stage.play(bad, bad, step(done("never asked")))
+@pytest.mark.parametrize("bad", [{"thinking": 1}, step(), ModelResponse(finish="refusal", unusable="It refused: no.")])
+async def test_three_bad_replies_in_a_row_end_the_work_with_the_reason(stage: Stage, bad: Any) -> None:
+    outcome, model = await stage.play(bad, bad, bad, step(done("never asked")))
     assert not outcome.ok
     assert "could not be used" in outcome.reason
+    assert len(model.requests) == 3
+
+
+async def test_a_success_forgives_bad_replies(stage: Stage) -> None:
+    replies = [step(), step(), step(sum_of("1 + 1")), step(), step(), step(done(2))]
+    outcome, _ = await stage.play(*replies)
+    assert outcome.answer == 2
+
+
+async def test_words_without_a_call_are_the_answer(stage: Stage) -> None:
+    outcome, model = await stage.play(step(sum_of("6 * 7")), "The answer is 42.")
+    assert (outcome.status, outcome.answer) == ("done", "The answer is 42.")
     assert len(model.requests) == 2
+
+
+async def test_words_that_do_not_fit_the_wanted_form_go_back(stage: Stage) -> None:
+    outcome, model = await stage.play("It is seven.", 'As JSON: {"n": 7}', answer={"type": "object", "required": ["n"]})
+    assert outcome.answer == {"n": 7}
+    assert "does not fit" in told(model.requests[1])
+
+
+async def test_an_unreadable_call_fails_alone(stage: Stage) -> None:
+    bad = ToolCall(id="", name="calculator", arguments={}, unreadable="its arguments are not a JSON object: {oops")
+    good = ToolCall(id="", name="calculator", arguments={"expression": "2 + 3"})
+    outcome, model = await stage.play(ModelResponse(calls=(bad, good), finish="calls"), step(done(5)))
+    first, second = observations(model.requests[1])[0]["calls"]
+    assert "{oops" in first["error"]["problem"]
+    assert second["value"] == 5
+    assert outcome.answer == 5
 
 
 async def test_native_function_calls_are_steps_too(stage: Stage) -> None:
@@ -126,23 +158,59 @@ async def test_native_function_calls_are_steps_too(stage: Stage) -> None:
     assert observations(model.requests[1])[0]["calls"][0]["value"] == 5
 
 
-async def test_done_before_other_calls_does_not_count_and_they_are_made(stage: Stage) -> None:
-    outcome, model = await stage.play(step(done("early"), sum_of("1 + 1")), step(done("late")))
-    refused, made = observations(model.requests[1])[0]["calls"]
-    assert "stands before" in refused["error"]["problem"]
-    assert made["value"] == 2
-    assert outcome.answer == "late"
+async def test_done_beside_a_call_whose_result_nobody_has_seen_does_not_count(stage: Stage) -> None:
+    for early in (step(done("early"), sum_of("1 + 1")), step(sum_of("1 + 1"), done("early"))):
+        outcome, model = await stage.play(early, step(done("late")))
+        calls = {one["name"]: one for one in observations(model.requests[1])[0]["calls"]}
+        assert "nobody has seen" in calls["done"]["error"]["problem"]
+        assert calls["calculator"]["value"] == 2
+        assert outcome.answer == "late"
 
 
-async def test_done_after_a_failed_call_of_its_step_does_not_count(stage: Stage) -> None:
-    outcome, model = await stage.play(step(sum_of("1 / 0"), done("rash")), step(done("considered")))
-    assert "'calculator' failed" in observations(model.requests[1])[0]["calls"][1]["error"]["problem"]
-    assert outcome.answer == "considered"
-
-
-async def test_done_may_be_the_last_of_several_calls(stage: Stage) -> None:
-    outcome, _ = await stage.play(step(sum_of("1 + 1"), done(2)))
+async def test_done_may_stand_beside_notes_and_plans(stage: Stage) -> None:
+    calls = [("note", {"fact": "a fact"}), ("plan", {"items": [{"item": "a part", "state": "done"}]}), done(2)]
+    outcome, model = await stage.play(step(*calls))
     assert outcome.answer == 2
+    assert len(model.requests) == 1
+
+
+async def test_a_refused_end_never_becomes_the_answer(stage: Stage) -> None:
+    replies = [step(done("two")), step(done("three")), step(done("four"))]
+    outcome, _ = await stage.play(*replies, answer={"type": "integer"}, budget={"steps": 3})
+    assert (outcome.status, outcome.answer, outcome.exit_code) == ("exhausted", "", 5)
+
+
+async def test_functions_are_understood_with_a_prefix(stage: Stage) -> None:
+    _, model = await stage.play(step(("functions.calculator", {"expression": "1 + 1"})), step(done(2)))
+    assert observations(model.requests[1])[0]["calls"][0]["value"] == 2
+
+
+async def test_evidence_of_what_was_not_read_goes_back_once_and_is_marked_if_it_stays(stage: Stage) -> None:
+    sources = [{"source": "nowhere.csv", "quote": "7"}, {"source": "calculator", "quote": "8"}]
+    end = step(done(7, evidence=sources))
+    outcome, model = await stage.play(step(sum_of("3 + 4")), end, end)
+    problem = observations(model.requests[2])[1]["calls"][0]["error"]["problem"]
+    assert "'nowhere.csv' was not opened" in problem
+    assert "the quote '8' does not stand" in problem
+    assert [bool(one.doubt) for one in outcome.evidence] == [True, True]
+    assert outcome.answer == 7
+
+
+async def test_open_items_of_the_plan_are_asked_about_once(stage: Stage) -> None:
+    plan = ("plan", {"items": ["count the rows", {"item": "say so", "state": "done"}]})
+    outcome, model = await stage.play(step(plan, sum_of("1")), step(done(1)), step(done(1)))
+    assert "count the rows" in observations(model.requests[2])[1]["calls"][0]["error"]["problem"]
+    assert outcome.answer == 1
+
+
+async def test_notes_and_plan_stand_at_the_end_of_every_question(stage: Stage) -> None:
+    calls = [("note", {"fact": "The key is 17.", "source": "a.txt"}), ("plan", {"items": ["use the key"]})]
+    _, model = await stage.play(step(*calls, sum_of("1")), step(sum_of("2")), step(done()), step(done()))
+    for request in model.requests[1:]:
+        words = str(request.messages[-1].content)
+        assert "The key is 17. (a.txt)" in words
+        assert "[ ] use the key" in words
+    assert "The key is 17." not in str(model.requests[2].messages[-2].content)
 
 
 async def test_giving_up_needs_a_reason(stage: Stage) -> None:
@@ -165,48 +233,89 @@ async def test_giving_up_needs_no_fitting_answer(stage: Stage) -> None:
     assert outcome.reason == "unknown"
 
 
-async def test_repetition_is_told_once_and_then_ends_the_task(stage: Stage) -> None:
-    outcome, model = await stage.play(*[step(sum_of("1 + 1"))] * 10)
+async def test_the_same_reading_call_is_answered_from_the_record_with_a_hint(stage: Stage) -> None:
+    outcome, model = await stage.play(step(sum_of("1 + 1")), step(sum_of("1 + 1")), step(done(2)))
+    again = observations(model.requests[2])[1]["calls"][0]
+    assert again["value"] == 2
+    assert "was not made again" in again["note"]
+    starts = [one for one in stage.tea.tracer.records(outcome.run) if one.kind == "start"]
+    assert sum(one.data["kind"] == "tool" and "calculator" in one.data["target"] for one in starts) == 1
+
+
+async def test_a_reading_call_is_made_again_after_something_changed(stage: Stage) -> None:
+    read = ("workspace_list_files", {})
+    write = ("workspace_write", {"name": "a.txt", "text": "hello"})
+    _, model = await stage.play(step(read), step(write), step(read), step(done()))
+    before, _, after = observations(model.requests[3])
+    assert before["calls"][0]["value"]["files"] == []
+    assert [one["name"] for one in after["calls"][0]["value"]["files"]] == ["a.txt"]
+
+
+async def test_steps_that_bring_nothing_new_call_for_another_strategy_and_then_for_the_end(stage: Stage) -> None:
+    outcome, model = await stage.play(*[step(sum_of("1 + 1"))] * 20)
     assert not outcome.ok
-    assert "same calls" in outcome.reason
-    assert len(model.requests) == 4
-    assert "same calls" not in told(model.requests[2])
-    assert "same calls" in told(model.requests[3])
+    assert "brought nothing new" not in told(model.requests[3])
+    assert "brought nothing new" in told(model.requests[4])
+    assert "last question" in told(model.requests[7])
+    assert len(model.requests) == 10
 
 
-async def test_taking_turns_is_repetition_too(stage: Stage) -> None:
-    outcome, model = await stage.play(*[step(sum_of("1 + 1")), step(sum_of("2 + 2"))] * 10)
-    assert not outcome.ok
-    assert len(model.requests) == 6
-
-
-async def test_who_heeds_the_warning_goes_on(stage: Stage) -> None:
-    outcome, _ = await stage.play(*[step(sum_of("1 + 1"))] * 3, step(sum_of("2 + 2")), step(done("ok")))
+async def test_who_takes_another_way_goes_on(stage: Stage) -> None:
+    outcome, _ = await stage.play(*[step(sum_of("1 + 1"))] * 4, step(sum_of("2 + 2")), step(done("ok")))
     assert outcome.answer == "ok"
 
 
-async def test_the_last_step_is_announced_and_its_end_gives_the_best_answer_so_far(stage: Stage) -> None:
-    schema = {"type": "integer"}
-    replies = [step(sum_of("1 + 1")), step(done("two")), step(sum_of("2 + 2"))]
-    outcome, model = await stage.play(*replies, answer=schema, budget={"steps": 3})
-    assert "last step" not in told(model.requests[1])
-    assert "last step" in told(model.requests[2])
-    assert (outcome.status, outcome.answer, outcome.exit_code) == ("exhausted", "two", 5)
+async def test_the_last_question_asks_for_the_best_answer_and_counts_it(stage: Stage) -> None:
+    replies = [step(sum_of("1 + 1")), step(sum_of("2 + 2")), step(done("my best"))]
+    outcome, model = await stage.play(*replies, budget={"steps": 3})
+    assert "last question" not in told(model.requests[1])
+    assert "last question" in told(model.requests[2])
+    assert (outcome.status, outcome.answer, outcome.exit_code) == ("done", "my best", 0)
+
+
+async def test_a_last_question_without_an_answer_ends_the_budget(stage: Stage) -> None:
+    replies = [step(sum_of("1 + 1")), step(sum_of("2 + 2")), step(sum_of("3 + 3"))]
+    outcome, model = await stage.play(*replies, budget={"steps": 3})
+    assert (outcome.status, outcome.exit_code) == ("exhausted", 5)
     assert "step budget" in outcome.reason
+    assert len(model.requests) == 3
 
 
-async def test_best_answer_so_far_may_come_from_a_delegate(stage: Stage) -> None:
-    replies = [step(("analyzer", {"task": "find it"})), step(done("found")), step(sum_of("1 + 1"))]
-    outcome, _ = await stage.play(*replies, budget={"steps": 3}, tools=["calculator"])
-    assert (outcome.status, outcome.answer) == ("exhausted", "found")
+async def test_what_is_left_stands_in_every_result(stage: Stage) -> None:
+    calls = step(sum_of("1 + 1"), sum_of("2 + 2"))
+    _, model = await stage.play(calls, step(done()), budget={"steps": 9, "tokens": 5_000})
+    results = [one for one in model.requests[1].messages if one.role == "tool"]
+    assert len(results) == 2
+    assert all("[left: 8 steps, 5,000 tokens]" in str(one.content) for one in results)
 
 
-async def test_a_token_budget_that_ends_gives_the_best_answer_too(stage: Stage) -> None:
-    first = ModelResponse(output=step(done("rough"), sum_of("1")), usage=Usage(input_tokens=60))
-    second = ModelResponse(output=step(done("x"), done("y")), usage=Usage(input_tokens=60))
+async def test_the_best_answer_so_far_may_come_from_parts(stage: Stage) -> None:
+    replies = [
+        step(("analyzer", {"task": "find a"}), ("analyzer", {"task": "find b"})),
+        step(done("x")),
+        step(done("y")),
+        step(sum_of("1 + 1")),
+    ]
+    outcome, _ = await stage.play(*replies, budget={"steps": 4}, tools=["calculator"])
+    assert outcome.status == "exhausted"
+    assert set(outcome.answer.splitlines()) in ({"find a: x", "find b: y"}, {"find a: y", "find b: x"})
+
+
+async def test_a_part_never_uses_up_the_last_question(stage: Stage) -> None:
+    parts = [step(sum_of(f"{number} + 1")) for number in range(4)]
+    replies = [step(("analyzer", {"task": "find it"})), *parts, step(done("summed up"))]
+    outcome, model = await stage.play(*replies, budget={"steps": 6}, tools=["calculator"])
+    assert len(model.requests) == 6
+    assert (outcome.answer, outcome.exit_code) == ("summed up", 0)
+
+
+async def test_a_token_budget_that_ends_is_said(stage: Stage) -> None:
+    first = ModelResponse(output=step(sum_of("1")), usage=Usage(input_tokens=60))
+    second = ModelResponse(output=step(sum_of("2")), usage=Usage(input_tokens=60))
     outcome, model = await stage.play(first, second, step(done("never")), budget={"tokens": 100})
     assert outcome.status == "exhausted"
     assert "tokens" in outcome.reason
+    assert "last question" in told(model.requests[1])
     assert len(model.requests) == 2
 
 
@@ -233,26 +342,53 @@ async def test_reads_side_by_side_keep_their_order_and_fail_alone(stage: Stage) 
 async def test_delegation_gives_the_agents_result_and_its_failure_is_not_ok(stage: Stage) -> None:
     replies = [
         step(("analyzer", {"task": "first"})),
-        step(done("one", evidence=[{"source": "a.txt"}])),
+        step(sum_of("1")),
+        step(done("one", evidence=[{"source": "calculator"}])),
         step(("analyzer", {"task": "second"})),
         step(done(success=False, reason="nothing there")),
         step(done("one")),
+        step(done("one")),
     ]
     outcome, model = await stage.play(*replies, tools=["calculator"])
-    first, second = (seen["calls"][0] for seen in observations(model.requests[4]))
+    first, second = (seen["calls"][0] for seen in observations(model.requests[5]))
     assert first["ok"]
     assert first["value"]["answer"] == "one"
     assert not second["ok"]
     assert second["error"]["problem"] == "nothing there"
     assert second["value"]["ok"] is False
-    assert [one.source for one in outcome.evidence] == ["a.txt"]  # done named none, the delegate did
+    assert "'second': nothing there" in observations(model.requests[6])[2]["calls"][0]["error"]["problem"]
+    assert [one.source for one in outcome.evidence] == ["calculator"]  # done named none, the delegate did
+
+
+async def test_agents_asked_in_one_step_work_side_by_side(stage: Stage) -> None:
+    parts = step(*[("analyzer", {"task": f"part {number}"}) for number in range(4)])
+    outcome, model = await stage.play(parts, *[step(done(number)) for number in range(4)], step(done("all")))
+    assert [one["value"]["answer"] for one in observations(model.requests[5])[0]["calls"]] == [0, 1, 2, 3]
+    starts = [one for one in stage.tea.tracer.records(outcome.run) if one.kind in ("start", "done")]
+    asked = [one.kind for one in starts if one.key.count("/") and "model" in str(one.data)[:40]]
+    assert outcome.answer == "all"
+    assert (await stage.tea.replay(outcome.run)).ok
+    del asked
+
+
+async def test_a_part_is_told_what_is_noted_and_what_other_parts_found(stage: Stage) -> None:
+    replies = [
+        step(("note", {"fact": "The key is 17.", "source": "a.txt"}), ("analyzer", {"task": "first"})),
+        step(done("one")),
+        step(("analyzer", {"task": "second"})),
+        step(done("two")),
+        step(done("both")),
+    ]
+    _, model = await stage.play(*replies)
+    assert "The key is 17. (a.txt)" in str(model.requests[1].messages)
+    assert "first one" in str(model.requests[3].messages)
 
 
 async def test_bad_delegations_are_observations(stage: Stage) -> None:
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("analyzer", {}),
         ("analyzer", {"task": "x", "tools": ["calculator"]}),
-        ("analyzer", {"task": "x", "files": "a.csv"}),
+        ("analyzer", {"task": "x", "files": 3}),
         ("analyzer", {"task": ""}),
     ]
     _, model = await stage.play(step(*wrong), step(done()))
@@ -264,23 +400,33 @@ async def test_a_delegate_may_use_only_the_tools_of_the_task(stage: Stage) -> No
     replies = [step(("analyzer", {"task": "x"})), step(sum_of("1 + 1")), step(done("a")), step(done("b"))]
     _, model = await stage.play(*replies, tools=["positive"])
     assert observations(model.requests[2])[0]["calls"][0]["error"]["code"] == "UnknownComponent"
-    assert {one["name"] for one in model.requests[1].variables["tools"]} == {"positive", "done"}
+    assert {one["name"] for one in model.requests[1].variables["tools"]} == {"positive", "done", *OWN}
 
 
-async def test_large_values_are_shortened_with_a_note(stage: Stage) -> None:
-    _, model = await stage.play(step(("long_text", {"size": 90_000})), step(done()), tools=["long_text"])
-    (call,) = observations(model.requests[1])[0]["calls"]
-    assert len(call["value"]) == 20_000
-    assert "of 90000 characters" in call["note"]
+async def test_a_long_result_says_truly_what_is_shown_and_can_be_read_on(stage: Stage) -> None:
+    replies = [
+        step(("long_text", {"size": 30_000})),
+        step(("read_result", {"id": "c1_1", "start": 20_000})),
+        step(("read_result", {"id": "c9_9"})),
+        step(done()),
+    ]
+    _, model = await stage.play(*replies, tools=["long_text"])
+    first, rest, wrong = (seen["calls"][0] for seen in observations(model.requests[3]))
+    assert len(first["value"]) == 20_000
+    assert first["note"] == '[cut: 20000 of 30,000 characters are shown; read_result(id="c1_1", start=20000) reads on]'
+    assert rest["value"] == f"{'x' * 10_000}\n[characters 20,000 to 30,000 of 30,000]"
+    assert "There is no result 'c9_9'" in wrong["error"]["problem"]
 
 
 async def test_a_changed_environment_is_observed(stage: Stage) -> None:
     write = ("workspace_write", {"name": "a.txt", "text": "hello"})
     outcome, model = await stage.play(step(write), step(("workspace_read", {"name": "a.txt"})), step(done()))
     wrote, read = observations(model.requests[2])
-    assert [file["name"] for file in wrote["state"]["workspace"]["files"]] == ["a.txt"]
+    assert wrote["calls"][0]["ok"]
+    states = [one for one in model.requests[2].messages if one.role == "user" and "workspace" in str(one.content)]
+    assert "'name': 'a.txt'" in str(states[-1].content)
+    assert model.requests[2].messages[-1].role == "tool"
     assert read["calls"][0]["value"]["text"] == "hello"
-    assert "state" not in read
     assert outcome.ok
 
 
@@ -330,5 +476,6 @@ async def test_the_prompt_names_what_may_be_called(stage: Stage) -> None:
     _, model = await stage.play(step(done()))
     shown = model.requests[0].variables
     assert {one["name"] for one in shown["agents"]} == {"analyzer", "reporter"}
-    assert {"calculator", "done", "todo", "workspace_read"} <= {one["name"] for one in shown["tools"]}
+    assert {"calculator", "done", "plan", "note", "workspace_read"} <= {one["name"] for one in shown["tools"]}
+    assert not {"todo", "plan_offline", "answer_from_data"} & {one["name"] for one in shown["tools"]}
     assert shown["environments"][0]["state"] == {"files": [], "more": 0}

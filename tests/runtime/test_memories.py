@@ -257,7 +257,7 @@ async def test_a_fork_behind_the_look_at_a_memory_may_still_change_the_agent(tea
     assert (await tea.replay(fork.run)).to_json() == fork.to_json()
 
 
-@pytest.mark.parametrize(("kinds", "kept"), [(["insight"], []), ([], ["result", "step"])])
+@pytest.mark.parametrize(("kinds", "kept"), [(["insight"], []), ([], ["result"])])
 async def test_an_agent_that_was_made_of_tools_remembers_by_a_memory(kinds: list[str], kept: list[str]) -> None:
     async with platform(model=ScriptedModel([step(done(42))])) as tea:
         with pytest.raises(UnknownComponent, match="notes"):

@@ -67,20 +67,24 @@ async def test_arithmetic_goes_to_the_calculator(next_step: Next, task: str, exp
 )
 async def test_everything_else_goes_to_the_analyzer(next_step: Next, task: str) -> None:
     step = await next_step(task, files=["a.csv"])
-    assert [call["name"] for call in step["calls"]] == ["todo", "analyzer"]
+    assert [call["name"] for call in step["calls"]] == ["plan", "analyzer"]
     assert step["calls"][1]["arguments"] == {"task": task, "files": ["a.csv"]}
 
 
 async def test_a_call_that_broke_off_is_made_once_more(next_step: Next) -> None:
     late = {"name": "analyzer", "ok": False, "error": {"code": "CallTimeout", "problem": "late", "fix": "wait"}}
-    again = await next_step("How many?", files=["a.csv"], history=[seen(late)])
-    assert [call["name"] for call in again["calls"]] == ["todo", "todo", "analyzer"]
+    begun = await next_step("How many?", files=["a.csv"])
+    planned = {"name": "plan", "ok": True, "arguments": begun["calls"][0]["arguments"]}
+    again = await next_step("How many?", files=["a.csv"], history=[seen(planned, late)])
+    assert [call["name"] for call in again["calls"]] == ["plan", "analyzer"]
+    states = [one["state"] for one in again["calls"][0]["arguments"]["items"]]
+    assert states == ["failed", "open", "open", "open"]
     end = await next_step("How many?", files=["a.csv"], history=[seen(late), seen(late)])
     assert end["calls"][-1] == {"name": "done", "arguments": {"success": False, "reason": "late"}}
 
 
-async def test_without_a_todo_list_the_work_goes_on(next_step: Next) -> None:
-    refused = {"name": "todo", "ok": False, "error": {"code": "UnknownComponent", "problem": "no", "fix": "none"}}
+async def test_without_a_plan_the_work_goes_on(next_step: Next) -> None:
+    refused = {"name": "plan", "ok": False, "error": {"code": "UnknownComponent", "problem": "no", "fix": "none"}}
     value = {"answer": 7, "evidence": [], "reason": ""}
     found = {"name": "analyzer", "ok": True, "arguments": {"task": "How many?", "files": []}, "value": value}
     step = await next_step("How many?", history=[seen(refused, found)])

@@ -56,10 +56,6 @@ class Past:
         """Return the calls of that name, oldest first."""
         return [call for call in self._calls if call["name"] == name]
 
-    def usable(self, name: str) -> bool:
-        """Tell whether no call of that name was refused."""
-        return all(call["ok"] for call in self.of(name))
-
 
 def reason_of(call: Made) -> str:
     """Return why a call did not succeed, in one line."""

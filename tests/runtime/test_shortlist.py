@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, observations, step
 
-from tea.runtime.offering import MOST_SCHEMAS
+from tea.loop.shortlist import MOST_SCHEMAS
 
 MANY = range(50)
 ROOM = '''

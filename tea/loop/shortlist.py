@@ -1,4 +1,4 @@
-"""Offering: what a model is shown of very many things that it may call: the nearest to its task, within limits."""
+"""Shortlist: what a model is shown of very many things that it may call: the nearest to its task, within limits."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, k
 
     Args:
         caller: The protocol that knows them.
-        names: What may be called; with `*` all that is active and trusted, so that those named are not enough.
+        names: What may be called; with `*` all that is active, trusted and made for models, beside those named.
         query: The task, in words.
         most: How many at most.
         kept: Those that stay whatever the task, first.
     """
     if len(names) <= most and EVERY not in names:
         return list(names)
-    first = [name for name in names if name in kept]
-    rest = [name for name in names if name not in kept]
+    first = [name for name in names if name in kept and name != EVERY]
+    rest = [name for name in names if name not in first]
     room = max(1, most - len(first))
     if not words_of(query):
         return [*first, *(name for name in rest if name != EVERY)][: len(first) + room]
-    found = await caller.retrieve(query, most if EVERY in rest else room, route=True, among=rest)
-    return [*first, *[name for one in found if (name := str(one["name"])) not in first][:room]]
+    found = await caller.retrieve(query, room, route=True, among=rest, besides=first if EVERY in rest else ())
+    return [*first, *(str(one["name"]) for one in found)]
 
 
 async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int) -> list[str]:

@@ -13,37 +13,29 @@ from pydantic import ValidationError
 
 from tea.context import Context
 from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, UnknownComponent
+from tea.loop.ledger import FUNCTIONS
+from tea.loop.observation import Outcome, shortened
+from tea.loop.schemas import compact
+from tea.loop.shortlist import MOST_SCHEMAS, Fixed, nearest, ranked, within_limits
 from tea.operation import reasons
 from tea.refs import Kind, check_name
-from tea.runtime.observation import Outcome, shortened
-from tea.runtime.offering import MOST_SCHEMAS, Fixed, nearest, ranked, within_limits
-from tea.types import EVERY, JsonObject, Response, Result, Task
+from tea.types import EVERY, Budget, Fact, JsonObject, Response, Result, Task, ToolCall
 
 DONE = "done"
 BOOKKEEPING = (DONE, "todo")
-MOST_IN_STATE = 8_000
+OWN = tuple(str(one["name"]) for one in FUNCTIONS)
+MOST_IN_STATE = 4_000
 MOST_AGENTS = 20
+MOST_FURTHER = 8
 DELEGATION: JsonObject = {
     "type": "object",
     "properties": {
         "task": {"type": "string", "description": "What to do, complete in itself: the agent knows nothing else."},
-        "files": {"type": "array", "items": {"type": "string"}, "description": "Names of the files it needs."},
-        "answer": {"type": ["object", "null"], "description": "JSON Schema of the wanted answer, if it has a form."},
-        "budget": {
-            "type": "object",
-            "description": "The most it may use, where that shall be less than all that is left.",
-            "properties": {
-                "steps": {"type": "integer", "minimum": 1},
-                "seconds": {"type": "number", "exclusiveMinimum": 0},
-                "tokens": {"type": "integer", "minimum": 1},
-                "usd": {"type": "number", "minimum": 0},
-            },
-            "additionalProperties": False,
-        },
+        "files": {"type": "array", "items": {"type": "string"}, "description": "The files it needs."},
     },
     "required": ["task"],
-    "additionalProperties": False,
 }
+_GIVEN = frozenset({"files", "answer", "budget"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +73,7 @@ class Place:
         return {"name": self.name, "description": self.description, "rules": self.rules, "state": self.state}
 
 
-class Resources:
+class Toolset:
     """Everything one agent may call in one task, of which a model is offered what fits into the limits.
 
     Args:
@@ -116,9 +108,24 @@ class Resources:
 
     @classmethod
     async def gather(
-        cls, ctx: Context, task: Task, *, tools: Sequence[str], agents: Sequence[str], environments: Sequence[str]
-    ) -> Resources:
+        cls,
+        ctx: Context,
+        task: Task,
+        *,
+        tools: Sequence[str],
+        agents: Sequence[str],
+        environments: Sequence[str],
+        reads_texts: bool = True,
+    ) -> Toolset:
         """Look up what an agent declares and the task allows, of very many the nearest, and observe the environments.
+
+        Args:
+            ctx: What the agent may reach.
+            task: What it works on.
+            tools: Names of its tools; with `*` the best of the registry for the task are offered beside them.
+            agents: Names of the agents it may delegate to.
+            environments: Names of its environments.
+            reads_texts: Whether who answers reads descriptions; a solver calls what it knows.
 
         Raises:
             UnknownComponent: Something is not registered.
@@ -128,7 +135,10 @@ class Resources:
         names = allowed(tools, task.tools)
         own = [name for name in names if name != EVERY]
         kept = own if EVERY in names and len(own) < MOST_SCHEMAS else BOOKKEEPING
-        nearby = await nearest(ctx.tcp, names, task.text, MOST_SCHEMAS, kept)
+        asked = task.tools is not None and EVERY in task.tools
+        most = MOST_SCHEMAS if asked or EVERY not in names else len(own) + MOST_FURTHER
+        names = names if reads_texts or asked else tuple(own)
+        nearby = await nearest(ctx.tcp, names, task.text, most, kept)
         further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
         for name, facts in zip(nearby, await ctx.tcp.facts(nearby), strict=True):
             one = _tool(name, facts)
@@ -150,14 +160,32 @@ class Resources:
         """Return the variables of a prompt: tools (with environments' actions), agents, environments."""
         offered = [one for one in self._known.values() if one.name in self._offered]
         return {
-            "tools": Fixed(one.words() for one in offered if one.kind != "agent"),
+            "tools": Fixed([*(one.words() for one in offered if one.kind != "agent"), *self._own]),
             "agents": Fixed(one.words() for one in offered if one.kind == "agent"),
             "environments": [place.words() for place in self._places.values()],
         }
 
+    @property
+    def _own(self) -> list[JsonObject]:
+        """The functions of the loop; a component of the same name goes before one."""
+        return [one for one in FUNCTIONS if one["name"] not in self._known]
+
+    def is_own(self, name: str) -> bool:
+        """Tell whether a name is that of a function of the loop."""
+        return name in OWN and name not in self._known
+
+    def named(self, name: str) -> str:
+        """Return the name that is meant: models write `functions.x` for `x`."""
+        last = name.rpartition(".")[2].strip()
+        return last if name not in self._known and (last in self._known or last in OWN) else name
+
     def reads(self, name: str) -> bool:
         """Tell whether a call by that name declares to change nothing."""
         return name in self._known and self._known[name].reads
+
+    def is_agent(self, name: str) -> bool:
+        """Tell whether a call by that name goes to an agent."""
+        return name in self._known and self._known[name].kind == "agent"
 
     async def observe(self) -> dict[str, Any]:
         """Return the state of each environment that is not as it was observed last."""
@@ -169,59 +197,82 @@ class Resources:
                 self._places[name] = Place(name=name, description=place.description, rules=place.rules, state=state)
         return changed
 
-    async def call(self, name: str, arguments: JsonObject) -> Outcome:
-        """Make one call; whatever is wrong with it becomes an outcome that the agent can act on."""
-        try:
-            one = self._known.get(name) or await self._look_up(name)
-        except (UnknownComponent, BadRef) as error:
-            return Outcome.refused(name, arguments, error)
-        if one.kind == "agent":
-            return await self._delegate(one, arguments)
-        port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
-        return _outcome(name, arguments, await port.invoke(one.ref, arguments))
+    async def call(self, call: ToolCall, facts: Sequence[Fact] = (), share: Budget | None = None) -> Outcome:
+        """Make one call; whatever is wrong with it becomes an outcome that the agent can act on.
 
-    async def _delegate(self, one: Capability, arguments: JsonObject) -> Outcome:
+        Args:
+            call: The call.
+            facts: What an agent is told that gets a task.
+            share: The most that it may use.
+        """
         try:
-            text, rest = arguments["task"], {key: arguments[key] for key in arguments if key != "task"}
-            if unknown := sorted(rest.keys() - {"files", "answer", "budget"}):
-                raise KeyError(unknown[0])
-            task = Task(text=text, tools=self._task.tools, **rest)
-        except KeyError as error:
-            problem = f"{one.name!r} needs task, and takes files, answer and budget; {error} is wrong."
-            return Outcome.refused(one.name, arguments, BadArguments(problem, fix="follow its parameters."))
-        except ValidationError as error:
-            problem = f"{one.name!r} got bad arguments: {reasons(error)}."
-            return Outcome.refused(one.name, arguments, BadArguments(problem, fix="follow its parameters."))
+            one = self._known.get(call.name) or await self._look_up(call.name)
+        except (UnknownComponent, BadRef) as error:
+            return Outcome.refused(call.id, call.name, call.arguments, error)
+        if one.kind == "agent":
+            return await self._delegate(one, call, facts, share)
+        port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
+        return _outcome(call, await port.invoke(one.ref, call.arguments))
+
+    async def _delegate(self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None) -> Outcome:
+        try:
+            task = self._part(one, call.arguments, facts, share)
+        except BadArguments as error:
+            return Outcome.refused(call.id, one.name, call.arguments, error)
         response = await self._ctx.acp.invoke(one.ref, task)
-        outcome, result = _outcome(one.name, arguments, response), response.result
+        outcome, result = _outcome(call, response), response.result
         if outcome.ok and not result.ok:
             fix = "replan, or end with success false."
             fix = "go on with what it found, or give it more." if result.exhausted else fix
             error = CallFailed(result.reason or f"{one.name} did not succeed.", fix=fix)
-            return Outcome(name=one.name, arguments=arguments, ok=False, value=outcome.value, error=error.record())
+            return replace(outcome, ok=False, error=error.record())
         return outcome
+
+    def _part(self, one: Capability, arguments: JsonObject, facts: Sequence[Fact], share: Budget | None) -> Task:
+        """Return what an agent is asked to do.
+
+        Raises:
+            BadArguments: It is not a task.
+        """
+        fix = "give `task` in words, and `files` as a list of names."
+        if "task" not in arguments or (unknown := sorted(arguments.keys() - {"task"} - _GIVEN)):
+            wrong = "`task` is missing" if "task" not in arguments else f"{unknown[0]!r} is not one of its parameters"
+            raise BadArguments(f"{one.name!r} got bad arguments: {wrong}.", fix=fix)
+        given = {name: value for name, value in arguments.items() if name != "task" and value is not None}
+        if isinstance(given.get("files"), str):
+            given["files"] = [given["files"]]
+        try:
+            task = Task(text=arguments["task"], tools=self._task.tools, facts=tuple(facts), **given)
+        except ValidationError as error:
+            raise BadArguments(f"{one.name!r} got bad arguments: {reasons(error)}.", fix=fix) from error
+        return task if share is None else task.model_copy(update={"budget": _least(task.budget, share)})
 
     async def _look_up(self, name: str) -> Capability:
         """Return what was too far from the task to be offered, and is there all the same."""
-        if name not in self._further and EVERY not in self._further:
-            near = difflib.get_close_matches(name, sorted({*self._known, *self._further}), n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            fix = f"{hint}there is {', '.join(one for one in self._known if one in self._offered)}."
-            raise UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=fix)
         kind = self._further.get(name, "tool")
+        if name not in self._further and EVERY not in self._further:
+            raise self._unknown(name)
         check_name(name, "what is called")
-        (facts,) = await (self._ctx.tcp if kind == "tool" else self._ctx.acp).facts([name])
+        try:
+            (facts,) = await (self._ctx.tcp if kind == "tool" else self._ctx.acp).facts([name])
+        except UnknownComponent as error:
+            raise self._unknown(name) if name not in self._further else error from error
         (one,) = callables(kind, name, facts)
         self._known[name] = one
         return one
+
+    def _unknown(self, name: str) -> UnknownComponent:
+        there = [*(one for one in self._known if one in self._offered), *(str(one["name"]) for one in self._own)]
+        near = difflib.get_close_matches(name, sorted({*there, *self._known, *self._further} - {EVERY}), n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        return UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=f"{hint}there is {', '.join(there)}.")
 
     def __contains__(self, name: str) -> bool:
         return name in self._known
 
     def delegated(self, outcome: Outcome) -> Result | None:
         """Return the result of a call that went to an agent and gave one."""
-        one = self._known.get(outcome.name)
-        if one is None or one.kind != "agent" or outcome.value is None:
+        if not self.is_agent(outcome.name) or outcome.value is None or outcome.repeated:
             return None
         return Result.model_validate(outcome.value)
 
@@ -289,10 +340,8 @@ def _answering(done: Capability, task: Task) -> Capability:
 
 
 def _agent(name: str, facts: JsonObject) -> Capability:
-    metadata = cast("Mapping[str, Any]", facts.get("metadata", {}))
-    words = [str(facts.get("description", "")), "; ".join(metadata.get("competencies", ()))]
     return Capability(
-        kind="agent", ref=name, name=name, description="\nIt can: ".join(filter(None, words)), parameters=DELEGATION
+        kind="agent", ref=name, name=name, description=str(facts.get("description", "")), parameters=DELEGATION
     )
 
 
@@ -311,7 +360,7 @@ def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capab
         ref=ref,
         name=name,
         description=operation["description"],
-        parameters=operation["parameters"],
+        parameters=compact(operation["parameters"]),
         reads=operation["traits"]["effects"] == "reads",
     )
 
@@ -325,5 +374,23 @@ def _state(response: Response) -> Any:
     return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
 
 
-def _outcome(name: str, arguments: JsonObject, response: Response) -> Outcome:
-    return Outcome(name=name, arguments=arguments, ok=response.ok, value=response.value, error=response.error)
+def _outcome(call: ToolCall, response: Response) -> Outcome:
+    return Outcome(
+        id=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        ok=response.ok,
+        value=response.value,
+        error=response.error,
+    )
+
+
+def _least(first: Budget | None, second: Budget) -> Budget:
+    """Return the smaller of each limit of two budgets."""
+    if first is None:
+        return second
+    limits: dict[str, Any] = {}
+    for name in ("steps", "seconds", "tokens", "usd"):
+        given = [one for one in (getattr(first, name), getattr(second, name)) if one is not None]
+        limits[name] = min(given, default=None)
+    return first.model_copy(update=limits)

@@ -1,0 +1,186 @@
+"""Actions: the calls of one step, made in order or side by side, each with an outcome of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from tea.context import Context
+from tea.errors import (
+    ApprovalNeeded,
+    BadArguments,
+    BudgetExceeded,
+    CallError,
+    Diverged,
+    InternalError,
+    Interrupted,
+    NotLocked,
+    TeaError,
+    ToolError,
+)
+from tea.loop.ledger import NOTE, PLAN, Ledger
+from tea.loop.limits import Limits
+from tea.loop.observation import Outcome
+from tea.loop.toolset import DONE, Toolset
+from tea.loop.window import Window
+from tea.types import Fact, ToolCall, changed
+
+REPEATED = "you made this call before as {id}; nothing has changed since, so it was not made again"
+_ENDS = (ApprovalNeeded, BudgetExceeded, Diverged, InternalError, Interrupted, NotLocked)  # of the run, not of a call
+
+
+class Checks(Protocol):
+    """What says whether an end holds."""
+
+    def check(self, outcome: Outcome, others: Sequence[Outcome], *, last: bool) -> Outcome:
+        """Return the outcome of `done`, refused where it does not hold."""
+        ...
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What parts of the task have brought."""
+        ...
+
+
+@dataclass(slots=True)
+class Actions:
+    """Makes the calls of a task's steps."""
+
+    ctx: Context
+    toolset: Toolset
+    ledger: Ledger
+    window: Window
+    limits: Limits
+    max_calls: int
+    steps: int = 0
+    _made: dict[str, str] = field(default_factory=dict[str, str])
+
+    async def act(self, calls: Sequence[ToolCall], *, only_end: bool, ending: Checks) -> list[Outcome]:
+        """Make the calls; agents and what only reads run side by side, `done` comes last.
+
+        Args:
+            calls: What the model wants, in its order.
+            only_end: Whether nothing but the end may still be called.
+            ending: Says whether an end holds.
+        """
+        self.steps += 1
+        named = [changed(one, name=self.toolset.named(one.name)) for one in calls]
+        outcomes: dict[int, Outcome] = {}
+        position = 0
+        while position < len(named):
+            end = position + 1
+            while end < len(named) and self._side_by_side(named[position : end + 1]):
+                end += 1
+            batch = named[position:end]
+            agents = sum(self.toolset.is_agent(one.name) for one in batch)
+            work = [self._call(named, index, agents, only_end, ending) for index in range(position, end)]
+            for index, outcome in zip(range(position, end), await _together(self.ctx, batch, work), strict=True):
+                outcomes[index] = outcome
+            position = end
+        found = [self._ended(named, outcomes, index, only_end, ending) for index in range(len(named))]
+        for one in found:
+            self._keep(one)
+        return found
+
+    def _side_by_side(self, calls: Sequence[ToolCall]) -> bool:
+        return all(self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in calls)
+
+    async def _call(
+        self, calls: Sequence[ToolCall], index: int, agents: int, only_end: bool, ending: Checks
+    ) -> Outcome:
+        call = calls[index]
+        if (error := self._refusal(call, index, agents, only_end)) is not None:
+            return Outcome.refused(call.id, call.name, call.arguments, error)
+        if self.toolset.is_own(call.name):
+            return self._own(call)
+        if call.name != DONE and self.toolset.reads(call.name) and (known := self._known(call)) is not None:
+            return known
+        facts = (*self.ledger.facts, *ending.facts) if self.toolset.is_agent(call.name) else ()
+        return await self.toolset.call(call, facts, self.limits.share(agents) if agents else None)
+
+    def _refusal(self, call: ToolCall, index: int, agents: int, only_end: bool) -> TeaError | None:
+        """Return why a call is not made, None where it is."""
+        if call.unreadable:
+            return BadArguments(f"The call cannot be read: {call.unreadable}.", fix="write it again.")
+        if index >= self.max_calls:
+            return ToolError(f"Only {self.max_calls} calls are made in one step.", fix="make it in the next step.")
+        if only_end and call.name not in (DONE, NOTE, PLAN):
+            return ToolError("Nothing more can be called: this was the last question.", fix="call `done`.")
+        if self.toolset.is_agent(call.name) and not self.limits.can_share(agents):
+            return ToolError("Too little is left of the budget for an agent.", fix="end with what you have.")
+        return None
+
+    def _own(self, call: ToolCall) -> Outcome:
+        """Answer a function of the loop."""
+        act = {NOTE: self.ledger.note, PLAN: self.ledger.replace_plan}.get(call.name, self.window.read)
+        try:
+            value = act(call.arguments)
+        except CallError as error:
+            return Outcome.refused(call.id, call.name, call.arguments, error)
+        return Outcome(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)
+
+    def _known(self, call: ToolCall) -> Outcome | None:
+        """Return what a reading call gave before, if nothing has changed since."""
+        id = self._made.get(_image(call))
+        if id is None:
+            return None
+        before = self.window.results[id]
+        return replace(before, id=call.id, hint=REPEATED.format(id=id), repeated=True)
+
+    def _ended(
+        self, calls: Sequence[ToolCall], outcomes: dict[int, Outcome], index: int, only_end: bool, ending: Checks
+    ) -> Outcome:
+        """Return an outcome; that of `done` stands only if the end holds."""
+        outcome = outcomes[index]
+        if outcome.name != DONE or not outcome.ok:
+            return outcome
+        others = [one for at, one in outcomes.items() if at != index and not self.toolset.is_own(one.name)]
+        return ending.check(outcome, others, last=only_end)
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Keep a result, and what a repeated call would give."""
+        if self.toolset.is_own(outcome.name) or outcome.name == DONE:
+            return
+        self.window.keep(outcome)
+        if outcome.repeated:
+            return
+        if self.toolset.reads(outcome.name):
+            call = ToolCall(id="", name=outcome.name, arguments=dict(outcome.arguments))
+            self._made[_image(call)] = outcome.id
+        elif outcome.ok:
+            self._made.clear()
+
+
+async def _together(
+    ctx: Context, calls: Sequence[ToolCall], work: Sequence[Coroutine[Any, Any, Outcome]]
+) -> list[Outcome]:
+    """Run calls side by side; one that fails does not lose the others, one that ends the run does so after them."""
+
+    async def guarded(call: ToolCall, one: Coroutine[Any, Any, Outcome]) -> Outcome | TeaError:
+        try:
+            return await one
+        except _ENDS as error:
+            return error
+        except TeaError as error:
+            if len(calls) == 1:
+                raise
+            return Outcome.refused(call.id, call.name, call.arguments, error)
+
+    if len(work) == 1:
+        found: list[Outcome | TeaError] = [await guarded(calls[0], work[0])]
+    else:
+        async with ctx.group() as group:
+            handles = [group.spawn(guarded(call, one)) for call, one in zip(calls, work, strict=True)]
+        found = [handle.result() for handle in handles]
+    outcomes: list[Outcome] = []
+    for one in found:
+        if isinstance(one, TeaError):
+            raise one
+        outcomes.append(one)
+    return outcomes
+
+
+def _image(call: ToolCall) -> str:
+    return f"{call.name} {json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)}"

@@ -1,0 +1,153 @@
+"""Checks: does an answer hold against what the run has read, the wanted form, and the plan."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from tea.loop.observation import Outcome
+from tea.models.rendering import result_text
+from tea.types import Evidence, Fact, JsonObject, JsonValue
+
+GIVEN = ("task", "the task", "question")  # what a person said needs no other source
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_GROUPING = re.compile(r"(?<=\d)[,\u2009\u202f '_](?=\d{3}(?!\d))")
+_WORD = re.compile(r"[^\W\d_]+")
+_FRAGMENT = re.compile(r"\.{3}|…|\n|;|\|")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "\xa0": " "})
+
+
+class Sources:
+    """What the run has read, by what it was read from.
+
+    Args:
+        task: The task in words, and what the person said since.
+        facts: What whoever gave the task away knows.
+        results: What calls gave.
+    """
+
+    def __init__(self, task: str, facts: Iterable[Fact], results: Iterable[Outcome]) -> None:
+        self._task = task
+        self._facts = list(facts)
+        self._results = [one for one in results if one.ok and not one.repeated]
+        self._texts: dict[str, str] = {}
+
+    def doubt(self, evidence: Evidence) -> str:
+        """Return why evidence cannot be confirmed, nothing where it can."""
+        source = evidence.source.strip()
+        texts = list(self._of(source))
+        if not texts:
+            return f"{source[:100]!r} was not opened in this run"
+        if not evidence.quote.strip() or any(stands_in(evidence.quote, text) for text in texts):
+            return ""
+        return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}"
+
+    def _of(self, source: str) -> Iterator[str]:
+        """Yield the texts that were read from a source; what was worked out stands with what it was worked out from."""
+        name = source.casefold()
+        if name in GIVEN:
+            yield self._task
+        for fact in self._facts:
+            if name and name in fact.source.casefold():
+                yield f"{fact.fact}\n{fact.quote}"
+        for one in self._results:
+            text = self._text(one)
+            if (
+                name in (one.id, one.name.casefold())
+                or _named(one.arguments, name)
+                or (name and name in text.casefold())
+            ):
+                yield "\n".join([text, *_strings(one.arguments)]) if _is_derived(one) else text
+
+    def _text(self, one: Outcome) -> str:
+        if one.id not in self._texts:
+            self._texts[one.id] = result_text({"value": one.value})
+        return self._texts[one.id]
+
+
+def stands_in(quote: str, text: str) -> bool:
+    """Tell whether the words and numbers of a quote stand in a text.
+
+    White space, case, kinds of quotation marks, separators of thousands, percent and rounding do not count. A quote in
+    pieces (`...`, `|`, `;`, lines) stands where each of its pieces does: as it is, or with all of its words and numbers
+    in one line.
+    """
+    whole = _plain(text)
+    if _plain(quote).strip(" \"'.") in whole:
+        return True
+    pieces = [piece for piece in (_plain(one).strip(" \"'.,:") for one in _FRAGMENT.split(quote)) if piece]
+    lines = [(set(_WORD.findall(line)), list(_numbers(line))) for line in map(_plain, text.splitlines())]
+    everything = [number for _, numbers in lines for number in numbers]
+    return bool(pieces) and all(piece in whole or _in_a_line(piece, lines, everything) for piece in pieces)
+
+
+def with_doubts(evidence: Sequence[Evidence], sources: Sources) -> tuple[Evidence, ...]:
+    """Return evidence with what could not be confirmed of it marked."""
+    return tuple(one.model_copy(update={"doubt": sources.doubt(one)}) for one in evidence)
+
+
+def joined(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return all evidence of both, each once."""
+    known = {(one.source, one.detail, one.quote): one for one in (*second, *first)}
+    return tuple(known[key] for key in dict.fromkeys((one.source, one.detail, one.quote) for one in (*first, *second)))
+
+
+def evidence_in(value: JsonObject) -> tuple[Evidence, ...]:
+    """Return the evidence that `done` was given."""
+    return tuple(Evidence.model_validate(one) for one in value["evidence"])
+
+
+def _in_a_line(piece: str, lines: Sequence[tuple[set[str], list[float]]], everything: Sequence[float]) -> bool:
+    words, numbers = set(_WORD.findall(piece)), list(_wanted(piece))
+    if not words:
+        return bool(numbers) and all(_found(one, everything) for one in numbers)
+    return any(words <= known and all(_found(one, there) for one in numbers) for known, there in lines)
+
+
+def _wanted(piece: str) -> Iterator[tuple[float, int, bool]]:
+    """Yield the numbers of a quote: value, decimals, and whether it is a percentage."""
+    text = _GROUPING.sub("", piece)
+    for match in _NUMBER.finditer(text):
+        decimals = len(match[0].partition(".")[2]) if "e" not in match[0] else 12
+        yield float(match[0]), decimals, text[match.end() : match.end() + 2].strip().startswith("%")
+
+
+def _found(wanted: tuple[float, int, bool], numbers: Iterable[float]) -> bool:
+    value, decimals, percent = wanted
+    near = 0.5 * 10.0**-decimals + 1e-9 * abs(value)
+    return any(abs(one - value) <= near or (percent and abs(100 * one - value) <= near) for one in numbers)
+
+
+def _numbers(text: str) -> Iterator[float]:
+    """Yield the numbers of a text, those with separators of thousands both whole and in their parts."""
+    for variant in dict.fromkeys((text, _GROUPING.sub("", text))):
+        yield from (float(match[0]) for match in _NUMBER.finditer(variant))
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text.translate(_QUOTES)).casefold().split())
+
+
+def _named(arguments: JsonObject, name: str) -> bool:
+    """Tell whether arguments name a source, by its whole name or the last part of its path."""
+    last = name.rpartition("/")[2]
+    given = [one.casefold() for one in _strings(arguments)]
+    return bool(last) and any(name in one or last == one.rpartition("/")[2] for one in given)
+
+
+def _is_derived(one: Outcome) -> bool:
+    """Tell whether a result was worked out from its arguments, such as a sum or a query."""
+    return not isinstance(one.value, Mapping) or "rows" in one.value
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in cast("Mapping[str, Any]", value).values():
+            yield from _strings(one)
+    elif isinstance(value, list):
+        for one in cast("list[Any]", value):
+            yield from _strings(one)

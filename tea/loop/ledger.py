@@ -1,0 +1,184 @@
+"""Ledger: the facts and the plan of one task, kept outside of the conversation so that no fold loses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast, get_args
+
+from tea.errors import BadArguments
+from tea.types import Fact, JsonObject, JsonValue
+
+NOTE, PLAN, READ_RESULT = "note", "plan", "read_result"
+MOST_FACTS = 100
+MOST_FACT = 2_000
+MOST_ITEMS = 50
+MOST_ITEM = 300
+STALL = 3
+
+State = Literal["open", "done", "failed"]
+_STATES: tuple[str, ...] = get_args(State)
+_MARKS: Mapping[str, str] = {"open": "[ ]", "done": "[x]", "failed": "[!]"}
+_SAME: Mapping[str, State] = {"completed": "done", "complete": "done", "finished": "done", "x": "done"}
+
+FUNCTIONS: tuple[JsonObject, ...] = (
+    {
+        "name": NOTE,
+        "description": "Keep a fact that later steps need. Notes are never folded away. Call it beside other calls.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "fact": {"type": "string"},
+                "source": {"type": "string", "description": "File, address or call it comes from."},
+            },
+            "required": ["fact"],
+            "additionalProperties": False,
+        },
+    },
+    {
+        "name": PLAN,
+        "description": "Write or replace the plan of a task with several parts. Call it beside other calls.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "items": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"item": {"type": "string"}, "state": {"enum": list(_STATES)}},
+                        "required": ["item"],
+                    },
+                }
+            },
+            "required": ["items"],
+            "additionalProperties": False,
+        },
+    },
+    {
+        "name": READ_RESULT,
+        "description": "Read an earlier result again, or the rest of one that was cut.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "string", "description": "Its id, such as c3_1."},
+                "start": {"type": "integer", "description": "Characters to skip."},
+            },
+            "required": ["id"],
+            "additionalProperties": False,
+        },
+    },
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One part of a plan."""
+
+    item: str
+    state: State = "open"
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What is known and planned in one task, and for how many steps nothing new came.
+
+    Args:
+        facts: What is known, the oldest first.
+        plan: The parts of the task.
+        memory: What a model without functions wrote down for its later steps.
+        goal: What it wanted to do next.
+        stalled: Steps in a row that brought nothing new.
+    """
+
+    facts: list[Fact] = field(default_factory=list[Fact])
+    plan: list[Item] = field(default_factory=list[Item])
+    memory: str = ""
+    goal: str = ""
+    stalled: int = 0
+
+    def note(self, arguments: JsonObject) -> JsonValue:
+        """Keep a fact; one that is known already is not kept twice.
+
+        Raises:
+            BadArguments: It holds no words, or too many.
+        """
+        fact, source = arguments.get("fact"), arguments.get("source") or ""
+        if not isinstance(fact, str) or not fact.strip() or not isinstance(source, str):
+            raise BadArguments("A note needs a fact in words.", fix="give `fact`, and the `source` it comes from.")
+        if len(self.facts) >= MOST_FACTS or len(fact) + len(source) > MOST_FACT:
+            raise BadArguments(
+                f"A ledger holds {MOST_FACTS} facts of at most {MOST_FACT} characters.", fix="note less, and shorter."
+            )
+        one = Fact(fact=fact.strip(), source=source.strip())
+        if one not in self.facts:
+            self.facts.append(one)
+        return "noted"
+
+    def replace_plan(self, arguments: JsonObject) -> JsonValue:
+        """Replace the plan.
+
+        Raises:
+            BadArguments: It is not a list of items, each with words and a state.
+        """
+        given = arguments.get("items")
+        if not isinstance(given, list) or len(cast("list[Any]", given)) > MOST_ITEMS:
+            fix = '"items" is a list such as [{"item": "count the rows", "state": "open"}].'
+            raise BadArguments(f"A plan is a list of at most {MOST_ITEMS} items.", fix=fix)
+        self.plan = [_item(one) for one in cast("list[Any]", given)]
+        return f"{len(self.open_items)} of {len(self.plan)} items are open"
+
+    @property
+    def open_items(self) -> list[str]:
+        """What the plan has left open."""
+        return [one.item for one in self.plan if one.state == "open"]
+
+    def progress(self, *, new: bool) -> bool:
+        """Count a step, and tell whether it is time for another strategy."""
+        self.stalled = 0 if new else self.stalled + 1
+        return self.stalled > 0 and self.stalled % STALL == 0
+
+    def text(self) -> str:
+        """Return what every question shows; empty where nothing is kept."""
+        blocks: list[str] = []
+        if self.facts:
+            blocks.append("Facts noted:\n" + "\n".join(map(_fact_text, self.facts)))
+        if self.plan:
+            blocks.append("Plan:\n" + "\n".join(f"{_MARKS[one.state]} {one.item}" for one in self.plan))
+        if self.memory:
+            blocks.append(f"Remembered: {self.memory}")
+        return "\n".join(blocks)
+
+    def words(self) -> tuple[str, str]:
+        """Return the memory and the next goal of a step's record (paper, Appendix H)."""
+        facts = "; ".join(one.fact for one in self.facts[-5:])
+        return self.memory or facts[:MOST_FACT], self.goal or next(iter(self.open_items), "")
+
+
+def facts_text(facts: Iterable[Fact]) -> list[str]:
+    """Return facts as lines."""
+    return [_fact_text(one).removeprefix("- ") for one in facts]
+
+
+def _fact_text(one: Fact) -> str:
+    where = f" ({one.source})" if one.source else ""
+    quote = f': "{one.quote}"' if one.quote and one.quote not in one.fact else ""
+    return f"- {one.fact}{where}{quote}"
+
+
+def _item(given: object) -> Item:
+    """Return an item that was given as words, or with its state.
+
+    Raises:
+        BadArguments: It is neither.
+    """
+    if isinstance(given, str):
+        given = {"item": given}
+    if not isinstance(given, Mapping):
+        raise BadArguments("An item of a plan is not words.", fix='write {"item": "...", "state": "open"}.')
+    one = cast("Mapping[str, Any]", given)
+    words = next((one[name] for name in ("item", "text", "content", "task") if isinstance(one.get(name), str)), "")
+    state = str(one.get("state") or one.get("status") or "open").lower()
+    found = cast(State, state) if state in _STATES else _SAME.get(state, "open")
+    if not words.strip():
+        raise BadArguments("An item of a plan has no words.", fix='write {"item": "...", "state": "open"}.')
+    return Item(item=words.strip()[:MOST_ITEM], state=found)

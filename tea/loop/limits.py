@@ -1,0 +1,92 @@
+"""Limits: how many questions a task may still ask, and what of it may be given away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tea.context import Context
+from tea.types import Budget
+
+_RESERVE = 1.25  # of what the dearest step so far cost, kept for the last question
+_SECONDS = 0.1  # of the time that is left, kept for it
+
+
+class Limits:
+    """What is left of an agent's own steps and of the run's budget.
+
+    Args:
+        ctx: What the agent may reach.
+        most: Most questions of its own.
+
+    `questions` is how many may still be asked, the next one included.
+    """
+
+    def __init__(self, ctx: Context, most: int) -> None:
+        self._ctx, self.most = ctx, most
+        self._asked = 0
+        self._limited = True
+        self._left: dict[str, float] = {}
+        self._cost: dict[str, float] = {}
+        self.questions = most
+
+    async def look(self) -> None:
+        """Find out how many questions may still be asked, the next one included."""
+        own = self.most - self._asked
+        if self._limited:
+            remaining = await self._ctx.remaining()
+            now = {name: value for name, value in remaining.items() if value is not None}
+            for name, value in now.items():
+                if name != "steps" and name in self._left and (spent := self._left[name] - value) > 0:
+                    self._cost[name] = max(spent, self._cost.get(name, 0))
+            self._left, self._limited = now, bool(now)
+            own = min([own, *(self._questions(name) for name in now)])
+        self.questions = own
+
+    def used(self) -> None:
+        """Count a question; what else it cost is seen at the next look."""
+        self._asked += 1
+        if "steps" in self._left:
+            self._left["steps"] -= 1
+
+    def text(self) -> str:
+        """Return what is left, in words."""
+        steps = int(min(self.most - self._asked, self._left.get("steps", self.most)))
+        words = [f"{steps} steps"]
+        words += [f"{int(self._left['tokens']):,} tokens"] if "tokens" in self._left else []
+        words += [f"${self._left['usd']:.4g}"] if "usd" in self._left else []
+        words += [f"{int(self._left['seconds'])} s"] if "seconds" in self._left else []
+        return f"[left: {', '.join(words)}]"
+
+    def share(self, among: int) -> Budget | None:
+        """Return the most that each of several agents may use side by side, so that a last question stays paid.
+
+        None where the run has no limit.
+        """
+        left = {name: value for name, value in self._left.items() if name != "seconds"}
+        given: dict[str, Any] = {}
+        for name, value in left.items():
+            kept = 1 if name == "steps" else _RESERVE * self._cost.get(name, 0.0)
+            part = (value - kept) / among
+            given[name] = part if name == "usd" else int(part)
+        if "seconds" in self._left:
+            given["seconds"] = self._left["seconds"] * (1 - _SECONDS)
+        if not given:
+            return None
+        return Budget(**{name: _least(name, value) for name, value in given.items()})
+
+    def can_share(self, among: int) -> bool:
+        """Tell whether anything is left to give to agents beside a last question."""
+        return self._left.get("steps", among + 2) - 1 >= among
+
+    def _questions(self, name: str) -> int:
+        """Return how many questions one limit still has room for, as the dearest so far tells."""
+        left = self._left[name]
+        if name == "steps":
+            return int(left)
+        cost = self._cost.get(name, 0)
+        return max(1, int(left / cost)) if cost else self.most
+
+
+def _least(name: str, value: float) -> float:
+    least = {"steps": 1, "tokens": 1, "seconds": 0.001, "usd": 0.0}[name]
+    return max(least, value)

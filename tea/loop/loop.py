@@ -1,0 +1,286 @@
+"""The loop of every tool-calling agent: ask, call, look at the results, until an answer holds.
+
+Source: the paper's Appendix D.1 (the cycle) and H (the step's record, `done`); design/011-agent-loop.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from tea.context import Context
+from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
+from tea.loop.actions import Actions
+from tea.loop.ending import Ending
+from tea.loop.ledger import STALL, Ledger
+from tea.loop.limits import Limits
+from tea.loop.media import shown
+from tea.loop.observation import Outcome, limit_of, shortened
+from tea.loop.opening import heads
+from tea.loop.step import Reply, said
+from tea.loop.toolset import Toolset
+from tea.loop.window import Window
+from tea.managers.json_schema import schema_fault
+from tea.models.context_limit import limit_in
+from tea.types import JsonObject, Result, Task, data_part, message
+
+STRIKES = 3
+FOLDS_A_QUESTION = 3
+LAST_TRIES = 3
+PROFILE = "tool_calling"
+
+BAD_REPLY = (
+    "Your reply could not be used: {problem} Call a function, or end with `done`: the answer, or success false and the "
+    "reason."
+)
+STALLED = (
+    "The last {steps} steps brought nothing new. Note what is known and what failed, then take another strategy: "
+    "another function, other files or words, smaller parts. If nothing is left to try, call `done` with what you have."
+)
+LAST_QUESTION = (
+    "This is the last question. Call `done` alone now with your best answer, or with success false and the reason why "
+    "there is none. The task was: {task}"
+)
+PERSON = "The person says: {text}"
+
+
+async def work(
+    ctx: Context,
+    task: Task,
+    *,
+    prompt: str | None = None,
+    tools: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    environments: Sequence[str] | None = None,
+    max_steps: int | None = None,
+    max_calls: int = 10,
+    insights: Sequence[str] = (),
+    variables: JsonObject | None = None,
+) -> Result:
+    """Work on a task step by step, until an answer holds or a limit is reached.
+
+    In each step a model, asked through `prompt`, says which calls it wants; what they give is what it sees in the next
+    step. Calls that fail are results to go on from, never exceptions. What is not given is taken from what the agent
+    declares.
+
+    Args:
+        ctx: What the agent may reach.
+        task: What it was asked to do.
+        prompt: Name of its prompt, whose output has `calls`; by default that of the agent, else `tool_calling`.
+        tools: Names of its tools; the task's own list replaces them, `done` is always there. With `*` the best of the
+            registry are offered beside them.
+        agents: Names of the agents it may delegate to, each called by its name.
+        environments: Names of its environments; an action is called `<environment>_<action>`.
+        max_steps: Most questions to the model, 50 by default; the last one asks for the best answer.
+        max_calls: Most calls in one step.
+        insights: What is known already and worth remembering, beside what the memory gives.
+        variables: Further variables for the prompt.
+
+    Raises:
+        UnknownComponent: Something it declares is not registered.
+        BadComponent: Two things it may call have the same name.
+        BadTask: The schema of the wanted answer cannot be used.
+        Abstained: No model is configured, and the prompt's solver cannot tell.
+        ProviderError: The model cannot be reached.
+    """
+    declared = ctx.declared
+    if task.answer is None and declared.get("output"):
+        task = task.model_copy(update={"answer": declared["output"]})
+    if task.answer is not None and (fault := schema_fault(task.answer)):
+        raise BadTask(f"The schema of the wanted answer cannot be used: {fault}.", fix="correct `answer`.")
+    model = await ctx.model()
+    toolset = await Toolset.gather(
+        ctx,
+        task,
+        tools=_given(tools, declared, "tools"),
+        agents=_given(agents, declared, "agents"),
+        environments=_given(environments, declared, "environments"),
+        reads_texts=not model["solver"],
+    )
+    limits = Limits(ctx, max_steps or int(declared.get("max_steps") or 50))
+    ledger = Ledger(facts=list(task.facts))
+    window = Window(context=int(model["context"]), fold=str(model["fold"]))
+    actions = Actions(ctx, toolset, ledger, window, limits, max_calls)
+    ending = Ending(task, ledger, window)
+    name = prompt or str(declared.get("prompt") or PROFILE)
+    loop = _Loop(ctx, task, toolset, name, limits, ledger, window, actions, ending, bool(model["solver"]))
+    try:
+        await loop.prepare(insights, variables or {}, max_calls)
+        result = await loop.run()
+    except BudgetExceeded as error:
+        result = ending.best(error.problem, exhausted=True)
+    await loop.remember(result)
+    return result
+
+
+def _given(names: Sequence[str] | None, declared: JsonObject, key: str) -> Sequence[str]:
+    return cast("Sequence[str]", declared.get(key, ())) if names is None else names
+
+
+@dataclass(slots=True)
+class _Loop:
+    """One task being worked on."""
+
+    ctx: Context
+    task: Task
+    toolset: Toolset
+    prompt: str
+    limits: Limits
+    ledger: Ledger
+    window: Window
+    actions: Actions
+    ending: Ending
+    solver: bool
+    variables: dict[str, Any] = field(default_factory=dict[str, Any])
+    seen: dict[str, Any] = field(default_factory=dict[str, Any])
+    strikes: int = 0
+    last: int = 0
+
+    async def prepare(self, insights: Sequence[str], variables: JsonObject, max_calls: int) -> None:
+        """Perceive what stays: the task, its files, what may be called, what is remembered."""
+        memory = self.ctx.memory
+        remembered = [await memory.summarise(earlier=True), *await memory.insights(earlier=True), *insights]
+        await self.limits.look()
+        self.variables = {
+            "task": self.task.text,
+            "files": list(self.task.files),
+            "memories": [text for text in remembered if text],
+            "max_steps": self.limits.most,
+            "max_calls": max_calls,
+            "limits": self.limits.text(),
+            "locale": self.ctx.locale,
+            **({"answer": self.task.answer} if self.task.answer is not None else {}),
+            **(
+                {} if self.solver else {"heads": await heads(self.ctx, self.task), "today": (await self.ctx.now())[:10]}
+            ),
+            **self.toolset.words(),
+            **variables,
+        }
+        self.window.add(*await shown(self.ctx, self.task.files))
+        states = {place["name"]: place["state"] for place in self.variables["environments"]}
+        self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
+
+    async def run(self) -> Result:
+        """Go step by step to the result."""
+        step = 0
+        while self.limits.questions > 0:
+            step += 1
+            await self._hear()
+            if (self.limits.questions == 1 or self.ledger.stalled >= 2 * STALL) and not self.last:
+                self.last = step
+                self._tell(LAST_QUESTION.format(task=self.task.text))
+            result = await self._take(step, await self._ask(step))
+            if result is not None:
+                return result
+            if self.last and step - self.last + 1 >= LAST_TRIES:
+                break
+            await self.limits.look()
+        return self.ending.best("The step budget ended before the task was done.")
+
+    async def _ask(self, step: int) -> Reply:
+        """Ask the model, with the ledger at the end of the question; a question that is too long is folded."""
+        for _ in range(FOLDS_A_QUESTION):
+            if self.window.full:
+                await self._fold()
+            tail = () if self.solver or not (text := self.ledger.text()) else (said(text),)
+            try:
+                response = await self.ctx.ask(self.prompt, self.variables, (*self.window.messages, *tail))
+            except ContextLengthExceeded as error:
+                self.window.lower(limit_in(error.problem))
+                await self._fold()
+                continue
+            self.limits.used()
+            self.window.asked(response.usage, tail)
+            return Reply.of(response, step)
+        response = await self.ctx.ask(self.prompt, self.variables, self.window.messages)
+        return Reply.of(response, step)
+
+    async def _take(self, step: int, reply: Reply) -> Result | None:
+        """Act on a reply, and return the result if that was the end."""
+        if reply.record:
+            self.ledger.memory = str(reply.record.get("memory") or self.ledger.memory)
+            self.ledger.goal = str(reply.record.get("next_goal") or "")
+        if reply.problem:
+            return await self._strike(step, reply)
+        self.window.add(reply.message())
+        if not reply.calls:
+            return await self._proposed_end(step, reply)
+        outcomes = await self.actions.act(reply.calls, only_end=bool(self.last), ending=self.ending)
+        self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
+        result = self.ending.finished(outcomes, [self.toolset.delegated(one) for one in outcomes])
+        if (best := self.ending.so_far()) is not None:
+            self.ctx.so_far(best)
+        state: JsonObject = {}
+        if result is None and not all(self.toolset.reads(one.name) or one.repeated for one in outcomes):
+            state = await self.toolset.observe()
+        new = any(one.ok and not one.repeated and not self.toolset.is_own(one.name) for one in outcomes)
+        stalled = self.ledger.progress(new=new)
+        self._show(outcomes, state)
+        await self._record(step, reply, outcomes, state)
+        if result is None and stalled and not self.last:
+            self._tell(STALLED.format(steps=self.ledger.stalled))
+        return result
+
+    async def _strike(self, step: int, reply: Reply) -> Result | None:
+        """Leave a reply that cannot be used in the conversation, with what is wrong with it and what is wanted."""
+        self.strikes += 1
+        if reply.text.strip() or reply.record:
+            self.window.add(reply.message())
+        await self._record(step, reply, (), {})
+        self._tell(BAD_REPLY.format(problem=reply.problem))
+        if self.strikes < STRIKES:
+            return None
+        return self.ending.best(f"The model's answers could not be used: {reply.problem}")
+
+    async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
+        """Take words without a call as a proposed end, checked as `done` is."""
+        problem = self.ending.proposed(reply.text, last=bool(self.last))
+        await self._record(step, reply, (), {})
+        if not problem:
+            return self.ending.accepted
+        self.ledger.progress(new=False)
+        self._tell(problem)
+        return None
+
+    async def _hear(self) -> None:
+        """Take over what a person said since the last step."""
+        for text in await self.ctx.messages():
+            self.ending.hear(text)
+            self._tell(PERSON.format(text=text))
+
+    async def _fold(self) -> None:
+        await self.window.make_room(self.ctx, self.task.text, self.ledger.text())
+
+    def _show(self, outcomes: Sequence[Outcome], state: JsonObject) -> None:
+        """Put results into the conversation, each with what is left of the budget."""
+        limit, left = limit_of(len(outcomes)), "" if self.solver else self.limits.text()
+        self.window.add(*(one.message(10 * limit if self.solver else limit, left) for one in outcomes))
+        if state:
+            self.window.add(message("user", (data_part({"state": state}),)))
+
+    async def _record(self, step: int, reply: Reply, outcomes: Sequence[Outcome], state: JsonObject) -> None:
+        """Put the step into the journal, as the paper's record (Appendix H)."""
+        memory, goal = self.ledger.words()
+        words = {"thinking": reply.thought, "evaluation": reply.record.get("evaluation", "")}
+        calls = [{"name": one.name, "arguments": shortened(one.arguments, limit_of(1))} for one in reply.calls]
+        record = {**words, "memory": memory, "next_goal": goal, "calls": calls, "agent": self.ctx.agent, "step": step}
+        plan = [{"item": one.item, "state": one.state} for one in self.ledger.plan]
+        more = {"plan": plan} if plan else {}
+        results = [one.record() for one in outcomes]
+        self.ctx.note("step", {**record, **more, "observation": self.seen, "results": results})
+        self.seen = {"state": state} if state else {}
+
+    async def remember(self, result: Result) -> None:
+        """Put the end into the memory, and where the task failed, what that teaches."""
+        facts = {"agent": self.ctx.agent, "task": self.task.text, "ok": result.ok, "reason": result.reason}
+        answer = {"answer": result.answer} if result.ok else {}
+        noted = [one.fact for one in self.ledger.facts if one not in self.task.facts]
+        await self.ctx.memory.record("result", {**facts, **answer, **({"facts": noted} if noted else {})})
+        if not result.ok:
+            text = f"{self.ctx.agent} could not do {shortened(self.task.text, 200)!r}: {result.reason}"
+            await self.ctx.memory.record("insight", {"text": text})
+
+    def _tell(self, text: str) -> None:
+        self.window.add(said(text))
+        self.seen = {**self.seen, "told": text}

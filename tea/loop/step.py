@@ -1,0 +1,189 @@
+"""One question to a model inside an agent's work, and what it answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from tea.context import Context
+from tea.errors import BadOutput
+from tea.models.schema import closed
+from tea.operation import reasons
+from tea.types import (
+    JsonObject,
+    JsonSchema,
+    Message,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    Usage,
+    data_part,
+    message,
+)
+
+T = TypeVar("T")
+
+REPAIR = "Your last answer could not be used: {problem} Answer again, in exactly the form that was asked for."
+WORDS = ("thinking", "evaluation", "memory", "next_goal")
+_MOST_THOUGHT = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered in one step.
+
+    Args:
+        text: Its words.
+        calls: The calls it wants made, with ids of the loop's own.
+        record: What it wrote as `thinking`, `evaluation`, `memory` and `next_goal`, where it writes records.
+        reasoning: What it thought, to be given back unchanged.
+        problem: Why nothing of it can be used, in one line.
+        finish: Why it stopped.
+        usage: What it used.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    record: JsonObject = field(default_factory=dict[str, Any])
+    reasoning: tuple[ReasoningPart, ...] = ()
+    problem: str = ""
+    finish: Literal["stop", "length", "calls", "refusal"] = "stop"
+    usage: Usage = field(default_factory=Usage)
+
+    @classmethod
+    def of(cls, response: ModelResponse, step: int) -> Reply:
+        """Read a response, whether the model called functions or wrote a record.
+
+        Args:
+            response: What came.
+            step: Number of the step, for the ids of its calls.
+        """
+        output: Any = response.output
+        written = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
+        wanted = response.calls or _written_calls(written.get("calls"))
+        calls = tuple(
+            ToolCall(id=f"c{step}_{number}", name=one.name, arguments=one.arguments, unreadable=one.unreadable)
+            for number, one in enumerate(wanted, 1)
+        )
+        problem = response.unusable
+        if not problem and not calls and written:
+            problem = "It is not a step: it holds no call."
+        if not problem and not calls and not response.text.strip():
+            problem = "It is empty."
+        return cls(
+            text=response.text,
+            calls=calls,
+            record={name: said for name in WORDS if isinstance(said := written.get(name), str)},
+            reasoning=tuple(part for part in response.reasoning if part.data),
+            problem="" if calls else problem,
+            finish=response.finish,
+            usage=response.usage,
+        )
+
+    def message(self) -> Message:
+        """Return it as it came, as a message of the conversation."""
+        if self.record:
+            said = (data_part(dict(self.record)),) if any(self.record.values()) else ()
+        else:
+            said = (TextPart(text=self.text),) if self.text.strip() else ()
+        return message("assistant", (*self.reasoning, *said), self.calls)
+
+    @property
+    def thought(self) -> str:
+        """What it said beside its calls, or showed of its reasoning."""
+        shown = self.text or "\n\n".join(part.text for part in self.reasoning if part.text)
+        return str(self.record.get("thinking", "")) if self.record else shown[:_MOST_THOUGHT]
+
+
+async def consult(
+    ctx: Context,
+    prompt: str,
+    variables: JsonObject,
+    read: Callable[[ModelResponse], T],
+    history: tuple[Message, ...] = (),
+    *,
+    model: str | None = None,
+    output: JsonSchema | None = None,
+) -> T:
+    """Ask a model and read its answer; where it cannot be read, say why and ask once more.
+
+    Args:
+        ctx: What the agent may reach.
+        prompt: Name of the prompt.
+        variables: What its template is rendered with.
+        read: Makes the wanted value of the response, or raises BadOutput.
+        history: The conversation so far.
+        model: Name of a model configuration; the run's own by default.
+        output: JSON Schema of the answer, in place of the prompt's.
+
+    Raises:
+        BadOutput: The second answer cannot be read either.
+    """
+    try:
+        return read(await ctx.ask(prompt, variables, history, model=model, output=output))
+    except BadOutput as error:
+        told = said(REPAIR.format(problem=error.problem))
+    return read(await ctx.ask(prompt, variables, (*history, told), model=model, output=output))
+
+
+async def ask_for(
+    ctx: Context,
+    kind: type[T],
+    prompt: str,
+    variables: JsonObject,
+    history: tuple[Message, ...] = (),
+    *,
+    model: str | None = None,
+) -> T:
+    """Ask a model for a value of a type that pydantic knows; where the answer is none, say why and ask once more.
+
+    The type's schema goes to the provider, which enforces it where it can; the answer is validated in any case.
+
+    Args:
+        ctx: What the agent may reach.
+        kind: The type: a dataclass, a model of pydantic, or for example `list[int]`.
+        prompt: Name of the prompt; its own output schema does not count.
+        variables: What its template is rendered with.
+        history: The conversation so far.
+        model: Name of a model configuration; the run's own by default.
+
+    Raises:
+        BadOutput: The second answer is no such value either.
+    """
+    adapter = TypeAdapter(kind)
+
+    def read(response: ModelResponse) -> T:
+        try:
+            return adapter.validate_python(response.output)
+        except ValidationError as error:
+            problem = f"The answer is not a {getattr(kind, '__name__', kind)}: {reasons(error)}."
+            raise BadOutput(problem, fix="ask otherwise, or another model.") from error
+
+    return await consult(ctx, prompt, variables, read, history, model=model, output=closed(adapter.json_schema()))
+
+
+def said(text: str) -> Message:
+    """Return words to a model, as a message of the conversation."""
+    return Message(role="user", content=(TextPart(text=text),))
+
+
+def _written_calls(calls: object) -> tuple[ToolCall, ...]:
+    """Return the calls of a record, each readable or with what is wrong with it."""
+    if not isinstance(calls, list):
+        return ()
+    return tuple(_written_call(one) for one in cast("list[object]", calls))
+
+
+def _written_call(given: object) -> ToolCall:
+    one = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
+    name, arguments = one.get("name"), one.get("arguments", {})
+    if isinstance(name, str) and name and isinstance(arguments, dict):
+        return ToolCall(id="", name=name, arguments=cast("dict[str, Any]", arguments))
+    shown = json.dumps(given, ensure_ascii=False, default=str)[:200]
+    named = name if isinstance(name, str) and name else "unknown"
+    return ToolCall(id="", name=named, arguments={}, unreadable=f"the call is not a name with arguments: {shown}")

@@ -1,0 +1,2 @@
+def limit_in(problem: str):
+    return None
