@@ -359,6 +359,10 @@ class Context:
         """Return the time, ISO 8601 in UTC, as recorded."""
         return await self.port.serve("clock", "now", {})
 
+    async def today(self) -> str:
+        """Return the date, ISO 8601 in UTC, as recorded."""
+        return await self.port.serve("clock", "today", {})
+
     async def random(self) -> float:
         """Return a number in [0, 1), as recorded."""
         return await self.port.serve("random", "random", {})

@@ -151,15 +151,19 @@ class _Loop:
             "limits": self.limits.text(),
             "locale": self.ctx.locale,
             **({"answer": self.task.answer} if self.task.answer is not None else {}),
-            **(
-                {} if self.solver else {"heads": await heads(self.ctx, self.task), "today": (await self.ctx.now())[:10]}
-            ),
+            **await self._told(),
             **self.toolset.words(),
             **variables,
         }
         self.window.add(*await shown(self.ctx, self.task.files))
         states = {place["name"]: place["state"] for place in self.variables["environments"]}
         self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
+
+    async def _told(self) -> JsonObject:
+        """Return what a model is told beside the task; a solver finds out for itself."""
+        if self.solver:
+            return {}
+        return {"heads": await heads(self.ctx, self.task), "today": await self.ctx.today()}
 
     async def run(self) -> Result:
         """Go step by step to the result."""

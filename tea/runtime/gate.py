@@ -110,7 +110,10 @@ class Gate:
             error = error_from(cast(ErrorRecord, outcome.data))
             if isinstance(error, NotLocked):
                 self._pump.branches.stop(error)
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # its traceback holds this frame, which would hold it
         return outcome.data
 
     def note(self, kind: str, data: JsonValue) -> str:

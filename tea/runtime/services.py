@@ -187,7 +187,7 @@ class RunServices:
         return await self._run.people.ask(data["question"], data["choices"], key)
 
     async def _clock(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        return timestamp()
+        return timestamp()[:10] if verb == "today" else timestamp()
 
     async def _chance(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return secrets.token_hex(8) if verb == "id" else random.random()

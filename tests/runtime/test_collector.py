@@ -5,7 +5,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from loop_kit import Stage, done, step
+from loop_kit import Stage, done, step, sum_of
 
 from tea.runtime.collector import YOUNG
 from tea.runtime.conversation import Chains
@@ -88,7 +88,7 @@ class Waiter(Agent):
         await ctx.race(ctx.sleep(0.001), ctx.sleep(60))
         async with ctx.timeout(60):
             failed = await ctx.tcp.invoke("calculator", {"expression": "1 / 0"})
-        return Result(answer=[failed.ok, await ctx.memory.recall(limit=1), await ctx.acp.facts("waiter")])
+        return Result(answer=[failed.ok, await ctx.memory.recall(limit=1), await ctx.acp.facts(["waiter"])])
 '''
 
 
@@ -99,8 +99,9 @@ async def test_what_a_run_held_goes_when_it_has_ended_without_the_collector() ->
             gc.collect()
             gc.disable()
             try:
-                outcome, _ = await stage.play(step(("waiter", {"task": {"text": "a"}})), step(done("a")))
+                waited = await stage.tea.run("a", agent="waiter")
+                outcome, _ = await stage.play(step(sum_of("1 / 0")), step(sum_of("1 + 1")), step(done("a")))
                 left = [one for one in gc.get_objects() if type(one) in (Run, Pump, Chains)]
             finally:
                 gc.enable()
-            assert (outcome.answer, left) == ("a", [])
+            assert (waited.ok, outcome.answer, left) == (True, "a", [])
