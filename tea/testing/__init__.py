@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tea.models.scripted import FunctionModel, ScriptedModel
+    from tea.testing.chaos import ChaosModel
     from tea.testing.temporary import platform
 
-__all__ = ["FunctionModel", "ScriptedModel", "platform"]
+__all__ = ["ChaosModel", "FunctionModel", "ScriptedModel", "platform"]
 
 _PLACES = {
+    "ChaosModel": "tea.testing.chaos",
     "FunctionModel": "tea.models.scripted",
     "ScriptedModel": "tea.models.scripted",
     "platform": "tea.testing.temporary",

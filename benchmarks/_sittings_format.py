@@ -1,0 +1,142 @@
+"""A sitting as it is kept: a task with its files, what is right, and the answers that players gave.
+
+A folder of `sittings/` holds `sitting.json`:
+
+- `title`: What it shows, in a few words.
+- `task`: A task file's members. Files that are not in the folder are made by `_sittings_data.py`.
+- `right`: `{"holds": [...]}` for texts and numbers that the answer must hold, with `within` for how far a number may
+  be off; `{"equals": VALUE}` for an answer in a form; `{"cannot": true}` for an honest end without an answer.
+- `model`: Further settings of the model's configuration, for example `{"context": 16000}`, which the server keeps to.
+- `needs`: What a platform must be able to do, by the name of its method; where it cannot, the sitting is skipped.
+
+Each player has a file of answers, `tea.json` or `flat.json`: a list of flows, one for each conversation that goes on,
+with `replies` in their order and a text `when` that stands in its opening; the first flow that fits counts.
+A reply has `text`, `calls` (`[[name, arguments], ...]`, arguments as an object or as text), `finish`; or `answer`,
+which ends a flat agent's work in its own way; or `http` and `body` for an error. `shown` lists texts that must stand
+in the question, as an honest model could not give the reply without them; `tell` is what the person says before it.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from _sittings_data import make
+
+ROOT = Path(__file__).with_name("sittings")
+_MEMBERS = {"title", "task", "right", "model", "needs"}
+_RIGHT = {"holds", "within", "equals", "cannot"}
+_REPLY = {"text", "calls", "finish", "answer", "http", "body", "shown", "tell"}
+_NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """The replies of one conversation, in their order, and a text by which its opening is known."""
+
+    when: str
+    replies: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitting:
+    """One task to sit before, and what is right."""
+
+    name: str
+    title: str
+    task: Mapping[str, Any]
+    right: Mapping[str, Any]
+    model: Mapping[str, Any]
+    needs: str
+    folder: Path
+
+    @classmethod
+    def read(cls, folder: Path) -> "Sitting":
+        """Read a sitting.
+
+        Raises:
+            ValueError: It has members that nobody reads.
+        """
+        document = _read(folder / "sitting.json")
+        _check(folder, document, _MEMBERS)
+        _check(folder, document["right"], _RIGHT)
+        return cls(
+            name=folder.name,
+            title=document["title"],
+            task=document["task"],
+            right=document["right"],
+            model=document.get("model", {}),
+            needs=document.get("needs", ""),
+            folder=folder,
+        )
+
+    def lay_out(self, folder: Path) -> list[Path]:
+        """Write the task's files into a folder, and return them."""
+        for name in self.task.get("files", ()):
+            if (kept := self.folder / name).exists():
+                (folder / name).write_bytes(kept.read_bytes())
+            else:
+                make(name, folder)
+        return [folder / name for name in self.task.get("files", ())]
+
+    def flows(self, player: str) -> tuple[Flow, ...]:
+        """Return the answers of a player.
+
+        Raises:
+            ValueError: A reply has members that nobody reads.
+        """
+        flows: list[dict[str, Any]] = _read(self.folder / f"{player}.json")
+        for reply in (one for flow in flows for one in flow["replies"]):
+            _check(self.folder, reply, _REPLY)
+        return tuple(Flow(when=one.get("when", ""), replies=tuple(one["replies"])) for one in flows)
+
+    def is_right(self, answer: Any, *, cannot: bool) -> bool:
+        """Tell whether an answer is right.
+
+        Args:
+            answer: What was answered.
+            cannot: Whether that it cannot be done was said in place of an answer.
+        """
+        if "cannot" in self.right or cannot:
+            return cannot and "cannot" in self.right
+        if "equals" in self.right:
+            return _plain(answer) == self.right["equals"]
+        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        return all(_holds(text, one, self.right.get("within", 0)) for one in self.right["holds"])
+
+
+def sittings(names: str = "") -> Iterator[Sitting]:
+    """Yield the sittings whose names hold one of some texts, divided by commas; all without any."""
+    for path in sorted(ROOT.glob("*/sitting.json")):
+        if any(one in path.parent.name for one in names.split(",")):
+            yield Sitting.read(path.parent)
+
+
+def _holds(text: str, wanted: str | float, within: float) -> bool:
+    if isinstance(wanted, str):
+        return wanted.casefold() in text.casefold()
+    numbers = (float(one.replace(",", "")) for one in _NUMBER.findall(text))
+    return any(abs(one - wanted) <= within for one in numbers)
+
+
+def _plain(answer: Any) -> Any:
+    """Return what an answer says as JSON, where it is text that holds JSON."""
+    if not isinstance(answer, str):
+        return answer
+    found = re.search(r"\{.*\}|\[.*\]", answer, re.DOTALL)
+    try:
+        return json.loads(found[0] if found else answer)
+    except ValueError:
+        return answer
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _check(folder: Path, found: Any, known: set[str]) -> None:
+    unknown = sorted(cast("Mapping[str, Any]", found).keys() - known)
+    if unknown:
+        raise ValueError(f"{folder.name}: {unknown[0]!r} is not one of {', '.join(sorted(known))}")
