@@ -11,6 +11,7 @@ MOST_TITLE = 90
 MOST_QUOTE = 400
 MOST_REFERENCES = 20
 
+_CITED = re.compile(r"\[\d+\]\(")
 _FENCE = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -55,7 +56,7 @@ async def compose_report(
         task: Words, and where there are findings a block of JSON with question, answer, method, and findings, each
             with content and references (source, detail, quote).
         materials: Contents of the files that were handed over.
-        findings: What is known already; left out where the block of JSON has findings of its own.
+        findings: What is known already; left out where the task cites sources or has findings of its own.
 
     Examples:
         >>> (await compose_report("The sky is blue [1](sky.txt).")).markdown
@@ -67,7 +68,8 @@ async def compose_report(
     for name, heading in (("question", "Question"), ("answer", "Answer"), ("method", "How it was found")):
         if facts.get(name):
             sections.append(f"## {heading}\n\n{_text(facts[name]).strip()}")
-    told = _objects(facts.get("findings")) or [one.told() for one in findings or []]
+    known = [] if _CITED.search(words) else [one.told() for one in findings or []]
+    told = _objects(facts.get("findings")) or known
     found = [cites.finding(one) for one in told]
     found += [f"{one.content.strip()} {cites.cite(one.source)}" for one in materials or []]
     if found:

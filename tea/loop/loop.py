@@ -28,6 +28,7 @@ from tea.types import JsonObject, Result, Task, data_part, message
 STRIKES = 3
 FOLDS_A_QUESTION = 3
 LAST_TRIES = 3
+STEPS = 50
 PROFILE = "tool_calling"
 
 BAD_REPLY = (
@@ -98,18 +99,14 @@ async def work(
         environments=_given(environments, declared, "environments"),
         reads_texts=not model["solver"],
     )
-    limits = Limits(ctx, max_steps or int(declared.get("max_steps") or 50))
-    ledger = Ledger(facts=list(task.facts))
-    window = Window(context=int(model["context"]), fold=str(model["fold"]))
-    actions = Actions(ctx, toolset, ledger, window, limits, max_calls)
-    ending = Ending(task, ledger, window)
+    limits = Limits(ctx, max_steps or int(declared.get("max_steps") or STEPS))
     name = prompt or str(declared.get("prompt") or PROFILE)
-    loop = _Loop(ctx, task, toolset, name, limits, ledger, window, actions, ending, bool(model["solver"]))
+    loop = _Loop.of(ctx, task, toolset, limits, name, model, max_calls)
     try:
-        await loop.prepare(insights, variables or {}, max_calls)
+        await loop.prepare(insights, variables or {})
         result = await loop.run()
     except BudgetExceeded as error:
-        result = ending.best(error.problem, exhausted=True)
+        result = loop.ending.best(error.problem)
     await loop.remember(result)
     return result
 
@@ -132,12 +129,41 @@ class _Loop:
     actions: Actions
     ending: Ending
     solver: bool
+    max_calls: int
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
     strikes: int = 0
     last: int = 0
 
-    async def prepare(self, insights: Sequence[str], variables: JsonObject, max_calls: int) -> None:
+    @classmethod
+    def of(
+        cls,
+        ctx: Context,
+        task: Task,
+        toolset: Toolset,
+        limits: Limits,
+        prompt: str,
+        model: JsonObject,
+        max_calls: int,
+    ) -> _Loop:
+        """Return the work on a task, before its first step."""
+        ledger = Ledger(facts=list(task.facts))
+        window = Window(context=int(model["context"]), fold=str(model["fold"]))
+        return cls(
+            ctx=ctx,
+            task=task,
+            toolset=toolset,
+            prompt=prompt,
+            limits=limits,
+            ledger=ledger,
+            window=window,
+            actions=Actions(ctx, toolset, ledger, window, limits, max_calls),
+            ending=Ending(task, ledger, window),
+            solver=bool(model["solver"]),
+            max_calls=max_calls,
+        )
+
+    async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
         """Perceive what stays: the task, its files, what may be called, what is remembered."""
         memory = self.ctx.memory
         remembered = [await memory.summarise(earlier=True), *await memory.insights(earlier=True), *insights]
@@ -147,7 +173,7 @@ class _Loop:
             "files": list(self.task.files),
             "memories": [text for text in remembered if text],
             "max_steps": self.limits.most,
-            "max_calls": max_calls,
+            "max_calls": self.max_calls,
             "limits": self.limits.text(),
             "locale": self.ctx.locale,
             **({"answer": self.task.answer} if self.task.answer is not None else {}),

@@ -16,6 +16,7 @@ from tea.types import (
     ModelResponse,
     Response,
     TextPart,
+    ToolCall,
     ToolResponse,
     failure,
 )
@@ -64,17 +65,20 @@ def test_a_configuration_is_json() -> None:
 
 
 async def test_offline_answers_by_the_prompts_solver() -> None:
-    seen = DataPart(data={"step": 1})
+    wish = ToolCall(id="c1_1", name="count", arguments={"of": "x"})
+    gave = {"ok": True, "value": 2, "error": None}
     messages = (
         Message(role="system", content=(DataPart(data={"not": "this"}),)),
-        Message(role="user", content=(TextPart(text="words"), seen)),
+        Message(role="user", content=(TextPart(text="words"),)),
+        Message(role="assistant", content=(), calls=(wish,)),
+        Message(role="tool", content=(DataPart(data=gave),), call_id="c1_1"),
     )
     calls: list[tuple[str, JsonObject]] = []
-    value = {"answer": "zwölf"}
+    value, call = {"answer": "zwölf"}, {"name": "count", "arguments": {"of": "x"}, **gave}
     call_tool = tools(ToolResponse(ref="tool:solve@1.0.0#call", ok=True, value=value), calls)
     request = ModelRequest(solver="tool:solve", variables={"task": "count"}, messages=messages)
     found = await OfflineModel().complete(request, OFFLINE, call_tool)
-    assert calls == [("tool:solve", {"task": "count", "history": [{"step": 1}]})]
+    assert calls == [("tool:solve", {"task": "count", "history": [{"step": 1, "calls": [call]}]})]
     assert (found.output, found.text) == (value, '{"answer": "zwölf"}')
     assert found.answered_by == "tool:solve@1.0.0#call, no model"
     assert found.usage.usd == 0

@@ -186,7 +186,7 @@ async def test_a_prompt_inherits_what_it_lacks() -> None:
     system, message = words(manager.render(whole, {"task": "T", "mood": "glad"}))
     assert asked == ["prompt:tool_calling"]
     assert system.startswith("You are glad about T.")
-    assert "<reasoning_rules>" in system
+    assert "call `done` alone" in system
     assert "<task>\nT\n</task>" in message
     assert (whole.name, whole.required, whole.trainable) == ("probe", ("task", "mood"), ())
 
@@ -209,21 +209,22 @@ def test_a_child_that_uses_what_neither_declares_is_refused() -> None:
         manager.inherit(child(body="# module: examples\n{{ nobody }}"), manager.parse(BASE))
 
 
-def test_the_base_prompt_has_the_structure_of_the_paper_and_stable_bytes() -> None:
+def test_the_base_prompt_says_the_same_whatever_the_order_of_its_variables() -> None:
     prompt = manager.parse(BASE)
     tools = [{"name": name, "description": "d", "parameters": {"b": 1, "a": 2}} for name in ("zip", "add")]
-    given = {"task": "Count.", "files": ["a.csv"], "todo": "- [ ] count", "memories": ["m"], "max_steps": 7}
+    given = {"task": "Count.", "files": ["a.csv"], "memories": ["m"], "facts": ["f (a)"], "max_steps": 7}
     environments = [{"name": "workspace", "rules": "Be careful.", "state": {"files": 1}}]
     one = manager.render(prompt, {**given, "tools": tools, "environments": environments})
     two = PromptManager().render(prompt, {**given, "tools": tools[::-1], "environments": environments})
     assert one == two
     system, message = words(one)
-    order = ["<introduction>", "<language_settings>", "<input>", "<agent_context_rules>", "<environment_context_rules>"]
-    order += ["<tool_context_rules>", "<example_rules>", "<reasoning_rules>", "<output>"]
-    assert [system.index(f"\n{tag}\n") for tag in order] == sorted(system.index(f"\n{tag}\n") for tag in order)
+    assert '"next_goal"' in system
     assert message.index('<tool name="add">') < message.index('<tool name="zip">')
-    for shown in ("Count.", "- a.csv", "- [ ] count", "- m", ">7<", "Be careful.", '{"files": 1}', '{"a": 2, "b": 1}'):
+    for shown in ("Count.", "a.csv", "- f (a)", "- m", "Be careful.", '{"files": 1}', '{"a": 2, "b": 1}'):
         assert shown in message
+    functions = manager.render(prompt, {**given, "tools": tools, "functions": True})
+    assert '"next_goal"' not in words(functions)[0]
+    assert "<tool" not in words(functions)[1]
 
 
 STEP = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g", "calls": [{"name": "x", "arguments": {}}]}

@@ -1,6 +1,5 @@
-"""The offline model is one adapter among others: nothing else in a run knows which model answered."""
+"""The offline model is one adapter among others: the same replies lead to the same steps."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,10 @@ from tea.types import ModelResponse
 TABLE = "city,people\nOslo,709000\nBergen,291000\nTrondheim,212000\n"
 
 
-def steady(folder: Path) -> list[str]:
-    """The records but for what may differ: times, ids, model configuration, pins and inner evidence."""
-    kept: list[str] = []
-    for record in records(folder):
-        data = record["data"]
-        if record["kind"] in ("run", "evidence", "end"):
-            continue
-        if str(data.get("target", "")).startswith("model:"):
-            data["target"] = "model"
-        same = {"kind": record["kind"], "key": record["key"], "agent": record["agent"], "data": data}
-        kept.append(json.dumps(same, sort_keys=True).replace(folder.name, "RUN"))
-    return kept
+def steps(folder: Path) -> list[Any]:
+    """What each agent did, step by step; a model is told more beside the task than a solver."""
+    notes = [one["data"]["data"] for one in records(folder) if one["data"].get("kind") == "step"]
+    return [{key: one[key] for key in ("agent", "step", "thinking", "next_goal", "calls", "results")} for one in notes]
 
 
 def replies(folder: Path) -> list[ModelResponse]:
@@ -37,16 +28,15 @@ def replies(folder: Path) -> list[ModelResponse]:
     return [ModelResponse.model_validate(given[key]) for key in started]
 
 
-async def test_offline_replies_fed_back_through_a_script_give_an_equal_journal(tmp_path: Path) -> None:
+async def test_offline_replies_fed_back_through_a_script_give_the_same_steps(tmp_path: Path) -> None:
     table = tmp_path / "cities.csv"
     table.write_text(TABLE)
     async with platform() as tea:
         offline = await tea.run("Which city has the most people?", files=[table])
         assert offline.ok, offline.reason
-        first, script = steady(offline.trace), replies(offline.trace)
+        first, script = steps(offline.trace), replies(offline.trace)
     async with platform(model=ScriptedModel(script)) as tea:
         scripted = await tea.run("Which city has the most people?", files=[table])
-        second = steady(scripted.trace)
+        second = steps(scripted.trace)
     assert scripted.answer == offline.answer == "Oslo"
-    without_configuration = [[line for line in lines if '"provider"' not in line] for lines in (first, second)]
-    assert without_configuration[0] == without_configuration[1]
+    assert first == second
