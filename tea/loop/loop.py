@@ -86,10 +86,7 @@ async def work(
         ProviderError: The model cannot be reached.
     """
     declared = ctx.declared
-    if task.answer is None and declared.get("output"):
-        task = task.model_copy(update={"answer": declared["output"]})
-    if task.answer is not None and (fault := schema_fault(task.answer)):
-        raise BadTask(f"The schema of the wanted answer cannot be used: {fault}.", fix="correct `answer`.")
+    task = _formed(task, declared)
     model = await ctx.model()
     toolset = await Toolset.gather(
         ctx,
@@ -102,13 +99,20 @@ async def work(
     limits = Limits(ctx, max_steps or int(declared.get("max_steps") or STEPS))
     name = prompt or str(declared.get("prompt") or PROFILE)
     loop = _Loop.of(ctx, task, toolset, limits, name, model, max_calls)
-    try:
-        await loop.prepare(insights, variables or {})
-        result = await loop.run()
-    except BudgetExceeded as error:
-        result = loop.ending.best(error.problem)
-    await loop.remember(result)
-    return result
+    return await loop.whole(insights, variables or {})
+
+
+def _formed(task: Task, declared: JsonObject) -> Task:
+    """Return a task with the form of the answer that its agent declares, where it names none.
+
+    Raises:
+        BadTask: The form cannot be used.
+    """
+    if task.answer is None and declared.get("output"):
+        task = task.model_copy(update={"answer": declared["output"]})
+    if task.answer is not None and (fault := schema_fault(task.answer)):
+        raise BadTask(f"The schema of the wanted answer cannot be used: {fault}.", fix="correct `answer`.")
+    return task
 
 
 def _given(names: Sequence[str] | None, declared: JsonObject, key: str) -> Sequence[str]:
@@ -162,6 +166,16 @@ class _Loop:
             solver=bool(model["solver"]),
             max_calls=max_calls,
         )
+
+    async def whole(self, insights: Sequence[str], variables: JsonObject) -> Result:
+        """Prepare, go to the end, and remember it."""
+        try:
+            await self.prepare(insights, variables)
+            result = await self.run()
+        except BudgetExceeded as error:
+            result = self.ending.best(error.problem)
+        await self.remember(result)
+        return result
 
     async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
         """Perceive what stays: the task, its files, what may be called, what is remembered."""

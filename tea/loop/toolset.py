@@ -24,6 +24,7 @@ from tea.types import EVERY, Budget, Fact, JsonObject, Response, Result, Task, T
 DONE = "done"
 BOOKKEEPING = (DONE, "todo")
 OWN = tuple(str(one["name"]) for one in FUNCTIONS)
+MOST_OFFERED = MOST_SCHEMAS - len(OWN)
 MOST_IN_STATE = 4_000
 MOST_AGENTS = 20
 MOST_FURTHER = 8
@@ -293,12 +294,12 @@ async def _offered(ctx: Context, task: Task, found: Sequence[Capability], *, in_
     agents = [one for one in found if one.kind == "agent"]
     actions = [one for one in found if one.kind == "environment"]
     tools = [one for one in found if one.kind == "tool" and one.name not in BOOKKEEPING]
-    chosen = within_limits([*bookkeeping, *agents, *actions, *tools], Capability.words)
+    chosen = within_limits([*bookkeeping, *agents, *actions, *tools], Capability.words, MOST_OFFERED)
     if len(chosen) < len(found):
         actions = await _in_order(ctx, task, actions)
         tools = tools if in_order else await _in_order(ctx, task, tools)
         turns = [one for pair in zip_longest(actions, tools) for one in pair if one is not None]
-        chosen = within_limits([*bookkeeping, *agents, *turns], Capability.words)
+        chosen = within_limits([*bookkeeping, *agents, *turns], Capability.words, MOST_OFFERED)
     return {one.name for one in chosen}
 
 

@@ -16,7 +16,7 @@ from tea.protocols.recipe import Chooser, ToolsToEnvironment, is_recipe, read_re
 from tea.refs import KINDS, Kind, Ref
 
 Known = Callable[[Kind, str], bool]
-_LOOP: Ref = Ref(kind="tool", name="done")  # what `work` offers whatever an agent declares
+_LOOP = (Ref(kind="tool", name="done"), Ref(kind="prompt", name="fold"))  # what `work` uses whatever an agent declares
 _LONGEST = 200
 _DOORS: Mapping[str, Kind] = {"tcp": "tool", "ecp": "environment", "acp": "agent"}
 _WORDS = ("relations", "role", "competencies", "objectives", "rules", "metadata")  # what is only told of a component
@@ -51,7 +51,7 @@ def reached(config: Manifest, known: Known) -> Iterator[Ref]:
         if isinstance(recipe, ToolsToEnvironment):
             yield from _parsed([("tool", recipe.state)])
         if isinstance(recipe, Chooser):
-            yield from (*_parsed([("prompt", recipe.prompt), ("tool", recipe.guard)]), _LOOP)
+            yield from (*_parsed([("prompt", recipe.prompt), ("tool", recipe.guard)]), *_LOOP)
     else:
         if config.kind == "tool":
             yield from _parsed([("tool", one.traits.check) for one in config.operations.values()])
@@ -73,7 +73,7 @@ def _named(source: str, known: Known) -> Iterator[Ref]:
     if "Context" not in names:
         return
     if "work" in names:
-        yield _LOOP
+        yield from _LOOP
     places: dict[int, Kind | None] = {id(text): kind for node in nodes for text, kind in _placed(node)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST:

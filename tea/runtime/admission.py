@@ -6,10 +6,10 @@ import asyncio
 from typing import Any, cast
 
 from tea.errors import BadInput
+from tea.loop.shortlist import MOST_SCHEMAS
 from tea.protocols.lock import LOCKED_KINDS, not_locked
 from tea.refs import Ref
 from tea.runtime.budget import check_price
-from tea.loop.shortlist import MOST_SCHEMAS
 from tea.runtime.setting import Equipment
 from tea.runtime.task_file import TaskFile
 from tea.types import EVERY

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, TeaError, error_from
+from tea.loop.shortlist import Fixed
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
@@ -23,7 +24,6 @@ from tea.runtime.conversation import Chains
 from tea.runtime.entry import JsonText, assembled, canonical, encode
 from tea.runtime.gate import Gate
 from tea.runtime.media import TOKENS
-from tea.loop.shortlist import Fixed
 from tea.runtime.recorder import Recorder
 from tea.runtime.reservation import Estimate
 from tea.types import (

@@ -100,9 +100,9 @@ def test_a_lock_that_does_not_fit_is_refused_and_nothing_is_written(tea: Tea) ->
     assert tea(*QUESTION, "--locked").code == 0
     before = tea.files()
     other = json.loads(json.dumps(good))
-    other["components"]["tool:todo"]["digest"] = f"sha256:{'0' * 64}"
+    other["components"]["tool:calculator"]["digest"] = f"sha256:{'0' * 64}"
     for text, words in (
-        (json.dumps(other), ["tool:todo@1.0.0", "missing"]),
+        (json.dumps(other), ["tool:calculator@1.0.0", "missing"]),
         ('{"lock": 2, "components": {}}', ["tea.lock"]),
         ("[]", ["tea.lock"]),
         ("nonsense", ["tea.lock"]),
@@ -156,10 +156,10 @@ def test_a_lock_whose_version_and_digest_do_not_belong_together_is_refused(tea: 
     assert tea("lock", "agent:planner").code == 0
     path = tea.folder / "tea.lock"
     lock = json.loads(path.read_text())
-    lock["components"]["tool:todo"]["version"] = "2.0.0"
+    lock["components"]["tool:calculator"]["version"] = "2.0.0"
     path.write_text(json.dumps(lock))
-    tea(*QUESTION, "--locked").refused(2, "tool:todo@2.0.0", "1.0.0")
-    lock["components"]["tool:todo@1.0.0"] = lock["components"].pop("tool:todo")
+    tea(*QUESTION, "--locked").refused(2, "tool:calculator@2.0.0", "1.0.0")
+    lock["components"]["tool:calculator@1.0.0"] = lock["components"].pop("tool:calculator")
     path.write_text(json.dumps(lock))
     tea(*QUESTION, "--locked").refused(2, "tea.lock")
 

@@ -66,6 +66,7 @@ async def test_a_lock_follows_what_sources_call_and_nothing_that_they_only_menti
             "environment:workspace",
             "memory:notes",
             "prompt:analyzer",
+            "prompt:fold",
             "prompt:planner",
             "prompt:tool_calling",
             "tool:answer_from_data",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from tea.errors import BadInput
+from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, nearest, within_limits
 from tea.managers.embedding.builtin import StaticEmbedder
 from tea.protocols.listing import Listing
 from tea.protocols.retrieval.evidence import MOST_USES, weighed
@@ -17,7 +18,6 @@ from tea.protocols.retrieval.index import Document, Index
 from tea.protocols.retrieval.keywords import Keywords
 from tea.protocols.retrieval.retrieval import Retrieval
 from tea.protocols.retrieval.terms import stem, terms
-from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, nearest, within_limits
 from tea.store.usage import Use
 
 BUILTIN = StaticEmbedder()
@@ -227,7 +227,8 @@ class Known:
         self.retrieval = Retrieval(lambda: BUILTIN, NoVectors(), NoEvidence())  # pyright: ignore[reportArgumentType]
         self.listings = listings
 
-    async def retrieve(self, query: str, k: int = 5, **options: Any) -> list[dict[str, Any]]:
+    async def retrieve(self, query: str, k: int = 5, *, besides: Any = (), **options: Any) -> list[dict[str, Any]]:
+        assert not besides
         return [match.to_json() for match in self.retrieval.find(self.listings, query, k, **options)]
 
 

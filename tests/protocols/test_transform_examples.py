@@ -8,6 +8,7 @@ from typing import Any
 
 from transform_kit import STEP, chooser, script
 
+from tea.models.offline import observations
 from tea.runtime.platform import Platform
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest
@@ -265,8 +266,8 @@ async def test_tools_for_code_become_an_environment_with_a_common_file() -> None
     seen: list[Any] = []
 
     def reply(request: ModelRequest) -> Any:
-        data = [part.data for message in request.messages for part in message.content if part.type == "data"]
-        seen.append(data[-1] if data else request.variables["environments"])
+        steps = observations(request)
+        seen.append(steps[-1] if steps else request.variables["environments"])
         return moves(request)
 
     async with platform(model=FunctionModel(reply)) as made:
@@ -309,8 +310,7 @@ async def test_a_market_agent_is_an_environment_in_which_traders_act() -> None:
 async def test_a_game_becomes_an_opponent_that_adapts_and_keeps_to_the_rules() -> None:
     def reply(request: ModelRequest) -> dict[str, Any]:
         """Play to leave a multiple of four, once the player has shown to be careful; then end the turn."""
-        shown = [part.data for message in request.messages for part in message.content if part.type == "data"]
-        results = [one["calls"][0] for one in shown if isinstance(one, dict) and "step" in one]
+        results = [one["calls"][0] for one in observations(request)]
         if results and results[-1]["ok"]:
             return {**STEP, "calls": [{"name": "done", "arguments": {"answer": results[-1]["value"]}}]}
         left = request.variables["environments"][0]["state"]["left"]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from tea.models.offline import observations
 from tea.runtime.platform import Platform
 from tea.testing import FunctionModel
 from tea.types import ModelRequest
@@ -110,8 +111,7 @@ def script(*steps: list[dict[str, Any]]) -> Callable[[ModelRequest], dict[str, A
     """What such a model answers."""
 
     def reply(request: ModelRequest) -> dict[str, Any]:
-        shown = [part.data for message in request.messages for part in message.content if part.type == "data"]
-        results = [data for data in shown if isinstance(data, dict) and "step" in data]
+        results = observations(request)
         if len(results) < len(steps):
             return {**STEP, "calls": steps[len(results)]}
         answer = results[-1]["calls"][-1]["value"] if results else "nothing"

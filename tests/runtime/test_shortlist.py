@@ -99,7 +99,7 @@ async def test_of_very_many_actions_those_nearest_to_the_task_are_offered(stage:
         step(("box_op7", {"number": 3})), step(done(10)), task="use op7 on 3", agent="boxer"
     )
     names = offered(model.requests[0])
-    assert len(names) == MOST_SCHEMAS + len(OWN)
+    assert len(names) == MOST_SCHEMAS
     assert {"done", "box_op7"} <= {*names}
     assert observations(model.requests[1])[0]["calls"][0]["value"] == 10
     assert (await stage.tea.replay(outcome.run)).answer == 10
@@ -145,14 +145,14 @@ async def test_actions_do_not_crowd_out_the_tool_that_fits(stage: Stage) -> None
     await stage.tea.acp.register(WORKER)
     _, model = await stage.play(step(done()), task="will it rain in the city tomorrow", agent="worker")
     names = offered(model.requests[0])
-    assert len(names) == MOST_SCHEMAS + len(OWN)
+    assert len(names) == MOST_SCHEMAS
     assert {"done", "op99"} <= {*names}
 
 
 async def test_a_task_without_a_word_is_offered_what_comes_first(stage: Stage) -> None:
     outcome, model = await stage.play(step(done(1)), task="?!", agent="boxer")
     assert outcome.ok
-    assert len(offered(model.requests[0])) == MOST_SCHEMAS + len(OWN)
+    assert len(offered(model.requests[0])) == MOST_SCHEMAS
     outcome, model = await stage.play(step(done(1)), task="?!", tools=[f"op{n}" for n in MANY])
     assert outcome.ok
     assert "done" in offered(model.requests[0])
@@ -163,7 +163,7 @@ async def test_a_star_offers_a_registered_tool_that_nobody_named_and_a_replay_of
     wish = "will it rain in the city tomorrow"
     outcome, model = await stage.play(step(("op99", {"number": 1})), step(done(1)), task=wish, tools=["op3", "*"])
     names = offered(model.requests[0])
-    assert len(names) == MOST_SCHEMAS + len(OWN)
+    assert len(names) == MOST_SCHEMAS
     assert {"done", "calculator", "op3", "op99", "workspace_read"} <= {*names}
     assert observations(model.requests[1])[0]["calls"][0]["value"] == 100
     await stage.tea.tcp.register(op(98, "Forecast the rain of a city tomorrow."))
