@@ -55,7 +55,7 @@ class Port(Protocol):
         ...
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run: registry, memory, state, person, clock, random or budget."""
+        """Ask a service of the run: registry, memory, state, person, messages, clock, random or budget."""
         ...
 
     async def model(
@@ -247,6 +247,7 @@ class Context:
         workspace: Folder whose files the work may touch.
         locale: Language tag of the person asking, for example `en`.
         opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
+        branch: The branch of the run to which the private environment that acts belongs; else empty.
     """
 
     port: Port
@@ -258,6 +259,7 @@ class Context:
     workspace: str
     locale: str = "en"
     opens_files: bool = True
+    branch: str = ""
 
     @property
     def tcp(self) -> Tools:
@@ -337,6 +339,14 @@ class Context:
     async def receive(self) -> Any:
         """Wait for the next message to this run."""
         return await self.port.receive()
+
+    async def messages(self) -> list[str]:
+        """Return what persons told the run since the last call, in the order told; usually nothing, without waiting.
+
+        A message is for the whole run and is given once, to the call that finds it: the agent that was given the run's
+        task calls this at each of its steps, the agents that it calls do not.
+        """
+        return await self.port.serve("messages", "take", {})
 
     async def now(self) -> str:
         """Return the time, ISO 8601 in UTC, as recorded."""
