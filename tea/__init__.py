@@ -15,10 +15,10 @@ if _typing.TYPE_CHECKING:
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
-    from tea.managers.embedding.builtin import StaticEmbedder as StaticEmbedder
-    from tea.loop.step import consult as consult
     from tea.loop.loop import work as work
     from tea.loop.step import ask_for as ask_for
+    from tea.loop.step import consult as consult
+    from tea.managers.embedding.builtin import StaticEmbedder as StaticEmbedder
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
     from tea.types import Evidence, Result, Task

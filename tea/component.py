@@ -17,6 +17,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 ActionT = TypeVar("ActionT", bound=Callable[..., Awaitable[Any]])
 Recovery = Literal["durable", "snapshot", "rerun", "lost"]
+Sharing = Literal["shared", "private"]
 Relation = Literal["hierarchical", "cooperative", "competitive"]
 TRAITS = "__tea_traits__"
 _WORST, _EFFECTS = Traits(), get_args(Effects)
@@ -104,15 +105,22 @@ class Component:
 
 
 class Environment(Component):
-    """State that outlives a call, changed only through actions (paper, Definition 5)."""
+    """State that outlives a call, changed only through actions (paper, Definition 5).
+
+    Args:
+        recovery: How it comes back after a crash.
+        sharing: Who acts in one instance: `shared`, everybody in the session; `private`, the agents that work in one
+            branch of a run, so that agents side by side do not meet in it.
+    """
 
     recovery: ClassVar[Recovery] = "lost"
+    sharing: ClassVar[Sharing] = "shared"
 
     async def setup(self, ctx: Context) -> None:
-        """Open what the environment needs; called before the first action of a session."""
+        """Open what the environment needs; called before the first action in an instance."""
 
     async def teardown(self) -> None:
-        """Release it; called at the end of the session, bounded and shielded."""
+        """Release it; called at the end of the session, of a private one at that of its branch; bounded, shielded."""
 
     async def snapshot(self) -> Any:
         """Return all of the state as JSON data; with `recovery = "snapshot"`, recorded after each change."""

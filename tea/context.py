@@ -55,7 +55,7 @@ class Port(Protocol):
         ...
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run: registry, memory, state, person, clock, random or budget."""
+        """Ask a service of the run: registry, memory, state, person, messages, clock, random or budget."""
         ...
 
     async def model(
@@ -255,6 +255,7 @@ class Context:
         locale: Language tag of the person asking, for example `en`.
         opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
         declared: What the agent that works declares: tools, agents, environments, prompt, max_steps, output.
+        branch: The branch of the run to which the private environment that acts belongs; else empty.
     """
 
     port: Port
@@ -267,6 +268,7 @@ class Context:
     locale: str = "en"
     opens_files: bool = True
     declared: JsonObject = field(default_factory=dict[str, Any])
+    branch: str = ""
 
     @property
     def tcp(self) -> Tools:
@@ -323,10 +325,6 @@ class Context:
         """STUB."""
         return await self.port.serve("model", "facts", {})
 
-    async def messages(self) -> list[str]:
-        """STUB."""
-        return []
-
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own into the journal, for example a step."""
         self.port.note(kind, data)
@@ -354,6 +352,14 @@ class Context:
     async def receive(self) -> Any:
         """Wait for the next message to this run."""
         return await self.port.receive()
+
+    async def messages(self) -> list[str]:
+        """Return what persons told the run since the last call, in the order told; usually nothing, without waiting.
+
+        A message is for the whole run and is given once, to the call that finds it: the agent that was given the run's
+        task calls this at each of its steps, the agents that it calls do not.
+        """
+        return await self.port.serve("messages", "take", {})
 
     async def now(self) -> str:
         """Return the time, ISO 8601 in UTC, as recorded."""

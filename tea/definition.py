@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
-from tea.component import TRAITS, Agent, Component, Environment, Recovery, Relation, Tool, component_name
+from tea.component import TRAITS, Agent, Component, Environment, Recovery, Relation, Sharing, Tool, component_name
 from tea.errors import BadComponent, BadRef
 from tea.hints import read_hints
 from tea.operation import Operation, Traits
@@ -30,6 +30,7 @@ class Definition:
             function; None where there is none.
         rules: How to act in an environment (R_E), or how an agent decides.
         recovery: How an environment comes back after a crash.
+        sharing: Whether everybody in a session acts in one instance of an environment, or each branch in its own.
     """
 
     kind: Kind
@@ -40,6 +41,7 @@ class Definition:
     evolvable: bool = True
     rules: str = ""
     recovery: Recovery = "lost"
+    sharing: Sharing = "shared"
     create: Callable[[], object] | None = None
 
 
@@ -79,6 +81,9 @@ def _define_environment(found: type[Environment]) -> Definition:
     if found.recovery not in get_args(Recovery):
         problem = f"{found.__name__} recovers by {found.recovery!r:.40}."
         raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Recovery))}.")
+    if found.sharing not in get_args(Sharing):
+        problem = f"The sharing of {found.__name__} is {found.sharing!r:.40}."
+        raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Sharing))}.")
     if found.recovery == "snapshot" and (
         found.snapshot is Environment.snapshot or found.restore is Environment.restore
     ):
@@ -99,6 +104,7 @@ def _define_environment(found: type[Environment]) -> Definition:
         evolvable=found.evolvable,
         rules=inspect.cleandoc(found.rules),
         recovery=found.recovery,
+        sharing=found.sharing,
         create=found,
     )
 

@@ -57,6 +57,7 @@ class Manifest:
         evolvable: The paper's *g*.
         rules: How to act in it, or how it decides.
         recovery: How an environment comes back after a crash.
+        sharing: Whether everybody in a session acts in one instance of an environment, or each branch in its own.
         lineage: Where it comes from.
         created: When, ISO 8601 in UTC.
         reason: Why, in the words of whoever made it.
@@ -76,6 +77,7 @@ class Manifest:
     evolvable: bool = True
     rules: str = ""
     recovery: str = "lost"
+    sharing: str = "shared"
     lineage: Lineage = field(default_factory=Lineage)
     created: str = ""
     reason: str = ""
@@ -169,7 +171,8 @@ class Manifest:
             Damaged: It is not a manifest, or its digest does not fit its source.
         """
         try:
-            fields = {name: data[name] for name in Manifest.__slots__ if name != "digest"}
+            fields = {name: data[name] for name in Manifest.__slots__ if name not in ("digest", "sharing")}
+            fields["sharing"] = data.get("sharing", "shared")  # what is older does not say so
             found = _reader(_SUBTYPES.get(str(data["kind"]), cls)).validate_python(fields)
         except (KeyError, ValueError) as error:
             problem = f"A stored component is no manifest: {_fault(error)}."

@@ -80,9 +80,10 @@ async def test_a_tool_is_still_its_function() -> None:
 
 def test_an_environment_has_its_actions_and_a_state() -> None:
     found = define(WebBrowser)
-    assert (found.kind, found.name, found.recovery, found.rules) == (
-        "environment", "web_browser", "rerun", "Look before you click.",
+    assert (found.kind, found.name, found.recovery, found.sharing, found.rules) == (
+        "environment", "web_browser", "rerun", "shared", "Look before you click.",
     )  # fmt: skip
+    assert define(type("Own", (WebBrowser,), {"__doc__": "It.", "sharing": "private"})).sharing == "private"
     assert set(found.operations) == {"click", "close", "state"}
     click = found.operations["click"].signature
     assert list(click.parameters["properties"]) == ["index"]
@@ -139,6 +140,10 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
         (type("Told", (Environment,), {"__doc__": "It.", "state": state, "rules": 3}), "rules of Told is 3"),
         (type("Fixed", (Environment,), {"__doc__": "It.", "state": state, "evolvable": "no"}), "evolvable of Fixed is"),
         (type("Lucky", (Environment,), {"__doc__": "It.", "state": state, "recovery": "luck"}), "recovers by 'luck'"),
+        (
+            type("Odd", (Environment,), {"__doc__": "It.", "state": state, "sharing": "most"}),
+            "sharing of Odd is 'most'",
+        ),
         (type("Static", (Environment,), {"__doc__": "It.", "state": staticmethod(state)}), "'state' of Static is no"),
         (type("Bare", (Environment,), {"__doc__": "It.", "state": state, "setup": state}), "'setup' of Bare cannot"),
         (type("Sync", (Environment,), {"__doc__": "It.", "state": state, "teardown": print}), "'teardown' of Sync"),

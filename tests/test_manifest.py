@@ -70,6 +70,13 @@ def test_any_plain_data_survives(source: str, files: dict[str, str], metadata: A
     assert again.digest == one.digest == source_digest("tool", "go", source, files, tuple(requires))
 
 
+def test_an_older_document_that_does_not_say_how_it_is_shared_is_shared() -> None:
+    document = manifest("environment", sharing="private").to_json()
+    assert Manifest.from_json(document).sharing == "private"
+    del document["sharing"]
+    assert Manifest.from_json(document).sharing == "shared"
+
+
 @pytest.mark.parametrize("change", ["kind", "name", "source", "files", "requires"])
 def test_the_digest_covers_what_decides_the_behaviour(change: str) -> None:
     values: dict[str, Any] = {

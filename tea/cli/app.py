@@ -39,6 +39,7 @@ from tea.cli.runs import runs
 from tea.cli.save import save
 from tea.cli.show import show_component
 from tea.cli.state import state
+from tea.cli.tell import tell
 from tea.cli.terminal import prepare, say
 from tea.cli.trace import trace
 from tea.cli.trace_diff import trace_diff
@@ -56,6 +57,7 @@ _COMMANDS = {
     "lock": lock,
     "runs": runs,
     "inbox": inbox,
+    "tell": tell,
     "trace": trace,
     "list": list_components,
     "show": show_component,

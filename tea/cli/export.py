@@ -63,8 +63,8 @@ def _records(tea: "Platform", run: str) -> "list[TraceRecord]":
 
 async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict[str, JsonObject]":
     """Return the definitions of what a run could call, of each component in the version that it used last."""
-    from tea.runtime.history import pins_of
     from tea.loop.toolset import callables
+    from tea.runtime.history import pins_of
     from tea.runtime.services import facts
 
     found: dict[str, JsonObject] = {}

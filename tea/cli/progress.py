@@ -99,6 +99,9 @@ class Progress:
         found = fields(data.get("data"))
         if kind == "budget":
             self._left[event.agent] = _left(found)
+        elif kind == "messages":
+            for one in items(data.get("data")):
+                self._line(f"told: {one_line(str(one.get('text')), _WORDS)}", "cyan")
         elif target == "todo" and found.get("ok"):
             self._tell_plan(items(fields(found.get("value")).get("items")))
         error = found if event.kind == "failed" else fields(found.get("error"))

@@ -38,6 +38,7 @@ async def trace(
 
     `tea trace diff A B` compares two runs; `tea trace export RUN` writes one in other forms.
     """
+    from tea.runtime.delivery import untaken
     from tea.runtime.standing import Standing, understood
 
     wanted = {"session": session, "task": task, "index": index, "id": id}
@@ -50,8 +51,12 @@ async def trace(
         name = await asyncio.to_thread(tea.tracer.find, run or "last")
         records = await asyncio.to_thread(lambda: list(tea.tracer.records(name)))
         held = tea.tracer.store.held(name)
+        with understood(name):
+            messages = await asyncio.to_thread(untaken, tea.tracer, name, records)
     shown = tree(records, whole=command.verbose > 0, positions=positions)
-    command.show(shown, {"run": name, "records": [asdict(one) for one in records]})
+    lines = [shown, *(f"told, and not taken over: {one_line(one.text, _WORDS)}" for one in messages)]
+    data = {"run": name, "records": [asdict(one) for one in records], "untaken": [asdict(one) for one in messages]}
+    command.show("\n".join(lines), data)
     if not command.as_json and not held:
         with understood(name):
             waiting = Standing.of(records).status == "waiting"

@@ -111,6 +111,9 @@ def _problem(record: "TraceRecord") -> str:
 
 
 def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | None") -> str:
+    if data.get("kind") == "messages":
+        texts = items(fields(end.data if end else None).get("data"))
+        return f"told: {'; '.join(_said(one.get('text')) for one in texts)}"
     given = fields(data.get("data"))
     what = f"{data.get('kind')} {_ref(data.get('target'))}".rstrip()
     if "arguments" in given:

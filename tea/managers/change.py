@@ -19,7 +19,7 @@ def change_between(old: Manifest, new: Manifest) -> Change:
 
     Source: Semantic Versioning 2.0.0, items 6 to 8.
     """
-    if old.recovery != new.recovery or set(old.operations) - set(new.operations):
+    if (old.recovery, old.sharing) != (new.recovery, new.sharing) or set(old.operations) - set(new.operations):
         return "major"
     shared = [(old.operations[name], new.operations[name]) for name in old.operations]
     parameters = [(before.parameters, after.parameters) for before, after in shared]

@@ -197,6 +197,7 @@ def _declared(found: Definition) -> dict[str, Any]:
         "evolvable": found.evolvable,
         "rules": found.rules,
         "recovery": found.recovery,
+        "sharing": found.sharing,
     }
 
 
@@ -229,11 +230,14 @@ def check_told(manifest: Manifest, found: Definition) -> None:
 
     Schemas are compared by their parameters only, as their wording changes with the library that writes them.
     """
-    told = (manifest.description, manifest.rules, manifest.evolvable, manifest.recovery, _told(manifest.operations))
     signatures = {name: operation.signature for name, operation in found.operations.items()}
-    if told != (found.description, found.rules, found.evolvable, found.recovery, _told(signatures)):
+    if (_words(manifest), _told(manifest.operations)) != (_words(found), _told(signatures)):
         problem = f"What the registry says of {manifest.ref} is not what its source declares, so it is not used."
         raise Damaged(problem, fix="restore the file, or register the component again.")
+
+
+def _words(found: Manifest | Definition) -> tuple[object, ...]:
+    return found.description, found.rules, found.evolvable, found.recovery, found.sharing
 
 
 def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:

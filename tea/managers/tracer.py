@@ -17,6 +17,7 @@ from tea.managers.version import timestamp
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
 from tea.store.lines import Wanted
+from tea.store.messages import Messages
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
@@ -83,14 +84,15 @@ class Trace:
     Args:
         writer: Appends lines.
         blobs: Keeps what is large, or no JSON.
+        messages: What others tell the run.
         session: Id of the session.
         task: Id of the task.
     """
 
-    def __init__(self, writer: JournalWriter, blobs: Blobs, session: str, task: str) -> None:
+    def __init__(self, writer: JournalWriter, blobs: Blobs, messages: Messages, session: str, task: str) -> None:
         self.run = writer.run
         self._writer = writer
-        self.blobs = blobs
+        self.blobs, self.messages = blobs, messages
         self._session = session
         self._task = task
         self._waiting: list[JsonObject | str] = []
@@ -272,8 +274,7 @@ class Tracer:
         ]
 
     def _trace(self, writer: JournalWriter, session: str, task: str) -> Trace:
-        blobs = self.store.blobs(writer.run)
-        return Trace(writer, blobs, session, task)
+        return Trace(writer, self.store.blobs(writer.run), self.store.messages(writer.run), session, task)
 
 
 def as_mapping(value: JsonValue) -> Mapping[str, Any]:

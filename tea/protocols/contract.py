@@ -45,6 +45,10 @@ _EFFECTS = {
     "external": "acts beyond the workspace",
     "irreversible": "may do what cannot be undone",
 }
+_SHARING = {
+    "shared": "shared by all who act in a session",
+    "private": "private to one branch of a run: agents side by side do not meet in it",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +133,7 @@ def _facts(found: Manifest) -> Iterator[tuple[str, str]]:
     yield "Needs", ", ".join(found.requires)
     if found.kind == "environment":
         yield "After a crash its state is", found.recovery
+        yield "An instance is", _SHARING.get(found.sharing, found.sharing)
     yield from document_facts(found)
 
 

@@ -1,4 +1,4 @@
-"""Instances: the live environments of a platform, one for each session and version."""
+"""Instances: the live environments of a platform, one for each session and version, or for each branch of a run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from tea.component import Environment
 from tea.context import Context
@@ -21,8 +21,28 @@ from tea.protocols.completion import completed
 SNAPSHOT, JOINED = "snapshot", "joined"
 _TEARDOWN_SECONDS = 10.0
 _log = logging.getLogger(__name__)
-Key = tuple[str, str]
 _acting: ContextVar[tuple[asyncio.Lock, ...]] = ContextVar("acting", default=())
+
+
+class Place(NamedTuple):
+    """Where one instance of an environment lives.
+
+    Args:
+        session: The session.
+        digest: Digest of its version.
+        run: The run to which a private one belongs; else empty.
+        branch: The branch of that run; else empty.
+    """
+
+    session: str
+    digest: str
+    run: str = ""
+    branch: str = ""
+
+    @classmethod
+    def of(cls, config: Manifest, context: Context) -> Place:
+        """Return where a call acts; what is called from outside of any agent acts in the session's own instance."""
+        return cls(context.session, config.digest, context.run if context.branch else "", context.branch)
 
 
 @dataclass(slots=True)
@@ -38,14 +58,16 @@ class Instances:
     """Sets environments up on first use, lets one action at a time act, and tears them down."""
 
     def __init__(self) -> None:
-        self._live: dict[Key, _Instance] = {}
+        self._live: dict[Place, _Instance] = {}
+        self._private: dict[tuple[str, str], list[Place]] = {}
+        self._ending: dict[asyncio.Task[None], Place] = {}
         self._waits: list[tuple[asyncio.Lock, asyncio.Lock]] = []
 
     @asynccontextmanager
     async def use(
         self, config: Manifest, definition: Definition, operation: str, context: Context
     ) -> AsyncGenerator[Environment]:
-        """Give the session's instance; actions wait for each other unless declared concurrent.
+        """Give the instance of the session, or of the branch; actions wait for each other unless declared concurrent.
 
         A run that finds what another run of its session left has that noted, with the state where it can be told.
 
@@ -53,7 +75,7 @@ class Instances:
             CallFailed: It cannot be instantiated or set up; the next call tries anew. Or the action before, which this
                 one would wait for, is what this one is a part of, or waits for that.
         """
-        instance = self._live.setdefault((context.session, config.digest), _Instance())
+        instance = self._instance(Place.of(config, context))
         kept = definition.recovery == "snapshot"
         if config.operation(operation).traits.concurrent and instance.environment is not None and not kept:
             _join(instance, config, context, {})
@@ -108,7 +130,7 @@ class Instances:
         return False
 
     async def restore(self, config: Manifest, definition: Definition, context: Context, state: Any) -> None:
-        """Set up the session's instance with a state that a snapshot recorded.
+        """Set up an instance with a state that a snapshot recorded.
 
         Raises:
             CallFailed: It cannot be set up, or does not take the state.
@@ -120,19 +142,49 @@ class Instances:
             raise
         except Exception as error:
             raise _failed(f"The restoring of {config.ref}", error) from error
-        self._live[context.session, config.digest] = _Instance(environment=environment, run=context.run)
+        instance = self._instance(Place.of(config, context))
+        instance.environment, instance.run = environment, context.run
 
-    def alive(self, session: str, digest: str) -> bool:
-        """Tell whether a session's instance of a version is set up."""
-        instance = self._live.get((session, digest))
-        return instance is not None and instance.environment is not None
+    def alive(self, session: str) -> frozenset[Place]:
+        """Return which environments of a session are set up."""
+        live = self._live.items()
+        return frozenset(place for place, one in live if place.session == session and one.environment is not None)
 
-    async def close(self, session: str | None = None) -> None:
-        """Tear down the environments of a session, or all; bounded, and shielded from cancellation."""
-        leaving = [self._live.pop(key) for key in list(self._live) if session in (None, key[0])]
+    def end_branch(self, run: str, branch: str) -> None:
+        """Begin to tear down the private environments of a branch that has ended; `close` waits for it."""
+        for place in self._private.pop((run, branch), ()):
+            ending = asyncio.get_running_loop().create_task(_end(self._live.pop(place)))
+            self._ending[ending] = place
+            ending.add_done_callback(self._ending.pop)
+
+    async def close(self, session: str | None = None, run: str | None = None) -> None:
+        """Tear down the environments of a session, or all; bounded, and shielded from cancellation.
+
+        Args:
+            session: The session; all by default.
+            run: The run whose private environments alone are meant.
+        """
+
+        def meant(place: Place) -> bool:
+            return session in (None, place.session) and run in (None, place.run)
+
+        for key, places in list(self._private.items()):
+            if any(map(meant, places)):
+                del self._private[key]
+        leaving = [self._live.pop(place) for place in list(self._live) if meant(place)]
         ready = [_tear_down(instance.environment) for instance in leaving if instance.environment is not None]
+        ready += [one for one, place in self._ending.items() if meant(place)]
         if ready:
             await completed(asyncio.gather(*ready))
+
+    def _instance(self, place: Place) -> _Instance:
+        """Return what is at a place, empty at first."""
+        found = self._live.get(place)
+        if found is None:
+            found = self._live[place] = _Instance()
+            if place.branch:
+                self._private.setdefault((place.run, place.branch), []).append(place)
+        return found
 
 
 def instance_of(definition: Definition) -> object:
@@ -180,6 +232,15 @@ def _join(instance: _Instance, config: Manifest, context: Context, state: dict[s
 
 def _failed(what: str, error: Exception) -> CallFailed:
     return CallFailed(f"{what} raised {words_of(error)}.", fix="mend its source.")
+
+
+async def _end(instance: _Instance) -> None:
+    """Tear an instance down when the action that was called off in it, if there is one, has cleaned up."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_TEARDOWN_SECONDS):
+            await instance.lock.acquire()
+    if instance.environment is not None:
+        await _tear_down(instance.environment)
 
 
 async def _tear_down(environment: Environment) -> None:

@@ -66,4 +66,5 @@ def _words(found: Manifest) -> tuple[object, ...]:
         )
         for name, one in found.operations.items()
     }
-    return found.description, found.rules, found.evolvable, found.recovery, canonical(dict(found.metadata)), said
+    declared = found.evolvable, found.recovery, found.sharing
+    return found.description, found.rules, *declared, canonical(dict(found.metadata)), said

@@ -119,6 +119,7 @@ class Recipes:
             evolvable=found.evolvable,
             rules=found.rules,
             recovery=found.recovery,
+            sharing=found.sharing,
             lineage=lineage,
             created=created,
             reason=reason,

@@ -68,8 +68,13 @@ class Branch:
         self.value: Any = None
         self.error: Exception | None = None
 
+    @property
+    def next_key(self) -> str:
+        """The key that is taken next: `branch path.ordinal`."""
+        return f"{self.path}.{self.ordinal}"
+
     def key(self) -> str:
-        """Take the next key: `branch path.ordinal`."""
+        """Take the next key."""
         key = f"{self.path}.{self.ordinal}"
         self.ordinal += 1
         return key
@@ -109,6 +114,8 @@ class Branch:
 class Branches:
     """Steps the branches of one run, first come, first served.
 
+    `on_end` is called with the path of each branch that has ended.
+
     Args:
         wake: Called when something outside may have woken a branch; it should lead to `intrusion`.
     """
@@ -121,6 +128,7 @@ class Branches:
         self._spins = 0
         self.current: Branch | None = None
         self.problem: BaseException | None = None
+        self.on_end: Callable[[str], None] = _nothing
 
     def here(self) -> Branch:
         """Return the branch that is being stepped.
@@ -262,6 +270,7 @@ class Branches:
         del self._alive[branch]
         if branch.on_end is not None:
             branch.on_end(branch)
+        self.on_end(branch.path)
 
     def _woken_from_inside(self) -> bool:
         """Take up branches whose futures the program itself completed while it was stepped, a lock for instance."""
@@ -273,8 +282,8 @@ class Branches:
         return bool(woken)
 
 
-def _nothing() -> None:
-    """Wake nobody: the run has ended."""
+def _nothing(*_told: object) -> None:
+    """Wake nobody, as the run has ended; or tell nobody of the end of a branch."""
 
 
 def _undeclared(branch: Branch) -> Diverged:

@@ -84,8 +84,7 @@ def _in_a_run(executions: Executions, instances: Instances, model: str | None) -
         try:
             return await executions.once(call, setting)
         finally:
-            if session is None:
-                await instances.close(id)
+            await instances.close(setting.session, None if session is None else id)
 
     return invoke
 

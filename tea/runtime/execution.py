@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,7 @@ class Executions:
         """Carry out one call from outside of any run, under the same gate, without a journal."""
         recorder = Recorder(None, setting.run, mask=self._equipment.mask)
         gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
+        gate.on_branch_end(partial(self._instances.end_branch, setting.run))
         one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
 
@@ -279,8 +281,7 @@ class Executions:
 
     async def _close(self, trace: Trace, task: TaskFile) -> None:
         trace.close()
-        if task.session is None:
-            await self._instances.close(trace.run)
+        await self._instances.close(task.session or trace.run, None if task.session is None else trace.run)
 
     async def _history(self, run: str) -> History:
         def read() -> History:
@@ -298,6 +299,7 @@ class Executions:
         intents: frozenset[str] = frozenset(),
         passed: float = 0.0,
     ) -> Run:
+        gate.on_branch_end(partial(self._instances.end_branch, setting.run))
         return Run(setting, self._equipment, gate, recorder, Purse(task.budget, passed), answers, intents)
 
     def _setting(self, run: str, task: TaskFile, locked: bool) -> Setting:

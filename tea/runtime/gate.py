@@ -116,6 +116,17 @@ class Gate:
                 del error  # its traceback holds this frame, which would hold it
         return outcome.data
 
+    def due(self, kind: str, there: Callable[[], bool]) -> bool:
+        """Return whether to make a call that is to leave no record where it would bring nothing.
+
+        Either the next call of this branch is an `effect` of that kind, or nothing is called and nothing recorded.
+
+        Args:
+            kind: As for `effect`.
+            there: Looks, without waiting, whether the call brings something; a replay does not look.
+        """
+        return self._pump.due(kind, there)
+
     def note(self, kind: str, data: JsonValue) -> str:
         """Record a word of the program's own and return its key; a replay compares it.
 
@@ -185,6 +196,10 @@ class Gate:
     def on_fork(self, change: Callable[[JsonObject], None]) -> None:
         """Call `change` with what a fork does otherwise, where the journal holds that it was forked."""
         self._pump.change = change
+
+    def on_branch_end(self, told: Callable[[str], None]) -> None:
+        """Call `told` with the path of each branch that ends while the run goes on."""
+        self._pump.branches.on_end = told
 
     def open_keys(self) -> tuple[str, ...]:
         """Return the keys of all calls, timers and messages that the program waits for, or did when the run ended."""

@@ -214,6 +214,24 @@ class Platform:
 
         return await asyncio.to_thread(lambda: Inbox.of(self.tracer, None if run is None else self.tracer.find(run)))
 
+    async def tell(self, run: str, text: str) -> int:
+        """Tell a run something on its way, durably; its agent takes it over at its next step, also after a resume.
+
+        Args:
+            run: Its id, a unique beginning of it, or `last`; this or another process may be at it, or none.
+            text: What to tell it, at most 64 KiB.
+
+        Returns:
+            The message's place among all that the run was told, from 1.
+
+        Raises:
+            BadInput: There is no such run, it has ended, or the text is empty or too long.
+        """
+        from tea.runtime.delivery import tell
+
+        found = await asyncio.to_thread(self.tracer.find, run)
+        return await asyncio.to_thread(tell, self.tracer, self.mask, found, text)
+
     async def kept(self, agent: str, session: str | None = None) -> JsonValue:
         """Return the state that an agent keeps for a session, without one what it keeps for good; None for nothing."""
         check_session(session)

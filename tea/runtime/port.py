@@ -11,11 +11,13 @@ from tea.context import Group
 from tea.errors import ApprovalNeeded, BadArguments, InternalError
 from tea.refs import Kind
 from tea.runtime.defects import as_defects
+from tea.runtime.delivery import MESSAGES
 from tea.runtime.desk import Desk
 from tea.runtime.entry import canonical, copied, own
 from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result
 
 _OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
+_ROOT = 1  # how deep the calls of the root task's agent are
 _PATIENCE = 10.0  # seconds that a question waits for what a tool does beside it
 T = TypeVar("T")
 
@@ -42,7 +44,9 @@ class AgentPort:
             return await self._run.invoke(kind, ref, arguments, self._agent, self._depth, self._through)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run."""
+        """Ask a service of the run; what a person says in the middle goes to the agent of the root task only."""
+        if service == MESSAGES and self._depth > _ROOT:
+            return []
         with as_defects(f"The service {service} {verb}"):
             return await self._run.services.serve(service, verb, data, self._agent)
 

@@ -116,6 +116,20 @@ class Pump:
         if pending.stop is not None:
             pending.stop()
 
+    def due(self, kind: str, there: Callable[[], bool]) -> bool:
+        """Return whether the program makes a call now; where it does not, the key of that call is used up.
+
+        A journal that is walked again tells it by what it holds at this place: a call that was not made is no record.
+        """
+        branch, recorded = self.branches.here(), self._past.next
+        if recorded is not None:
+            due = (recorded.event, recorded.key, recorded.kind) == ("start", branch.next_key, kind)
+        else:
+            due = not self._replay and there()
+        if not due:
+            branch.key()
+        return due
+
     async def wait(
         self,
         kind: str,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tea.errors import ApprovalNeeded, BadInput, TeaError
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.manifest import Manifest
-from tea.protocols.instances import JOINED, SNAPSHOT, Instances
+from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place
 from tea.refs import Ref
 from tea.runtime.entry import Entry
 from tea.runtime.history import entry_of, pins_of
@@ -46,21 +46,23 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
     """
     _enter(run, records)
     run.recall(_told(records), anew=False)
-    gone = {digest for _, digest in pins_of(records) if not instances.alive(run.session, digest)}
+    there = instances.alive(run.session)
     shared = {one["digest"] for one in _joined(records) if "state" not in one}
-    for digest, config in _changed(run, records):
-        if digest in gone and (not _comes_back(config) or (digest in shared and config.recovery == "rerun")):
-            run.lose(digest)
-            gone.remove(digest)
+    lost: set[Place] = set()
+    for place, config in _changed(run, records):
+        rerun_in_vain = config.recovery == "rerun" and place.digest in shared
+        if place not in there and (rerun_in_vain or not _comes_back(config)):
+            run.lose(place)
+            lost.add(place)
     for one in _ended(records):
         if (one.start.kind, one.start.target) == ("memory", "record"):
             await _keep(run, one)
         config = _config(run, one) if one.start.kind == "environment" else None
-        if config is not None and config.recovery == "rerun" and config.digest in gone:
+        if config is not None and config.recovery == "rerun" and run.place(config, one.start.key) not in there | lost:
             await _repeat(run, one)
-    for digest, state in _snapshots(records).items():
-        if digest in gone:
-            await _restore(run, instances, digest, state)
+    for place, state in _snapshots(run, records).items():
+        if place not in there | lost:
+            await _restore(run, instances, place, state)
 
 
 async def rebuild(
@@ -98,19 +100,21 @@ async def rebuild(
             await _repeat(run, one)
         elif effects != "reads":
             outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
-    for digest, state in {**found, **_snapshots(records)}.items():
-        await _restore(run, instances, digest, state)
+    for place, state in {**found, **_snapshots(run, records)}.items():
+        await _restore(run, instances, place, state)
     return outside
 
 
 def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
-    """Let a run know again by which memory components its agents remembered what is remembered again."""
+    """Let a run know again where its agents worked, and by which memory components they remembered."""
     pinned = {digest for _, digest in pins_of(records)}
     for one in records:
         if one.kind == "note" and as_mapping(one.data)["kind"] == "enter":
             digest = as_mapping(as_mapping(one.data)["data"]).get("digest")
             if digest in pinned:
-                run.memories.enter(one.key.rpartition(".")[0], run.holding.exact(digest))
+                scope, config = one.key.rpartition(".")[0], run.holding.exact(digest)
+                run.memories.enter(scope, config)
+                run.places.enter(scope, config)
 
 
 async def _repeat(run: Run, one: _Done) -> None:
@@ -154,26 +158,31 @@ def _told(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
     return {key: as_mapping(one["data"]) for key, one in calls.items()}
 
 
-def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[str, Manifest]]:
+def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, Manifest]]:
     """Yield the environments that calls changed, also from inside of other calls."""
-    calls = [(one.start.kind, one.start.target, as_mapping(one.start.data)) for one in _ended(records)]
-    inner = [as_mapping(one.data) for one in records if one.kind == "evidence" and "target" in as_mapping(one.data)]
-    calls += [(one["kind"], one["target"], as_mapping(one["data"])) for one in inner]
-    seen: set[str] = set()
-    for kind, target, data in calls:
-        if kind == "environment" and data["digest"] not in seen:
+    calls = [(one.start.key, one.start.kind, one.start.target, as_mapping(one.start.data)) for one in _ended(records)]
+    inner = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
+    calls += [(key, one["kind"], one["target"], as_mapping(one["data"])) for key, one in inner if "target" in one]
+    seen: set[Place] = set()
+    for key, kind, target, data in calls:
+        if kind == "environment":
             config = run.holding.exact(data["digest"])
-            if config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
-                seen.add(data["digest"])
-                yield data["digest"], config
+            place = run.place(config, key)
+            if place not in seen and config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
+                seen.add(place)
+                yield place, config
 
 
-def _snapshots(records: Sequence[TraceRecord]) -> dict[str, JsonValue]:
-    """Return the last state of each environment, by its digest, that a call which ended had recorded."""
+def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, JsonValue]:
+    """Return the last state of each environment, by its place, that a call which ended had recorded."""
     ended = {one.key for one in records if one.kind in ("done", "failed")}
-    notes = [as_mapping(one.data) for one in records if one.kind == "evidence" and effect_key(one.key) in ended]
-    found = [as_mapping(note["data"]) for note in notes if note["kind"] in (SNAPSHOT, JOINED)]
-    return {one["digest"]: one["state"] for one in found if "state" in one}
+    notes = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
+    found = [
+        (key, as_mapping(note["data"]))
+        for key, note in notes
+        if effect_key(key) in ended and note["kind"] in (SNAPSHOT, JOINED)
+    ]
+    return {run.place(run.holding.exact(one["digest"]), key): one["state"] for key, one in found if "state" in one}
 
 
 def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
@@ -182,20 +191,20 @@ def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
     return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
 
 
-async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[str, JsonValue]:
-    """Return the states, by digest, in which the origin of a fork found environments of its session.
+async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, JsonValue]:
+    """Return the states, by place, in which the origin of a fork found environments of its session.
 
     Raises:
         BadInput: There was one whose state nobody can tell.
     """
-    states: dict[str, JsonValue] = {}
+    states: dict[Place, JsonValue] = {}
     for one in _joined(origin):
         name, digest = str(Ref.parse(one["ref"]).at(None)), one["digest"]
         if run.setting.use.get(name) != digest:
             continue
         await run.holding.stock([(name, digest)])
         if "state" in one:
-            states.setdefault(digest, one["state"])
+            states.setdefault(Place(run.session, digest), one["state"])
         elif run.holding.exact(digest).recovery != "durable":
             recovery = run.holding.exact(digest).recovery
             problem = f"{one['ref']} held what other runs of its session had done, and its state is {recovery}."
@@ -203,8 +212,8 @@ async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[str, JsonValue
     return states
 
 
-async def _restore(run: Run, instances: Instances, digest: str, state: JsonValue) -> None:
-    config, definition, context = await run.outside(digest)
+async def _restore(run: Run, instances: Instances, place: Place, state: JsonValue) -> None:
+    config, definition, context = await run.outside(place)
     with run.recorder.silence():
         await instances.restore(config, definition, context, state)
 

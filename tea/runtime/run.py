@@ -12,6 +12,7 @@ from tea.definition import Definition
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
 from tea.managers.model import CallTool
 from tea.manifest import Manifest
+from tea.protocols.instances import Place
 from tea.refs import Kind, Ref, with_kind
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse, Purses
@@ -23,6 +24,7 @@ from tea.runtime.holding import Holding, component
 from tea.runtime.memories import Memories
 from tea.runtime.people import People
 from tea.runtime.permission import Permission
+from tea.runtime.places import Places
 from tea.runtime.port import AgentPort, LeafPort
 from tea.runtime.recorder import Recorder
 from tea.runtime.services import RunServices
@@ -61,7 +63,7 @@ class Run:
         self.servers = equipment.servers
         own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
         self.holding = Holding(gate, equipment.libraries, setting.use, locked=setting.locked)
-        self.memories = Memories(self.holding)
+        self.memories, self.places = Memories(self.holding), Places()
         self.services = RunServices(own, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
         self.people = People(equipment.person, recorder, answers or {})
         self.asking = Asking(
@@ -77,13 +79,13 @@ class Run:
         self._permission = Permission(equipment.policy, equipment.person, recorder, answers or {}, intents)
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
-        self._lost: set[str] = set()
+        self._lost: set[Place] = set()
         self._told: Mapping[str, JsonObject] = {}
         self._anew = False
         gate.on_fork(partial(Run._change, own))
 
-    def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
-        """Return what a component of this run may reach."""
+    def context(self, port: Port, agent: str, *, opens_files: bool, branch: str = "") -> Context:
+        """Return what a component of this run may reach; a private environment belongs to a branch."""
         return Context(
             port=port,
             principal=self.setting.principal,
@@ -94,6 +96,7 @@ class Run:
             workspace=self.setting.workspace,
             locale=self.setting.locale,
             opens_files=opens_files,
+            branch=branch,
         )
 
     async def invoke(
@@ -192,15 +195,21 @@ class Run:
         with self.recorder.silence():
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
-    async def outside(self, digest: str) -> tuple[Manifest, Definition, Context]:
-        """Return a version that this run holds, what it defines, and the context of work outside of any call."""
-        config = self.holding.exact(digest)
+    async def outside(self, place: Place) -> tuple[Manifest, Definition, Context]:
+        """Return an environment that this run holds, what it defines, and the context of work outside of any call."""
+        config = self.holding.exact(place.digest)
         definition = await self.holding.definition(config)
-        return config, definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True)
+        port = LeafPort(self, "", "", 0)
+        return config, definition, self.context(port, "", opens_files=True, branch=place.branch)
 
-    def lose(self, digest: str) -> None:
-        """Let the next call of an environment, by the digest of its version, say that its state was lost."""
-        self._lost.add(digest)
+    def lose(self, place: Place) -> None:
+        """Let the next call of an environment there say that its state was lost."""
+        self._lost.add(place)
+
+    def place(self, config: Manifest, key: str) -> Place:
+        """Return where a call of an environment acts, by its key."""
+        branch = self.places.branch(key) if config.sharing == "private" else ""
+        return Place(self.session, config.digest, self.id if branch else "", branch)
 
     def _change(self, data: JsonObject) -> None:
         """Go on with the versions and the model of a fork."""
@@ -239,9 +248,11 @@ class Run:
             worker = call.config.name if call.config.kind == "agent" else call.agent
             self.recorder.enter(key, worker)
             self.memories.enter(key, call.config)
+            self.places.enter(key, call.config)
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": call.arguments}
             self.gate.note("enter", entered)
-            context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)
+            port, branch = AgentPort(self, worker, call.depth + 1, call.handed_on), self.place(call.config, key).branch
+            context = self.context(port, worker, opens_files=False, branch=branch)
             definition = self.holding.loaded(call.config.digest)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
@@ -255,8 +266,9 @@ class Run:
             return response
 
     async def _execute(self, call: Call, key: str) -> Response:
-        if call.config.digest in self._lost:
-            self._lost.remove(call.config.digest)
+        place = self.place(call.config, key)
+        if place in self._lost:
+            self._lost.remove(place)
             problem = f"The state of {call.config.ref} was lost when the run was interrupted; it begins anew."
             return failure(call.server.response, call.target, CallFailed(problem, fix="do again what it needs."))
         try:
@@ -264,7 +276,7 @@ class Run:
         except (RegistryError, BadInput) as error:
             return failure(call.server.response, call.target, error)
         port = LeafPort(self, key, call.agent, call.depth + 1, call.handed_on)
-        context = self.context(port, call.agent, opens_files=True)
+        context = self.context(port, call.agent, opens_files=True, branch=place.branch)
         seconds = self.setting.call_seconds
         operation = call.aim.operation
         return await call.server.carry_out(call.config, definition, operation, call.arguments, context, seconds)

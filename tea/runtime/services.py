@@ -17,6 +17,7 @@ from tea.manifest import Manifest
 from tea.operation import Traits
 from tea.refs import KINDS, Ref
 from tea.runtime.budget import Purses
+from tea.runtime.delivery import MESSAGES, Delivery
 from tea.runtime.desk import AnyServer, Desk
 from tea.runtime.entry import own
 from tea.runtime.hearing import Hearing
@@ -46,10 +47,13 @@ class RunServices:
         self._memory = memory
         self._purses = purses
         self._hearing = hearing
+        self._delivery = Delivery(run)
         self._turns: dict[str, Callable[[], None]] = {}
 
     async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
         """Answer as an effect of the run."""
+        if service == MESSAGES:
+            return await self._delivery.take()
         if (service, verb) in _LOOKUPS:
             manager = self._run.servers[data["kind"]].manager
             refs = [manager.ref(ref) for ref in _refs(verb, data)]
@@ -97,6 +101,7 @@ class RunServices:
             "random": self._chance,
             "budget": self._budget,
             "media": self._media,
+            MESSAGES: self._messages,
         }
         if service not in answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
@@ -202,6 +207,9 @@ class RunServices:
         priced = left["usd"] is not None and not purse.budget.unknown_price
         await self._hearing.hear(found, agent, trace.blobs.get, left, priced=priced)
         return found
+
+    async def _messages(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        raise InternalError("A tool cannot take messages.", fix="take them in an agent.")
 
     async def _budget(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return self._purses.of(key).remaining()

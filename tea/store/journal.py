@@ -1,6 +1,7 @@
 """Journals: the append-only record of each run, written by one holder at a time.
 
-On disk, `<root>/<run>/journal.jsonl` (see `lines`), `<root>/<run>/lease` and `<root>/<run>/blobs/`. A run appears
+On disk, `<root>/<run>/journal.jsonl` (see `lines`), `<root>/<run>/lease`, `<root>/<run>/blobs/` and
+`<root>/<run>/messages/`. A run appears
 with lease, first records, and all that was put beside them, in one rename. An append is one write, so it survives
 SIGKILL; it survives a loss of power after `sync`, which many callers share.
 """
@@ -16,11 +17,12 @@ from tea.store.blobs import Blobs, FileBlobs
 from tea.store.files import publish, reading, shown, writing
 from tea.store.lease import Lease, held, left, started
 from tea.store.lines import JournalReading, Wanted, read_last
+from tea.store.messages import FileMessages, Messages
 from tea.store.scratch import Scratch, sync_folder
 from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
 from tea.types import JsonObject
 
-BLOBS = "blobs"
+BLOBS, MESSAGES = "blobs", "messages"
 Begin = Callable[[Path, Blobs], Sequence[JsonObject | str]]
 """Gives the first records of a run, from the folder where what lies beside them is put, and its blobs."""
 
@@ -112,6 +114,14 @@ class JournalStore(Protocol):
 
     def blobs(self, run: str) -> Blobs:
         """Return the blobs of a run.
+
+        Raises:
+            BadInput: There is no such run.
+        """
+        ...
+
+    def messages(self, run: str) -> Messages:
+        """Return the messages to a run.
 
         Raises:
             BadInput: There is no such run.
@@ -263,6 +273,10 @@ class FileJournals:
     def blobs(self, run: str) -> FileBlobs:
         """See `JournalStore.blobs`."""
         return FileBlobs(self._existing(run) / BLOBS, self._scratch)
+
+    def messages(self, run: str) -> FileMessages:
+        """See `JournalStore.messages`."""
+        return FileMessages(self._existing(run) / MESSAGES, self._scratch)
 
     def _folder(self, run: str) -> Path:
         if not _RUN.fullmatch(run):

@@ -43,7 +43,7 @@ class Finding:
 
 
 def examine(home: Path, *, mend: bool) -> list[Finding]:
-    """Return what is wrong with the heads, journals, blobs, streams of memory and scratch folders of a home.
+    """Return what is wrong with the heads, journals, blobs, messages, streams of memory and scratch folders of a home.
 
     What living writers are at is left alone. Whether the documents of versions make sense is not looked at.
 
@@ -114,6 +114,7 @@ def _runs(journals: FileJournals, traces: Path, mend: bool) -> Generator[Finding
             yield from _named(_journal(journals, traces / run, mend))
             yield from _lease(traces / run / LEASE)
             yield from _named(_blobs(journals, traces / run))
+            yield from _named(_messages(journals, run))
 
 
 def _journal(journals: FileJournals, folder: Path, mend: bool) -> Generator[Finding]:
@@ -159,6 +160,12 @@ def _tail(path: Path, size: int) -> bytes:
             return os.pread(descriptor, LINE_LIMIT + 1, size)
         finally:
             os.close(descriptor)
+
+
+def _messages(journals: FileJournals, run: str) -> Generator[Finding]:
+    """Read what a run was told, up to the first message that is damaged."""
+    journals.messages(run).read(0)
+    yield from ()
 
 
 def _blobs(journals: FileJournals, folder: Path) -> Generator[Finding]:

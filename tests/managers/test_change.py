@@ -89,6 +89,7 @@ def test_a_further_parameter_with_a_type_of_its_own_is_added() -> None:
         ({"operations": {"more": operation()}}, "major"),
         ({"operations": {}}, "major"),
         ({"recovery": "durable"}, "major"),
+        ({"sharing": "private"}, "major"),
         ({"operations": {"call": Signature(name="call", description="Other.", parameters=schema(("a",), a=INTEGER),
                                            returns=TEXT, examples=(Example(call="a", result="b"),))}}, "patch"),
     ],

@@ -133,6 +133,14 @@ def test_each_kind_has_its_own_type_of_configuration(manager: DynamicManager) ->
     assert isinstance(manifest(manager), ToolConfig)
 
 
+@pytest.mark.parametrize("changes", [{"recovery": "lost"}, {"sharing": "private"}, {"rules": ""}])
+def test_what_a_manifest_says_otherwise_than_its_source_is_damage(
+    manager: DynamicManager, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(Damaged, match="not what its source declares"):
+        manager.load(replace(manifest(manager, ENVIRONMENT, FILES), **changes))
+
+
 async def test_a_loaded_tool_works(manager: DynamicManager) -> None:
     found = manager.load(manifest(manager))
     assert await found.operations["call"].executor(None, {"a": 2}, None) == 3

@@ -138,6 +138,12 @@ class Program:
     async def do_receive(self) -> None:
         self.seen.append(await self.gate.receive())
 
+    async def do_look(self) -> None:
+        if self.gate.due("look", lambda: self.world.random.random() < 0.4):
+            self.seen.append(["found", await self.gate.effect("look", "", {}, self.world.perform, "looks")])
+        else:
+            self.seen.append("nothing")
+
     async def do_note(self) -> None:
         self.seen.append(self.gate.note("step", self.seen[-2:]))
 

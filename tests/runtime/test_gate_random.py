@@ -25,7 +25,7 @@ _leaves = st.one_of(
     st.tuples(st.just("call"), _names),
     st.tuples(st.just("call"), _names),
     st.tuples(st.just("sleep"), _seconds),
-    *(st.just((name,)) for name in ("receive", "note", "hop", "work", "raise")),
+    *(st.just((name,)) for name in ("receive", "look", "note", "hop", "work", "raise")),
 )
 
 
@@ -57,6 +57,7 @@ _torture = {
     "workers": ("seq", ("group", *[("work",)] * 3), ("call", "sum")),
     "hops": ("group", *[("seq", ("call", "a"), *[("hop",)] * hops, ("lock", ("call", "b"))) for hops in range(4)]),
     "messages": ("group", *[("race", ("seq", ("receive",), ("receive",)), _chain)] * 3),
+    "looks": ("group", *[("seq", ("look",), ("race", ("look",), ("call", "a")), ("look",), ("note",))] * 3),
     "nested": ("timeout", 0.01, ("group", *[_attempt] * 3)),
 }
 _quick = settings(deadline=None, suppress_health_check=list(HealthCheck))

@@ -68,7 +68,11 @@ def new_blob(world: World) -> None:
     world.journals.blobs("run").put(b"y" * 100, "text/plain")
 
 
-DEEDS = (first_version, next_version, first_head, next_head, new_run, resumed_run, synced_run, new_blob)
+def new_message(world: World) -> None:
+    world.journals.messages("run").add("2026-01-01T00:00:00.000Z", "z" * 100)
+
+
+DEEDS = (first_version, next_version, first_head, next_head, new_run, resumed_run, synced_run, new_blob, new_message)
 ATOMIC = (first_version, next_version, first_head, next_head, new_run)
 
 
@@ -102,6 +106,8 @@ def check_readable(world: World) -> None:
         numbers = [record["n"] for record in world.journals.read(run)]
         assert numbers == list(range(len(numbers)))
     assert [record["n"] for record in world.journals.read("run")][:2] == [0, 1]
+    messages = world.journals.messages("run").read(0)
+    assert [(one.number, one.text) for one in messages] == [(n, "z" * 100) for n in range(1, len(messages) + 1)]
 
 
 def check_swept(world: World) -> None:
@@ -285,6 +291,7 @@ def test_what_becomes_visible_is_on_disk_before_and_its_name_after(
         (next_version, "link"),
         (first_head, "link"),
         (new_blob, "replace"),
+        (new_message, "link"),
     ):
         calls: list[str] = []
         with monkeypatch.context() as patch:
