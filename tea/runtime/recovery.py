@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tea.errors import ApprovalNeeded, BadInput, TeaError
+from tea.managers.pin import Pin
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.manifest import Manifest
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances
@@ -46,7 +47,8 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
     """
     _enter(run, records)
     run.recall(_told(records), anew=False)
-    gone = {digest for _, digest in pins_of(records) if not instances.alive(run.session, digest)}
+    configs = _pinned(run, records)
+    gone = {digest for digest in configs if not instances.alive(run.session, digest)}
     shared = {one["digest"] for one in _joined(records) if "state" not in one}
     for digest, config in _changed(run, records):
         if digest in gone and (not _comes_back(config) or (digest in shared and config.recovery == "rerun")):
@@ -60,7 +62,7 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
             await _repeat(run, one)
     for digest, state in _snapshots(records).items():
         if digest in gone:
-            await _restore(run, instances, digest, state)
+            await _restore(run, instances, configs[digest], state)
 
 
 async def rebuild(
@@ -87,6 +89,8 @@ async def rebuild(
             problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
             raise BadInput(problem, fix="fork before its first change, or give it another way of recovery.")
     found = await _found(run, origin)
+    configs = {**{one.digest: one for one, _ in found}, **_pinned(run, records)}
+    states = {**{one.digest: state for one, state in found}, **_snapshots(records)}
     outside: list[str] = []
     for one in _ended(records):
         if one.start.kind not in _CALLS:
@@ -98,19 +102,25 @@ async def rebuild(
             await _repeat(run, one)
         elif effects != "reads":
             outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
-    for digest, state in {**found, **_snapshots(records)}.items():
-        await _restore(run, instances, digest, state)
+    for digest, state in states.items():
+        await _restore(run, instances, configs[digest], state)
     return outside
+
+
+def _pinned(run: Run, records: Sequence[TraceRecord]) -> dict[str, Manifest]:
+    """Return the versions that a run pinned by digest, as what lives is bytes: versions with the same share it."""
+    return {pin.digest: run.holding.exact(pin.ref, pin.digest) for pin in pins_of(records)}
 
 
 def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
     """Let a run know again by which memory components its agents remembered what is remembered again."""
-    pinned = {digest for _, digest in pins_of(records)}
+    pinned = {pin.exact for pin in pins_of(records)}
     for one in records:
         if one.kind == "note" and as_mapping(one.data)["kind"] == "enter":
-            digest = as_mapping(as_mapping(one.data)["data"]).get("digest")
-            if digest in pinned:
-                run.memories.enter(one.key.rpartition(".")[0], run.holding.exact(digest))
+            entered = as_mapping(as_mapping(one.data)["data"])
+            ref, digest = str(entered.get("ref", "")), str(entered.get("digest", ""))
+            if Pin(ref, ref.partition("#")[0], digest).exact in pinned:
+                run.memories.enter(one.key.rpartition(".")[0], run.holding.exact(ref, digest))
 
 
 async def _repeat(run: Run, one: _Done) -> None:
@@ -162,7 +172,7 @@ def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[str, Ma
     seen: set[str] = set()
     for kind, target, data in calls:
         if kind == "environment" and data["digest"] not in seen:
-            config = run.holding.exact(data["digest"])
+            config = run.holding.exact(target, data["digest"])
             if config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
                 seen.add(data["digest"])
                 yield data["digest"], config
@@ -182,29 +192,29 @@ def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
     return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
 
 
-async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[str, JsonValue]:
-    """Return the states, by digest, in which the origin of a fork found environments of its session.
+async def _found(run: Run, origin: Sequence[TraceRecord]) -> list[tuple[Manifest, JsonValue]]:
+    """Return environments of its session that the origin of a fork found, each with its state then.
 
     Raises:
         BadInput: There was one whose state nobody can tell.
     """
-    states: dict[str, JsonValue] = {}
+    states: dict[str, tuple[Manifest, JsonValue]] = {}
     for one in _joined(origin):
-        name, digest = str(Ref.parse(one["ref"]).at(None)), one["digest"]
-        if run.setting.use.get(name) != digest:
+        ref, digest = one["ref"], one["digest"]
+        if run.setting.use.get(str(Ref.parse(ref).at(None))) != digest:
             continue
-        await run.holding.stock([(name, digest)])
+        await run.holding.stock([Pin(ref, ref, digest)])
+        config = run.holding.exact(ref, digest)
         if "state" in one:
-            states.setdefault(digest, one["state"])
-        elif run.holding.exact(digest).recovery != "durable":
-            recovery = run.holding.exact(digest).recovery
-            problem = f"{one['ref']} held what other runs of its session had done, and its state is {recovery}."
+            states.setdefault(digest, (config, one["state"]))
+        elif config.recovery != "durable":
+            problem = f"{ref} held what other runs of its session had done, and its state is {config.recovery}."
             raise BadInput(problem, fix="fork the run of that session that used it first.")
-    return states
+    return list(states.values())
 
 
-async def _restore(run: Run, instances: Instances, digest: str, state: JsonValue) -> None:
-    config, definition, context = await run.outside(digest)
+async def _restore(run: Run, instances: Instances, config: Manifest, state: JsonValue) -> None:
+    definition, context = await run.outside(config)
     with run.recorder.silence():
         await instances.restore(config, definition, context, state)
 
@@ -214,4 +224,4 @@ def _comes_back(config: Manifest) -> bool:
 
 
 def _config(run: Run, one: _Done) -> Manifest:
-    return run.holding.exact(as_mapping(one.start.data)["digest"])
+    return run.holding.exact(one.start.target, as_mapping(one.start.data)["digest"])

@@ -60,7 +60,7 @@ class Run:
         self.workspace = setting.workspace
         self.servers = equipment.servers
         own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
-        self.holding = Holding(gate, equipment.libraries, setting.use, locked=setting.locked)
+        self.holding = Holding(gate, equipment.libraries, setting.use, setting.versions, locked=setting.locked)
         self.memories = Memories(self.holding)
         self.services = RunServices(own, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
         self.people = People(equipment.person, recorder, answers or {})
@@ -187,16 +187,15 @@ class Run:
             ApprovalNeeded: The policy wants to ask a person.
         """
         ref, data = Ref.parse(entry.target), as_object(entry.data)
-        aim = Aim.of(self.servers[ref.kind], self.holding.exact(data["digest"]), ref)
+        aim = Aim.of(self.servers[ref.kind], self.holding.exact(entry.target, data["digest"]), ref)
         call = Call.of(aim, data["arguments"], agent, 0)
         with self.recorder.silence():
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
-    async def outside(self, digest: str) -> tuple[Manifest, Definition, Context]:
-        """Return a version that this run holds, what it defines, and the context of work outside of any call."""
-        config = self.holding.exact(digest)
+    async def outside(self, config: Manifest) -> tuple[Definition, Context]:
+        """Return what a version that this run holds defines, and the context of work outside of any call."""
         definition = await self.holding.definition(config)
-        return config, definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True)
+        return definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True)
 
     def lose(self, digest: str) -> None:
         """Let the next call of an environment, by the digest of its version, say that its state was lost."""
@@ -242,7 +241,7 @@ class Run:
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": call.arguments}
             self.gate.note("enter", entered)
             context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)
-            definition = self.holding.loaded(call.config.digest)
+            definition = self.holding.loaded(call.config)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
             try:
@@ -279,7 +278,7 @@ class Run:
     async def _check(self, call: Call, key: str) -> Response:
         """Ask what became of a call that an earlier process may have carried out."""
         name = call.aim.signature.traits.check
-        ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.digest}#{name}"
+        ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.version}#{name}"
         return await self.within(call.config.kind, ref, call.arguments, f"{key}?", call.agent, call.depth + 1)
 
     def _tools(self, key: str) -> CallTool:
