@@ -68,12 +68,12 @@ async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict
     from tea.runtime.services import facts
 
     found: dict[str, JsonObject] = {}
-    for text, digest in pins_of(records):
-        ref = Ref.parse(text)
+    for pin in pins_of(records):
+        ref = Ref.parse(pin.ref)
         if ref.kind not in ("tool", "environment", "agent"):
             continue
         try:
-            config = await tea.libraries[ref.kind].exact(ref.name, digest)
+            config = await tea.libraries[ref.kind].exact(ref, pin.digest)
         except (RegistryError, StorageError):  # it is here no more; the calls are told all the same
             continue
         for one in callables(ref.kind, config.name, facts(config)):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tea.cli.command import Command
-from tea.cli.register import ReasonOption, summary
+from tea.cli.register import ReasonOption, show_stored
 
 
 async def import_component(
@@ -24,5 +24,8 @@ async def import_component(
     from tea.interop.skill_import import import_skill
 
     async with command.platform() as tea:
-        found = await import_skill(tea.libraries["prompt"], folder, name=name, reason=reason)
-    command.show(f"imported {found.ref}", summary(found))
+        before, library = tea.versions.store.moves, tea.libraries["prompt"]
+        found = await import_skill(library, folder, name=name, reason=reason)
+        current = await library.info(found.name)
+        unchanged = tea.versions.store.moves == before
+    show_stored(command, "imported", found, current, unchanged=unchanged)

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -159,7 +160,6 @@ def _facts(tea: "Platform", config: "ModelConfig") -> dict[str, Any]:
 async def _add(command: Command, tea: "Platform", name: str | None, stated: dict[str, Any], reason: str) -> int | None:
     from tea.managers.model_config import OFFLINE
     from tea.models.presets import configured
-    from tea.protocols.shelf import text_digest
 
     if name is None:
         raise BadInput("The new model has no name.", fix="write `tea models add NAME --preset ...`.")
@@ -170,8 +170,9 @@ async def _add(command: Command, tea: "Platform", name: str | None, stated: dict
             raise BadInput(problem, fix="add it first; see `tea models ls`.")
     library, before = tea.libraries["model"], tea.models.default
     there = await _present(library, name)
-    unchanged = there is not None and there.digest == text_digest(library.read(config))
-    registered = there if there and unchanged else await library.register(config, reason=reason)
+    store = library.register if there is None else partial(library.update, name)
+    registered = await store(config, reason=reason)
+    unchanged = there is not None and there.version == registered.version
     words = f"{registered.ref} is unchanged" if unchanged else f"registered {registered.ref}"
     command.show(words, {"ref": str(registered.ref), "model": config.to_json(), "unchanged": unchanged})
     if config.keys and not any(map(tea.keys, config.keys)) and not command.as_json:

@@ -39,10 +39,11 @@ async def register(
     """
     check_version(version)
     async with command.platform() as tea:
-        chosen = _kind(tea, file, kind)
-        config = await tea.libraries[chosen].register(file, version=version, reason=reason)
-    command.show(f"registered {config.ref}", summary(config))
-    tell_changes(command, config)
+        before, library = tea.versions.store.moves, tea.libraries[_kind(tea, file, kind)]
+        config = await library.register(file, version=version, reason=reason)
+        current = await library.info(config.name)
+        unchanged = tea.versions.store.moves == before
+    show_stored(command, "registered", config, current, unchanged=unchanged)
 
 
 def check_version(version: str | None) -> None:
@@ -54,6 +55,24 @@ def check_version(version: str | None) -> None:
 def summary(config: "Manifest") -> dict[str, Any]:
     """Return what a program wants to know of a version that was just made current."""
     return {"ref": str(config.ref), "version": config.version, "digest": config.digest, "changes": config.changes}
+
+
+def show_stored(command: Command, verb: str, config: "Manifest", current: "Manifest", *, unchanged: bool) -> None:
+    """Write what became of source that was given: a version now, or one that has had its bytes before.
+
+    Args:
+        command: The command.
+        verb: What was done to a version where anything was.
+        config: The version.
+        current: The one that is current now.
+        unchanged: Whether nothing was written.
+    """
+    words = f"{config.ref} is unchanged" if unchanged else f"{verb} {config.ref}"
+    if config.version != current.version:
+        words += f"; {current.ref} stays current: `tea restore {config.ref}` changes that"
+    command.show(words, {**summary(config), "current": current.version, "unchanged": unchanged})
+    if not unchanged:
+        tell_changes(command, config)
 
 
 def tell_changes(command: Command, config: "Manifest") -> None:

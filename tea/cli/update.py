@@ -2,7 +2,7 @@
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.register import FileArgument, ReasonOption, VersionOption, check_version, summary, tell_changes
+from tea.cli.register import FileArgument, ReasonOption, VersionOption, check_version, show_stored
 
 
 async def update(
@@ -12,6 +12,7 @@ async def update(
     check_version(version)
     async with command.platform() as tea:
         library, found = await find(tea, ref, upto="component")
+        before = tea.versions.store.moves
         config = await library.update(found.name, file, version=version, reason=reason)
-    command.show(f"updated {config.ref}", summary(config))
-    tell_changes(command, config)
+        unchanged = tea.versions.store.moves == before
+    show_stored(command, "updated", config, config, unchanged=unchanged)

@@ -11,7 +11,6 @@ from tea.interop.skill import prompt_of
 from tea.interop.skill_folder import read_folder
 from tea.manifest import Lineage, Manifest
 from tea.protocols.manager import ContextManager
-from tea.protocols.shelf import text_digest
 from tea.refs import check_name
 
 
@@ -41,6 +40,4 @@ async def import_skill(
     if there is not None and there.metadata.get("origin_name") != skill.name:
         problem = f"{there.ref.at(None)} exists, and does not come from the skill {skill.name!r}."
         raise AlreadyRegistered(problem, fix="choose another name with --name.")
-    if there is not None and there.digest == text_digest(text):
-        return there
     return await prompts.register(text, reason=reason, lineage=Lineage(how="imported"))

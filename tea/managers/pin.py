@@ -10,6 +10,7 @@ from tea.manifest import Manifest
 from tea.types import JsonValue
 
 RESOLVE = "resolve"
+Exact = tuple[str, str]  # version and digest: several versions may have the same bytes, whose digest tells the name
 
 
 class Pin(NamedTuple):
@@ -24,6 +25,16 @@ class Pin(NamedTuple):
     asked: str
     ref: str
     digest: str
+
+    @property
+    def exact(self) -> Exact:
+        """Which version it is, whatever was asked for."""
+        return self.ref.rpartition("@")[2], self.digest
+
+
+def exact_of(found: Manifest) -> Exact:
+    """Return which version it is."""
+    return found.version, found.digest
 
 
 def target_of(asked: Iterable[str]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from tea.errors import Damaged, UnknownComponent
+from tea.managers.change import change_between
 from tea.managers.head import Head
 from tea.managers.tombstone import Tombstone
 from tea.manifest import Manifest
-from tea.refs import Kind, Ref, is_digest, is_version
+from tea.refs import FIRST, Kind, Ref, Version, is_digest, is_version
 from tea.store.registry_store import RegistryStore
 
 
@@ -98,6 +101,32 @@ class Stored:
         """Tell whether some stored version has that digest."""
         return any(self._digest(kind, name, one) == digest for one in self.store.versions(kind, name))
 
+    def same(self, ref: Ref, head: Head, versions: Sequence[str]) -> Manifest | None:
+        """Return the version in sight with the digest of a ref that is current, else the newest that once was.
+
+        What never was current may be what a registration left that died, or is about to take back.
+
+        Args:
+            ref: Names the digest.
+            head: The head that tells what is in sight.
+            versions: All versions of its name, lowest first.
+        """
+        if head.current is None:
+            return None
+        seen = [one for one in reversed(versions) if one not in head.removed]
+        seen.sort(key=lambda one: one != head.current)
+        alike = (one for one in seen if self._digest(ref.kind, ref.name, one) == ref.selector)
+        for version in alike:
+            if version == head.current or any(one.current == version for one in self.heads(ref.kind, ref.name)):
+                found = self.document(ref.kind, ref.name, version)
+                return found if isinstance(found, Manifest) else None
+        return None
+
+    def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest], head: Head | None = None) -> str:
+        """Return the version after the highest, by the kind of change from the current one, which `head` may tell."""
+        last = self.store.highest(kind, name)
+        return self._following([last] if last else [], kind, name, build, head or self.head(kind, name))
+
     def lineage(self, kind: Kind, name: str, version: str) -> list[Manifest]:
         """Return a version and its ancestors, newest first; copies lead to the component they were copied from."""
         chain: dict[Ref, Manifest] = {}
@@ -121,6 +150,18 @@ class Stored:
             return [found.version] if found else []
         version = self.head(ref.kind, ref.name).aliases.get(selector, selector)
         return [version] if version in self.store.versions(ref.kind, ref.name) else []
+
+    def _following(
+        self, last: Sequence[str], kind: Kind, name: str, build: Callable[[str], Manifest], head: Head
+    ) -> str:
+        if not last:
+            return str(FIRST)
+        highest = Version.parse(last[0])
+        old = self.document(kind, name, head.current or last[0])
+        if isinstance(old, Tombstone):
+            return str(highest.bump("patch"))
+        bumped = Version.parse(old.version).bump(change := change_between(old, build(str(highest))))
+        return str(bumped if bumped > highest else highest.bump(change))
 
     def _in_sight(self, ref: Ref) -> Manifest:
         found = self.resolve(ref)

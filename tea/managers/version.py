@@ -7,18 +7,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Literal
 
 from tea.errors import AlreadyRegistered, BadComponent, Conflict, Purged, RegistryError, UnknownComponent
-from tea.managers.change import change_between
 from tea.managers.head import Head
 from tea.managers.stored import Stored
 from tea.managers.tombstone import Tombstone
 from tea.manifest import Manifest
-from tea.refs import FIRST, Kind, Ref, Version, check_alias
+from tea.refs import FIRST, Kind, Ref, check_alias
 from tea.types import State
 
 _ATTEMPTS = 50
 Guard = Callable[[Head], None]
+Again = Literal["add", "keep", "lead"]
 
 
 class VersionManager(Stored):
@@ -32,9 +33,10 @@ class VersionManager(Stored):
         *,
         version: str | None = None,
         current: bool = True,
+        again: Again = "add",
         author: str | None = None,
         head: Head | None = None,
-        guard: Guard | None = None,
+        guard: Guard = lambda _: None,
         vouch: Callable[[], None] = lambda: None,
     ) -> Manifest:
         """Store a new version and, unless told otherwise, make it current.
@@ -45,6 +47,7 @@ class VersionManager(Stored):
             build: Makes the manifest for a version.
             version: The version wanted, or None for the next one by the kind of change.
             current: Whether the current pointer moves to it.
+            again: Where a version has these bytes (see `same`), `add` one more, `keep` all as it is, or let it `lead`.
             author: Who adds it; the operator's user name by default.
             head: The newest head, where it was read a moment ago; a stale one is found out when the pointer moves.
             guard: Told the head that the pointer moves on from, before anything is written, and once more when the
@@ -57,20 +60,21 @@ class VersionManager(Stored):
         known = head
 
         def becoming(head: Head) -> None:
-            if guard is not None:
-                guard(head)
+            guard(head)
             vouch()
 
         for _ in range(_ATTEMPTS):
             head, known = known or self.head(kind, name), None
-            if guard is not None:
-                guard(head)
-            manifest = build(version or self.next_version(kind, name, build, head))
+            guard(head)
+            versions = self.store.versions(kind, name) if version is None else []
+            if there := self._there(build(str(FIRST)), again, versions, author, head, becoming):
+                return there
+            manifest = build(version or self._following(versions[-1:], kind, name, build, head))
             try:
                 if adopted := self._adopted(manifest, version, author, head, becoming):
                     vouch()
                     return adopted
-                self.store.create(kind, name, manifest.version, manifest.to_json())
+                self._create(manifest)
             except AlreadyRegistered:
                 if version is not None:
                     raise
@@ -79,23 +83,8 @@ class VersionManager(Stored):
                 continue
             if current:
                 return self._led(manifest, author, head, becoming)
-            vouch()
-            if head.number == 0:
-                self._advance(kind, name, lambda head: head, author, manifest.reason)
-            return manifest
+            return self._beside(manifest, author, head, vouch)
         raise Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
-
-    def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest], head: Head | None = None) -> str:
-        """Return the version after the highest, by the kind of change from the current one, which `head` may tell."""
-        last = self.store.highest(kind, name)
-        if last is None:
-            return str(FIRST)
-        highest = Version.parse(last)
-        old = self.document(kind, name, (head or self.head(kind, name)).current or last)
-        if isinstance(old, Tombstone):
-            return str(highest.bump("patch"))
-        bumped = Version.parse(old.version).bump(change := change_between(old, build(str(highest))))
-        return str(bumped if bumped > highest else highest.bump(change))
 
     def restore(self, kind: Kind, name: str, version: str, *, author: str | None = None, reason: str = "") -> Head:
         """Make a historical version current; history only grows.
@@ -221,6 +210,39 @@ class VersionManager(Stored):
             self._advance(kind, name, lambda head: head.with_back(versions, before), author, refused.problem)
             raise
         return self._bury(found, head.author, reason, head.time)
+
+    def _there(
+        self,
+        manifest: Manifest,
+        again: Again,
+        versions: Sequence[str],
+        author: str | None,
+        head: Head,
+        guard: Guard,
+    ) -> Manifest | None:
+        """Return the version in sight that has the same bytes and serves for them, None where there is none."""
+        found = None if again == "add" else self.same(manifest.ref.at(manifest.digest), head, versions)
+        if found is None:
+            return None
+        guard(head)
+        if again == "lead" and found.version != head.current:
+            why = manifest.reason or f"updated to {found.version}"
+            try:
+                self._point(found.kind, found.name, found.version, author, why, head, guard)
+            except UnknownComponent:  # somebody took it out of sight meanwhile
+                return None
+        return found
+
+    def _beside(self, manifest: Manifest, author: str | None, head: Head, vouch: Callable[[], None]) -> Manifest:
+        """Let a new version be in sight, and what is current stay so."""
+        vouch()
+        if head.number == 0:
+            self._advance(manifest.kind, manifest.name, lambda head: head, author, manifest.reason)
+        return manifest
+
+    def _create(self, manifest: Manifest) -> None:
+        self.store.create(manifest.kind, manifest.name, manifest.version, manifest.to_json())
+        self._digests[manifest.kind, manifest.name, manifest.version] = manifest.digest
 
     def _led(self, manifest: Manifest, author: str | None, head: Head, guard: Guard) -> Manifest:
         """Make a new version current, or take it back where the guard refuses that."""

@@ -32,7 +32,7 @@ class Known:
     def __init__(self, kind: Kind, store: RegistryStore, trust: Trust) -> None:
         self._kind, self._store, self._trust = kind, store, trust
         self._pins: OrderedDict[Ref, tuple[object, Manifest]] = OrderedDict()
-        self._definitions: OrderedDict[str, tuple[Manifest, Definition]] = OrderedDict()
+        self._definitions: OrderedDict[tuple[str, str], tuple[Manifest, Definition]] = OrderedDict()
 
     def mark(self, ref: Ref) -> object:
         """Return what is to be told to `keep` of a look that begins now."""
@@ -50,13 +50,13 @@ class Known:
 
     def definition(self, config: Manifest) -> Definition | None:
         """Return what a version's source defines, None where it has to be loaded, or may not be."""
-        found = self._definitions.get(config.digest)
+        found = self._definitions.get((config.version, config.digest))
         return found[1] if found is not None and found[0] is config and self._trust(config.digest) else None
 
     def keep_definition(self, config: Manifest, found: Definition) -> None:
         """Remember what a version's source defines."""
         if not is_recipe(config.source):
-            _put(self._definitions, config.digest, (config, found), _MOST_DEFINITIONS)
+            _put(self._definitions, (config.version, config.digest), (config, found), _MOST_DEFINITIONS)
 
 
 def _put(kept: OrderedDict[K, V], key: K, value: V, most: int) -> None:

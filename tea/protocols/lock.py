@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, ValidationError
 
-from tea.errors import BadInput, NotLocked, UnknownComponent
+from tea.errors import BadInput, Damaged, NotLocked, UnknownComponent
 from tea.managers.pin import pins
 from tea.managers.tracer import TraceRecord
+from tea.manifest import Manifest
 from tea.operation import reasons
 from tea.protocols.manager import ContextManager
 from tea.protocols.reach import reached
@@ -120,8 +121,8 @@ async def lacking(lock: Lock, libraries: Libraries, ref: Ref) -> list[str]:
             continue
         seen.add(name)
         if name in lock.components:
-            one = Ref.parse(name)
-            config = await libraries[one.kind].exact(one.name, lock.components[name].digest)
+            one, locked = Ref.parse(name), lock.components[name]
+            config = await libraries[one.kind].exact(one.at(locked.version), locked.digest)
             wanted += [str(it.at(None)) for it in reached(config, lambda kind, name: f"{kind}:{name}" in current)]
     return sorted(seen - lock.components.keys())
 
@@ -147,21 +148,31 @@ async def verify(lock: Lock, libraries: Libraries) -> None:
         if current.get(name) == one:
             continue
         ref = Ref.parse(name)
+        library = libraries[ref.kind]
         try:
-            found = await libraries[ref.kind].exact(ref.name, one.digest)
-        except UnknownComponent as error:
-            here = f"current is {current[name].version} with other bytes" if name in current else "there is none here"
-            problem = f"{name}@{one.version} of the lock file is missing: {here}."
-            raise UnknownComponent(problem, fix="bring that version back, or lock anew with `tea lock`.") from error
-        if found.version != one.version:
+            await library.exact(ref.at(one.version), one.digest)
+            continue
+        except (UnknownComponent, Damaged):
+            found = await _by_digest(library, ref.at(one.digest))
+        if found is not None:
             problem = f"The lock file says {name}@{one.version}, and its digest is that of {found.version}."
             raise BadInput(problem, fix="lock anew with `tea lock`.")
+        here = f"current is {current[name].version} with other bytes" if name in current else "there is none here"
+        problem = f"{name}@{one.version} of the lock file is missing: {here}."
+        raise UnknownComponent(problem, fix="bring that version back, or lock anew with `tea lock`.")
 
 
 def not_locked(name: str) -> NotLocked:
     """Return what ends a locked run that needs a component, `kind:name`, which its lock does not name."""
     fix = f"lock anew: `tea lock` for all there is, or `tea lock REF... {name}` for some and what they reach."
     return NotLocked(f"{name} is not in the lock file.", fix=fix)
+
+
+async def _by_digest(library: ContextManager[Any], ref: Ref) -> Manifest | None:
+    try:
+        return await library.info(ref)
+    except UnknownComponent:
+        return None
 
 
 async def _current(libraries: Libraries) -> dict[str, Locked]:

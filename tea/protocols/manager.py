@@ -52,6 +52,10 @@ class ContextManager(Reading[ConfigT]):
     ) -> ConfigT:
         """Store a component as a new version and make it current; a name used before continues.
 
+        Bytes that a version in sight has already are stored no second time, unless a version is wanted: that version is
+        returned, and what is current stays. So a program that registers at its start may be started any number of
+        times, and undoes no rollback.
+
         Args:
             what: Source text, the path of a file, or a live function or class.
             version: The version wanted, else the next one by the kind of change.
@@ -77,15 +81,20 @@ class ContextManager(Reading[ConfigT]):
         reason: str = "",
         lineage: Lineage | None = None,
         author: str | None = None,
+        after: int | None = None,
     ) -> ConfigT:
         """Give a registered component a new implementation, as a new version.
+
+        Bytes that a version in sight has already are stored no second time, unless a version is wanted: that version
+        becomes current.
 
         Raises:
             UnknownComponent: There is none of that name.
             BadComponent: The source defines another name, or is not usable; nothing is written.
+            Conflict: Its newest head is not number `after`; what was written is taken back.
         """
         wanted = Addition(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
-        return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, name, wanted))
+        return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, name, wanted, after))
 
     async def restore(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> ConfigT:
         """Make a historical version, `name@version`, current.
@@ -258,9 +267,22 @@ class ContextManager(Reading[ConfigT]):
         wanted = self.ref(ref)
         mark = self._known.mark(wanted)
         found = self._known.pinned(wanted, mark) or await self._look(wanted, mark)
-        if not self.executed and not self.services.trust(found.digest):
-            raise untrusted(found.ref)
+        self._check_trusted(found)
         return cast(ConfigT, found)
+
+    async def pin_exact(self, ref: str | Ref, digest: str) -> ConfigT:
+        """Return what another run pinned, for use; see `exact`.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            Damaged: Its bytes are not those of the digest.
+            Archived: The version is kept for the record only.
+            Quarantined: It is not executed, and nobody trusts it yet.
+        """
+        found = await self.exact(ref, digest)
+        _check_usable(found, await asyncio.to_thread(self._shelf.state, found))
+        self._check_trusted(found)
+        return found
 
     async def usable(self, ref: str | Ref) -> ConfigT:
         """Return a configuration that `pin` would give as it stands; nothing is stored.
@@ -306,6 +328,11 @@ class ContextManager(Reading[ConfigT]):
         _check_usable(found, state)
         self._known.keep(wanted, mark, found)
         return await self.services.recipes.follow(found, wanted) if self.executed else found
+
+    def _check_trusted(self, found: Manifest) -> None:
+        """Refuse what is not executed, and so is not looked at again, unless it is trusted."""
+        if not self.executed and not self.services.trust(found.digest):
+            raise untrusted(found.ref)
 
     async def _mark(self, ref: str | Ref, state: State, reason: str, author: str | None) -> Head:
         found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))

@@ -76,13 +76,14 @@ class Reading(Generic[ConfigT]):
         """
         return await self._find(self.ref(ref))
 
-    async def exact(self, name: str, digest: str) -> ConfigT:
-        """Return the stored version with that digest, in sight or not; for runs that pinned it.
+    async def exact(self, ref: str | Ref, digest: str) -> ConfigT:
+        """Return a version that was pinned, `name@version`, in sight or not; of several with its bytes no other one.
 
         Raises:
-            UnknownComponent: No stored version has it.
+            UnknownComponent: There is no such version.
+            Damaged: Its bytes are not those of the digest.
         """
-        return await self._find(Ref(kind=self.kind, name=name, selector=digest))
+        return cast(ConfigT, await asyncio.to_thread(self._shelf.exact, self.ref(ref), digest))
 
     async def get(self, ref: str | Ref) -> object:
         """Return a fresh instance of a component, or a tool's function.

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from typing import Protocol, cast
 
 from tea.definition import Definition
-from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError, UnknownComponent
+from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError
 from tea.managers.dynamic import check_told
 from tea.managers.json_schema import value_faults
 from tea.managers.source.text import SourceText
@@ -61,8 +62,10 @@ class Library(Protocol):
         """Store a component as a new version, only as the change after that number where it is given."""
         ...
 
-    async def restore(self, ref: str | Ref, *, reason: str = "") -> Manifest:
-        """Make a historical version current."""
+    async def update(
+        self, name: str, what: object, *, reason: str = "", lineage: Lineage | None = None, after: int | None = None
+    ) -> Manifest:
+        """Make what has a name already something else, in a new version or in one that was the same before."""
         ...
 
 
@@ -293,8 +296,9 @@ class Recipes:
                 there = await self._continued(recipe, library)
                 if there is not None and there.source == source:
                     return there
+                store = library.register if there is None else partial(library.update, recipe.name)
                 with suppress(Conflict):  # another process was faster; what it made decides
-                    return await library.register(source, reason=recipe.transform, after=head.number)
+                    return await store(source, reason=recipe.transform, after=head.number)
         raise Conflict(f"{ref} is being changed by many at once.", fix="try again.")
 
     async def _continued(self, recipe: AnyRecipe, library: Library) -> Manifest | None:
@@ -334,12 +338,9 @@ class Recipes:
             await asyncio.to_thread(self.manifest, self.draft(source, {}, config.kind), "1.0.0", Lineage(), "", "")
             if self._trust(config.digest):
                 await asyncio.to_thread(self._trust.grant, digest, f"{name}, which {reason}")
-            known = await asyncio.to_thread(self._known, name.at(digest))
-            with suppress(UnknownComponent):  # who was making it has just been refused
-                if known is not None:
-                    return await library.restore(known.ref, reason=reason)
+            lineage = Lineage(how="follow")
             with suppress(Conflict):
-                return await library.register(source, reason=reason, lineage=Lineage(how="follow"), after=head.number)
+                return await library.update(name.name, source, reason=reason, lineage=lineage, after=head.number)
             return await library.info(name)
 
     def _known(self, ref: Ref) -> Manifest | None:

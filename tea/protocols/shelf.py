@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tea.errors import AlreadyRegistered, RegistryError, UnknownComponent
+from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
 from tea.managers.head import Head
 from tea.managers.source.text import SourceText
 from tea.managers.trust import Trust
-from tea.managers.version import Guard, VersionManager, timestamp
+from tea.managers.version import Again, Guard, VersionManager, timestamp
 from tea.manifest import Lineage, Manifest, source_digest
 from tea.protocols.addition import Addition
 from tea.protocols.listing import Listing
@@ -49,11 +49,18 @@ class Shelf:
         self._shipped = found
 
     def register(
-        self, text: SourceText, wanted: Addition, *, fresh: bool = False, guard: Guard | None = None
+        self,
+        text: SourceText,
+        wanted: Addition,
+        *,
+        fresh: bool = False,
+        again: Again = "add",
+        guard: Guard = lambda _: None,
     ) -> Manifest:
         """Store checked source as a new version, and make it current; whatever fails, fails before anything is written.
 
-        With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`.
+        With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`,
+        and for `again`, which counts where no version is wanted.
 
         Raises:
             BadRef: The version wanted is none.
@@ -74,7 +81,8 @@ class Shelf:
             if not set(self._versions.store.versions(self.kind, made.name)) <= set(head.removed):
                 problem = f"{made.ref.at(None)} exists already."
                 raise AlreadyRegistered(problem, fix="choose another name, or update it.")
-        return self._add(made, version, wanted.author, current=True, head=head, guard=guard)
+        again = again if version is None else "add"
+        return self._add(made, version, wanted.author, current=True, again=again, head=head, guard=guard)
 
     def resolve(self, ref: Ref) -> Manifest:
         """Return what `ref` means.
@@ -91,6 +99,24 @@ class Shelf:
         found = self._versions.resolve(ref)
         if found is None:
             raise self._unknown(ref, shipped if head.number == 0 else None)
+        return found
+
+    def exact(self, ref: Ref, digest: str) -> Manifest:
+        """Return a version, in sight or not, that had a digest when it was pinned.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            Damaged: It has other bytes.
+        """
+        try:
+            found = self._versions.manifest(self.kind, ref.name, str(ref.selector))
+        except UnknownComponent:
+            shipped = self.unstored(ref.name)
+            if shipped is None or shipped.ref != ref:
+                raise
+            found = shipped
+        if found.digest != digest:
+            raise Damaged(f"{ref} does not have the bytes that were pinned.", fix="bring its version file back.")
         return found
 
     def pin(self, ref: Ref) -> Manifest:
@@ -196,9 +222,10 @@ class Shelf:
         author: str | None,
         *,
         current: bool,
+        again: Again = "add",
         vouched: bool = True,
         head: Head | None = None,
-        guard: Guard | None = None,
+        guard: Guard = lambda _: None,
     ) -> Manifest:
         def vouch() -> None:
             if vouched and by_people(made.lineage):
@@ -210,6 +237,7 @@ class Shelf:
             lambda wanted: replace(made, version=wanted),
             version=version,
             current=current,
+            again=again,
             author=author,
             head=head,
             guard=guard,

@@ -23,6 +23,7 @@ from tea.managers.source.rename import renamed
 from tea.managers.source.text import SourceText
 from tea.managers.tombstone import Tombstone
 from tea.managers.trust import untrusted
+from tea.managers.version import Again
 from tea.manifest import Lineage, Manifest
 from tea.protocols.addition import Addition
 from tea.protocols.reading import Reading
@@ -62,7 +63,7 @@ class Workshop:
         if name is not None:
             self._shelf.resolve(Ref(kind=self._library.kind, name=check_name(name)))
             self._named(text, name)
-        return self._kept(text, wanted, after=after)
+        return self._kept(text, wanted, after=after, again="keep" if name is None else "lead")
 
     def copy(self, ref: Ref, name: str | None, wanted: Addition) -> Manifest:
         """See `ContextManager.copy`."""
@@ -112,7 +113,15 @@ class Workshop:
         versions = self._library.services.versions
         return versions.purge(self._library.kind, ref.name, chosen, check=check, reason=reason, author=author)
 
-    def _kept(self, text: SourceText, wanted: Addition, *, fresh: bool = False, after: int | None = None) -> Manifest:
+    def _kept(
+        self,
+        text: SourceText,
+        wanted: Addition,
+        *,
+        fresh: bool = False,
+        after: int | None = None,
+        again: Again = "add",
+    ) -> Manifest:
         """Store checked source, unless another process changed meanwhile what was looked at."""
 
         def guard(head: Head) -> None:
@@ -123,7 +132,7 @@ class Workshop:
             if self._library.executed:
                 self._library.services.recipes.check_operands(text.source)
 
-        return self._shelf.register(text, wanted, fresh=fresh, guard=guard)
+        return self._shelf.register(text, wanted, fresh=fresh, again=again, guard=guard)
 
     def _shipped_text(self, path: Path) -> SourceText:
         """Return a shipped file's source, checked where nobody has done so: it is neither tea's own nor stored."""

@@ -97,7 +97,7 @@ class Executions:
 
         Raises:
             BadInput: There is no such position, or the state there cannot be brought back; nothing is written.
-            Diverged: The agents do not do what the journal holds; nothing is written.
+            Diverged: Another revision wrote it, or its agents do not do what the journal holds; nothing is written.
         """
         history = await self._history(run)
         fork = Fork.of(history, at, change)
@@ -136,6 +136,7 @@ class Executions:
         Raises:
             BadInput: The run has ended, an answer is to no call that waits, or an environment cannot be brought back.
             Conflict: Another process is at it.
+            Diverged: Another revision wrote it, or its agents do not do what the journal holds.
         """
         past = await self._history(run)
         past.check(run, answers)
@@ -165,7 +166,7 @@ class Executions:
             watch: Told of each record.
 
         Raises:
-            Diverged: The code does not do what the journal holds.
+            Diverged: Another revision wrote it, or the code does not do what the journal holds.
         """
         try:
             past = await self._history(run)
@@ -173,7 +174,7 @@ class Executions:
             raise Diverged(error.problem, fix=error.fix) from error
         if not past.end:
             raise BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
-        require_used(use or (), {ref.partition("@")[0] for ref, _ in past.pins})
+        require_used(use or (), {pin.asked.partition("@")[0] for pin in past.pins})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
         one = self._run(past.setting, gate, recorder, past.task)

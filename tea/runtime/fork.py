@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tea.errors import BadInput
-from tea.managers.pin import RESOLVE, asked_in
+from tea.managers.pin import RESOLVE, asked_in, exact_of
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.manifest import Manifest
 from tea.refs import Ref
@@ -90,12 +90,21 @@ class Fork:
             run: Id of the fork, whose session is its own.
             workspace: The folder it works in.
         """
-        pinned = {name: digest for name, digest in self.history.pins if "@" not in name}
-        chosen = {name: one.digest for name, one in self.change.use.items()}
+        pinned = {pin.asked: pin.exact for pin in self.history.pins if "@" not in pin.asked}
+        chosen = {name: exact_of(one) for name, one in self.change.use.items()}
+        exact = {**pinned, **chosen}
         old = self.history.setting
         model = old.model if self.kept else self.change.model or old.model
-        use = {**old.use, **pinned, **chosen}
-        return replace(old, run=run, session=run, task=run, workspace=workspace, use=use, model=model)
+        return replace(
+            old,
+            run=run,
+            session=run,
+            task=run,
+            workspace=workspace,
+            use={**old.use, **{name: digest for name, (_, digest) in exact.items()}},
+            versions={**old.versions, **{name: version for name, (version, _) in exact.items()}},
+            model=model,
+        )
 
     def records(self, setting: Setting, head: TraceRecord, time: str) -> list[TraceRecord]:
         """Return what the fork's journal begins with: its head, what is kept, and the change where it takes place."""
@@ -109,14 +118,15 @@ class Fork:
     def remarks(self) -> list[str]:
         """Return what a person should know of it before it goes on."""
         used = Counter(name for name, _ in _touches([one for one in self.kept if not _looks_up(one)]))
-        before = {name: digest for name, digest in pins_of(self.kept) if name in self.change.use}
+        before = {pin.asked: pin.exact for pin in pins_of(self.kept) if pin.asked in self.change.use}
         told = [
             f"{name} was used {used[name]} time{'' if used[name] == 1 else 's'} before record {self.position}: what "
             f"came of that is kept, and {one.version} serves from there on."
             for name, one in self.change.use.items()
-            if name in before and before[name] != one.digest and used[name]
+            if name in before and before[name] != exact_of(one) and used[name]
         ]
-        same = [one.ref for name, one in self.change.use.items() if (name, one.digest) in self.history.pins]
+        pinned = {(pin.asked, pin.exact) for pin in self.history.pins}
+        same = [one.ref for name, one in self.change.use.items() if (name, exact_of(one)) in pinned]
         return told + [f"{ref} is what the run used already." for ref in same] + self._reached()
 
     def _reached(self) -> list[str]:
@@ -136,14 +146,15 @@ class Fork:
         Raises:
             BadInput: An agent that changes is at work, or an environment has a state that only its old version knows.
         """
-        open_scopes, before = _open_scopes(self.kept), dict(pins_of(self.kept))
+        open_scopes, before = _open_scopes(self.kept), {pin.asked: pin for pin in pins_of(self.kept)}
         for name, one in self.change.use.items():
-            if before.get(name) == one.digest:
+            if name in before and before[name].exact == exact_of(one):
                 continue
             if name in open_scopes:
                 problem = f"{name} is at work at record {self.position}, with the version it began with."
                 raise BadInput(problem, fix=f"fork where it begins: --at {open_scopes[name]}.")
-            if name.startswith("environment:") and any(found == name for found, _ in _touches(self.kept)):
+            same = name in before and before[name].digest == one.digest
+            if name.startswith("environment:") and not same and any(found == name for found, _ in _touches(self.kept)):
                 problem = f"{name} was used before record {self.position}, and its state belongs to the old version."
                 raise BadInput(problem, fix="leave --at out: the fork begins with its first use.")
 

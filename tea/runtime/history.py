@@ -11,11 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tea.errors import BadInput
-from tea.managers.pin import pins
+from tea.managers.pin import Pin, pins
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.runtime.entry import Entry
 from tea.runtime.people import is_text
 from tea.runtime.recorder import AGAIN
+from tea.runtime.revision import REVISION, check_revision
 from tea.runtime.setting import Setting
 from tea.runtime.standing import Standing, understood
 from tea.runtime.task_file import TaskFile
@@ -23,7 +24,7 @@ from tea.types import JsonObject, Principal
 
 REBUILT = "rebuilt"
 _ANSWERED = ("tool", "environment", "agent", "policy", "model")
-Pins = tuple[tuple[str, str], ...]
+Pins = tuple[Pin, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,7 @@ class History:
         inputs: Name, size and digest of each file it was given.
         records: All of it, in order.
         entries: What its gate recorded.
-        pins: Ref and digest of everything it touched, in order; after a fork one ref may have a second digest.
+        pins: Every version that it touched, in order; after a fork what was asked for may have a second one.
         standing: What persons were asked and said, and which calls may have happened without an outcome.
         end: How it ended, empty if it did not.
         seconds: How long it was worked on.
@@ -62,11 +63,13 @@ class History:
 
         Raises:
             BadInput: It holds no run.
+            Diverged: It is of another revision, whose records may mean something else.
             Damaged: It holds what no run writes.
         """
         found = tuple(records)
         if not found or found[0].kind != "run":
             raise BadInput(f"The run {run} was never begun.", fix="start it again.")
+        check_revision(run, as_mapping(found[0].data))
         with understood(run):
             return cls._sorted(found, workspace)
 
@@ -120,7 +123,9 @@ def head_of(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> J
     """Return what a journal begins with: the task, and all that the run was given but where its workspace lies."""
     kept = {one.name: getattr(setting, one.name) for one in fields(setting) if one.name != "workspace"}
     given = {**kept, "principal": setting.principal.model_dump(mode="json"), "use": dict(setting.use)}
-    return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, "tea": _tea_version()}
+    given["versions"] = dict(setting.versions)
+    about = {"tea": _tea_version(), "revision": REVISION}
+    return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, **about}
 
 
 def entry_of(record: TraceRecord) -> Entry:
@@ -129,8 +134,8 @@ def entry_of(record: TraceRecord) -> Entry:
 
 
 def pins_of(records: Iterable[TraceRecord]) -> Pins:
-    """Return ref and digest of everything that was touched, each pair once, in order."""
-    return tuple(dict.fromkeys((one.asked, one.digest) for one in pins(records)))
+    """Return every version that was touched, by what was asked for, each once, in order."""
+    return tuple(dict.fromkeys(pins(records)))
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tea.definition import Definition
 from tea.errors import Damaged, NotLocked
-from tea.managers.pin import RESOLVE, outcome_of, pins_in, target_of
+from tea.managers.pin import RESOLVE, Exact, Pin, exact_of, outcome_of, pins_in, target_of
 from tea.manifest import Manifest
 from tea.protocols.lock import not_locked
 from tea.protocols.manager import ContextManager
@@ -25,16 +25,26 @@ class Holding:
         gate: Records what the program is told.
         libraries: The managers of each kind.
         use: Selectors of components by `kind:name`, before what is current.
+        versions: Which version of those with the same bytes, for what `use` names by its digest.
         locked: Whether nothing else may be used.
     """
 
-    def __init__(self, gate: Gate, libraries: Mapping[Kind, Library], use: Mapping[str, str], *, locked: bool) -> None:
-        self._gate, self._libraries, self._use, self._locked = gate, libraries, use, locked
+    def __init__(
+        self,
+        gate: Gate,
+        libraries: Mapping[Kind, Library],
+        use: Mapping[str, str],
+        versions: Mapping[str, str],
+        *,
+        locked: bool,
+    ) -> None:
+        self._gate, self._libraries, self._locked = gate, libraries, locked
+        self._use, self._versions = use, versions
         self._pins: dict[str, Manifest] = {}
         self._held: dict[str, Manifest] = {}
-        self._stored: dict[str, Manifest] = {}
-        self._definitions: dict[str, Definition] = {}
-        self._instead: dict[str, str] = {}
+        self._stored: dict[Exact, Manifest] = {}
+        self._definitions: dict[Exact, Definition] = {}
+        self._instead: dict[str, Exact] = {}
 
     def may_use(self, name: str) -> bool:
         """Return whether the run's lock, where it has one, names a component, `kind:name`."""
@@ -69,11 +79,11 @@ class Holding:
         if new:
             target = target_of(new)
             for one in pins_in(target, await self._gate.effect(RESOLVE, target, {}, perform, "looks")):
-                if one.digest not in self._stored:
+                if one.exact not in self._stored:
                     problem = f"{one.ref} is not in the registry with the bytes this run pinned."
                     raise Damaged(problem, fix="bring its version file back.")
-                config = found[one.asked] = self._stored[one.digest]
-                if self._instead.get(one.asked, one.digest) == one.digest:  # else a fork lets go of it again
+                config = found[one.asked] = self._stored[one.exact]
+                if self._instead.get(one.asked, one.exact) == one.exact:  # else a fork lets go of it again
                     found[one.asked] = self._pins.setdefault(one.asked, config)
         return [found.get(name) or self._pins[name] for name in names]
 
@@ -87,36 +97,39 @@ class Holding:
         name = str(component(ref))
         if name in self._held:
             return self._held[name]
-        library = self._libraries[ref.kind]
-        selector = ref.selector or self._use.get(name)
         bare = name if ref.selector is None else str(Ref(kind=ref.kind, name=ref.name))
         if not self.may_use(bare):
             raise not_locked(bare)
-        config = await library.pin(component(ref).at(selector))
+        config = await self._found(component(ref), name)
         if self._locked and config.digest != self._use[bare]:
             raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock anew with `tea lock`.")
         await self._load(config)
-        self._stored[config.digest] = config
+        self._keep(config)
         return self._held.setdefault(name, config)
 
-    async def stock(self, pins: Iterable[tuple[str, str]], instead: Mapping[str, str] | None = None) -> None:
+    async def stock(self, pins: Iterable[Pin], instead: Mapping[str, str] | None = None) -> None:
         """Have the versions that a journal pinned at hand, so that a replay waits for nothing.
 
         Args:
-            pins: Each ref and its digest, as recorded.
+            pins: What it pinned, as recorded.
             instead: Selectors of other versions, by `kind:name`.
+
+        Raises:
+            UnknownComponent: One of them is not there.
+            Damaged: One of them has other bytes now.
         """
-        for text, digest in pins:
-            ref = Ref.parse(text)
+        for pin in pins:
+            ref = Ref.parse(pin.ref)
             chosen = (instead or {}).get(str(ref.at(None)))
             library = self._libraries[ref.kind]
-            config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref.name, digest))
-            self._stored[digest] = self._stored[config.digest] = self._held[text] = config
+            config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref, pin.digest))
+            self._stored[pin.exact] = self._held[pin.asked] = config
+            self._keep(config)
             await self._load(config)
 
-    def exact(self, digest: str) -> Manifest:
-        """Return the version with that digest, which this run holds."""
-        return self._stored[digest]
+    def exact(self, ref: str, digest: str) -> Manifest:
+        """Return the version of a ref, perhaps with its operation, and its digest, which this run holds."""
+        return self._stored[str(Ref.parse(ref).selector), digest]
 
     async def definition(self, config: Manifest) -> Definition:
         """Return what a version defines, loaded at the first need.
@@ -126,26 +139,37 @@ class Holding:
         Raises:
             RegistryError: Its source may not run, or cannot be loaded.
         """
-        found = self._definitions.get(config.digest)
+        found = self._definitions.get(exact_of(config))
         if found is None:
             loaded = await self._libraries[config.kind].definition(config)
-            found = self._definitions.setdefault(config.digest, loaded)
+            found = self._definitions.setdefault(exact_of(config), loaded)
         return found
 
-    def loaded(self, digest: str) -> Definition:
+    def loaded(self, config: Manifest) -> Definition:
         """Return the same of one with a scope, which is loaded when it is found."""
-        return self._definitions[digest]
+        return self._definitions[exact_of(config)]
 
     def change(self, use: Mapping[str, JsonObject]) -> None:
         """Let go of what a fork uses in another version; the next touch pins that one.
 
         Args:
-            use: Of each `kind:name`, the `digest` of that version.
+            use: Of each `kind:name`, `ref` and `digest` of that version.
         """
         for name, one in use.items():
-            self._instead[name] = one["digest"]
+            self._instead[name] = Pin(name, one["ref"], one["digest"]).exact
             self._pins.pop(name, None)
             self._held.pop(name, None)
+
+    async def _found(self, ref: Ref, name: str) -> Manifest:
+        library = self._libraries[ref.kind]
+        if name in self._versions:
+            return await library.pin_exact(ref.at(self._versions[name]), self._use[name])
+        return await library.pin(ref.at(ref.selector or self._use.get(name)))
+
+    def _keep(self, config: Manifest) -> None:
+        """Hold a version, which then is at hand by its exact ref too, in sight or not."""
+        self._stored[exact_of(config)] = config
+        self._held.setdefault(str(config.ref), config)
 
     async def _load(self, config: Manifest) -> None:
         """Load what runs inside the program's own branches, which wait for nothing but the gate."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tea.errors import ApprovalNeeded, BadInput, TeaError
+from tea.managers.pin import Pin
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.manifest import Manifest
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place
@@ -60,9 +61,9 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
         config = _config(run, one) if one.start.kind == "environment" else None
         if config is not None and config.recovery == "rerun" and run.place(config, one.start.key) not in there | lost:
             await _repeat(run, one)
-    for place, state in _snapshots(run, records).items():
+    for place, (config, state) in _snapshots(run, records).items():
         if place not in there | lost:
-            await _restore(run, instances, place, state)
+            await _restore(run, instances, place, config, state)
 
 
 async def rebuild(
@@ -100,19 +101,25 @@ async def rebuild(
             await _repeat(run, one)
         elif effects != "reads":
             outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
-    for place, state in {**found, **_snapshots(run, records)}.items():
-        await _restore(run, instances, place, state)
+    for place, (config, state) in {**found, **_snapshots(run, records)}.items():
+        await _restore(run, instances, place, config, state)
     return outside
+
+
+def _pinned(run: Run, records: Sequence[TraceRecord]) -> dict[str, Manifest]:
+    """Return the versions that a run pinned by digest, as what lives is bytes: versions with the same share it."""
+    return {pin.digest: run.holding.exact(pin.ref, pin.digest) for pin in pins_of(records)}
 
 
 def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
     """Let a run know again where its agents worked, and by which memory components they remembered."""
-    pinned = {digest for _, digest in pins_of(records)}
+    pinned = {pin.exact for pin in pins_of(records)}
     for one in records:
         if one.kind == "note" and as_mapping(one.data)["kind"] == "enter":
-            digest = as_mapping(as_mapping(one.data)["data"]).get("digest")
-            if digest in pinned:
-                scope, config = one.key.rpartition(".")[0], run.holding.exact(digest)
+            entered = as_mapping(as_mapping(one.data)["data"])
+            ref, digest = str(entered.get("ref", "")), str(entered.get("digest", ""))
+            if Pin(ref, ref.partition("#")[0], digest).exact in pinned:
+                scope, config = one.key.rpartition(".")[0], run.holding.exact(ref, digest)
                 run.memories.enter(scope, config)
                 run.places.enter(scope, config)
 
@@ -166,15 +173,16 @@ def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, 
     seen: set[Place] = set()
     for key, kind, target, data in calls:
         if kind == "environment":
-            config = run.holding.exact(data["digest"])
+            config = run.holding.exact(target, data["digest"])
             place = run.place(config, key)
             if place not in seen and config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
                 seen.add(place)
                 yield place, config
 
 
-def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, JsonValue]:
+def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
     """Return the last state of each environment, by its place, that a call which ended had recorded."""
+    configs = _pinned(run, records)
     ended = {one.key for one in records if one.kind in ("done", "failed")}
     notes = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
     found = [
@@ -182,7 +190,8 @@ def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, JsonValu
         for key, note in notes
         if effect_key(key) in ended and note["kind"] in (SNAPSHOT, JOINED)
     ]
-    return {run.place(run.holding.exact(one["digest"]), key): one["state"] for key, one in found if "state" in one}
+    states = [(configs[one["digest"]], key, one["state"]) for key, one in found if "state" in one]
+    return {run.place(config, key): (config, state) for config, key, state in states}
 
 
 def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
@@ -191,29 +200,29 @@ def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
     return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
 
 
-async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, JsonValue]:
-    """Return the states, by place, in which the origin of a fork found environments of its session.
+async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
+    """Return environments of its session that the origin of a fork found, each with its state then, by place.
 
     Raises:
         BadInput: There was one whose state nobody can tell.
     """
-    states: dict[Place, JsonValue] = {}
+    states: dict[Place, tuple[Manifest, JsonValue]] = {}
     for one in _joined(origin):
-        name, digest = str(Ref.parse(one["ref"]).at(None)), one["digest"]
-        if run.setting.use.get(name) != digest:
+        ref, digest = one["ref"], one["digest"]
+        if run.setting.use.get(str(Ref.parse(ref).at(None))) != digest:
             continue
-        await run.holding.stock([(name, digest)])
+        await run.holding.stock([Pin(ref, ref, digest)])
+        config = run.holding.exact(ref, digest)
         if "state" in one:
-            states.setdefault(Place(run.session, digest), one["state"])
-        elif run.holding.exact(digest).recovery != "durable":
-            recovery = run.holding.exact(digest).recovery
-            problem = f"{one['ref']} held what other runs of its session had done, and its state is {recovery}."
+            states.setdefault(Place(run.session, digest), (config, one["state"]))
+        elif config.recovery != "durable":
+            problem = f"{ref} held what other runs of its session had done, and its state is {config.recovery}."
             raise BadInput(problem, fix="fork the run of that session that used it first.")
     return states
 
 
-async def _restore(run: Run, instances: Instances, place: Place, state: JsonValue) -> None:
-    config, definition, context = await run.outside(place)
+async def _restore(run: Run, instances: Instances, place: Place, config: Manifest, state: JsonValue) -> None:
+    definition, context = await run.outside(config, place.branch)
     with run.recorder.silence():
         await instances.restore(config, definition, context, state)
 
@@ -223,4 +232,4 @@ def _comes_back(config: Manifest) -> bool:
 
 
 def _config(run: Run, one: _Done) -> Manifest:
-    return run.holding.exact(as_mapping(one.start.data)["digest"])
+    return run.holding.exact(one.start.target, as_mapping(one.start.data)["digest"])

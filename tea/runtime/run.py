@@ -62,7 +62,7 @@ class Run:
         self.workspace = setting.workspace
         self.servers = equipment.servers
         own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
-        self.holding = Holding(gate, equipment.libraries, setting.use, locked=setting.locked)
+        self.holding = Holding(gate, equipment.libraries, setting.use, setting.versions, locked=setting.locked)
         self.memories, self.places = Memories(self.holding), Places()
         self.services = RunServices(own, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
         self.people = People(equipment.person, recorder, answers or {})
@@ -190,17 +190,15 @@ class Run:
             ApprovalNeeded: The policy wants to ask a person.
         """
         ref, data = Ref.parse(entry.target), as_object(entry.data)
-        aim = Aim.of(self.servers[ref.kind], self.holding.exact(data["digest"]), ref)
+        aim = Aim.of(self.servers[ref.kind], self.holding.exact(entry.target, data["digest"]), ref)
         call = Call.of(aim, data["arguments"], agent, 0)
         with self.recorder.silence():
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
-    async def outside(self, place: Place) -> tuple[Manifest, Definition, Context]:
-        """Return an environment that this run holds, what it defines, and the context of work outside of any call."""
-        config = self.holding.exact(place.digest)
+    async def outside(self, config: Manifest, branch: str = "") -> tuple[Definition, Context]:
+        """Return what a version that this run holds defines, and the context of work outside of any call."""
         definition = await self.holding.definition(config)
-        port = LeafPort(self, "", "", 0)
-        return config, definition, self.context(port, "", opens_files=True, branch=place.branch)
+        return definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True, branch=branch)
 
     def lose(self, place: Place) -> None:
         """Let the next call of an environment there say that its state was lost."""
@@ -253,7 +251,7 @@ class Run:
             self.gate.note("enter", entered)
             port, branch = AgentPort(self, worker, call.depth + 1, call.handed_on), self.place(call.config, key).branch
             context = self.context(port, worker, opens_files=False, branch=branch)
-            definition = self.holding.loaded(call.config.digest)
+            definition = self.holding.loaded(call.config)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
             try:
@@ -291,7 +289,7 @@ class Run:
     async def _check(self, call: Call, key: str) -> Response:
         """Ask what became of a call that an earlier process may have carried out."""
         name = call.aim.signature.traits.check
-        ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.digest}#{name}"
+        ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.version}#{name}"
         return await self.within(call.config.kind, ref, call.arguments, f"{key}?", call.agent, call.depth + 1)
 
     def _tools(self, key: str) -> CallTool:

@@ -33,6 +33,8 @@ class Setting:
         locale: Language tag of the person asking.
         model: Name of the model configuration, None for the default.
         use: Selectors of components by `kind:name`, before what is current.
+        versions: Which version of those with the same bytes, for what `use` names by its digest: of a fork, that which
+            its origin pinned.
         locked: Whether nothing else may be used.
         call_seconds: Deadline of one call of a tool or action.
     """
@@ -45,6 +47,7 @@ class Setting:
     locale: str = "en"
     model: str | None = None
     use: Mapping[str, str] = field(default_factory=dict[str, str])
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
     locked: bool = False
     call_seconds: float = CALL_SECONDS
 

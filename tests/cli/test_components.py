@@ -45,6 +45,37 @@ def test_a_component_lives_from_registration_to_rollback(tea: Tea) -> None:
     tea("show", "shout").refused(2, "shout")
 
 
+def test_registering_what_is_there_says_that_nothing_changed(tea: Tea) -> None:
+    file = tea.write("shout.py", SHOUT)
+    tea("register", file)
+    before = tea.files()
+    assert tea("register", file).out == "tool:shout@1.0.0 is unchanged\n"
+    assert tea("update", "shout", file).out == "tool:shout@1.0.0 is unchanged\n"
+    assert tea.files() == before
+    data = tea("register", file, "--json").data
+    assert (data["version"], data["current"], data["unchanged"]) == ("1.0.0", "1.0.0", True)
+
+
+def test_registering_an_earlier_version_leaves_current_alone_and_says_so_in_one_line(tea: Tea) -> None:
+    file, later = tea.write("shout.py", SHOUT), tea.write("later.py", SHOUT.replace("louder", "loudly"))
+    tea("register", file)
+    tea("register", later)
+    tea("rollback", "shout")
+    before = tea.files()
+    told = tea("register", later)
+    assert (told.code, told.err) == (0, "")
+    assert told.out == (
+        "tool:shout@1.0.1 is unchanged; tool:shout@1.0.0 stays current: `tea restore tool:shout@1.0.1` changes that\n"
+    )
+    assert tea.files() == before
+    data = tea("register", later, "--json").data
+    assert (data["version"], data["current"], data["unchanged"]) == ("1.0.1", "1.0.0", True)
+    assert tea("update", "shout", later).out == "updated tool:shout@1.0.1\n"
+    assert tea("register", later).out == "tool:shout@1.0.1 is unchanged\n"
+    assert tea("register", file, "--version", "3.0.0").out == "registered tool:shout@3.0.0\n"
+    assert tea("update", "shout", file, "--version", "3.0.1").out == "updated tool:shout@3.0.1\n"
+
+
 def test_what_is_shown_of_a_component(stocked: Tea) -> None:
     shown = stocked("show", "shout")
     assert shown.code == 0
@@ -226,7 +257,7 @@ def test_whatever_a_tool_raises_ends_in_one_line(tea: Tea, error: str, code: int
 def test_a_purge_is_asked_for_twice(tea: Tea) -> None:
     file = tea.write("shout.py", SHOUT)
     tea("register", file)
-    tea("register", file)
+    tea("register", file, "--version", "1.0.1")
     tea("purge", "shout@1.0.0").refused(2, "--yes")
     tea("purge", "shout", "--yes").refused(2, "version")
     tea("purge", "shout@1.0.1", "--yes").refused(2, "current")
@@ -242,7 +273,7 @@ def test_a_purge_is_asked_for_twice(tea: Tea) -> None:
 def test_a_purge_names_the_aliases_that_go_with_it(tea: Tea) -> None:
     file = tea.write("shout.py", SHOUT)
     for version, tags in (("1.0.0", ("prod", "best")), ("1.0.1", ()), ("1.0.2", ("new",)), ("1.0.3", ())):
-        tea("register", file)
+        tea("register", file, "--version", version)
         for tag in tags:
             tea("alias", f"shout@{version}", tag)
     told = "purged tool:shout@1.0.0; gone with it: tool:shout@best, tool:shout@prod\n"
@@ -287,7 +318,7 @@ def test_what_was_saved_is_loaded_elsewhere_and_waits_for_trust(tea: Tea, tmp_pa
 def test_what_was_purged_stays_so_when_it_is_loaded_and_can_be_registered_anew(tea: Tea, tmp_path: Path) -> None:
     tea("register", tea.write("shout.py", SHOUT))
     tea("save", "one.json", "shout")
-    tea("register", tea.write("shout.py", SHOUT))
+    tea("register", tea.write("shout.py", SHOUT.replace("louder", "loudly")))
     tea("save", "two.json", "shout")
     tea("unregister", "shout")
     tea("purge", "shout@1.0.0", "--yes")
@@ -331,7 +362,7 @@ def test_what_stays_as_it_is_shows_beside_it_what_was_loaded(tea: Tea, tmp_path:
     tea("save", "one.json", "shout")
     tea("load", "one.json", *home)
     tea("alias", "shout", "mine", *home)
-    tea("register", file)
+    tea("register", file, "--version", "1.0.1")
     tea("save", "two.json", "shout")
     assert "tool:shout stays as it is here: `tea history tool:shout`" in tea("load", "two.json", *home).err
     assert "1.0.1" in tea("history", "tool:shout", *home).out

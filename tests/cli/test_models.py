@@ -29,6 +29,14 @@ def test_a_model_that_is_added_again_as_it_is_stays_unchanged(tea: Tea) -> None:
     assert tea(*words, "gpt-5.4").out == "registered model:mini@1.0.1\n"
 
 
+def test_a_model_that_is_added_as_it_was_before_is_so_again(tea: Tea) -> None:
+    line = ("models", "add", "mini", "--preset", "ollama", "--model")
+    for number, name in enumerate(("one", "two")):
+        assert tea(*line, name).out == f"registered model:mini@1.0.{number}\n"
+    assert tea(*line, "one").out == "registered model:mini@1.0.0\n"
+    assert [one["model"] for one in tea("models", "--json").data["models"] if one["name"] == "mini"] == ["one"]
+
+
 def test_a_model_is_added_with_its_prices_and_limits(tea: Tea) -> None:
     words = ("--price", "input=1.25", "--price", "output=10", "--limit", "concurrency=8", "--limit", "attempts=2")
     assert tea("models", "add", "own", "--base-url", "http://127.0.0.1:1/v1", "--model", "m", *words).code == 0

@@ -76,6 +76,62 @@ def test_a_chosen_version_is_given_once(versions: VersionManager) -> None:
     assert [one.version for one in versions.history("tool", "a")] == ["1.0.0", "2.0.0"]
 
 
+@pytest.mark.parametrize("again", ["keep", "lead"])
+def test_bytes_that_are_current_are_stored_no_second_time(versions: VersionManager, again: Any) -> None:
+    first = add(versions, "1")
+    assert add(versions, "1", again=again) == first
+    assert ([one.version for one in versions.history("tool", "a")], versions.head("tool", "a").number) == (["1.0.0"], 1)
+
+
+def test_bytes_of_an_earlier_version_keep_what_is_current_or_lead_again(versions: VersionManager) -> None:
+    first, second = add(versions, "1"), add(versions, "2")
+    assert add(versions, "1", again="keep") == first
+    assert versions.resolve(A) == second
+    assert add(versions, "1", again="lead", author="ada") == first
+    assert (versions.resolve(A), versions.head("tool", "a").author) == (first, "ada")
+    assert versions.rollback("tool", "a").current == second.version
+    assert [one.version for one in versions.history("tool", "a")] == ["1.0.0", "1.0.1"]
+
+
+def test_of_versions_with_the_same_bytes_the_newest_that_was_current_is_given(versions: VersionManager) -> None:
+    for source, current in (("1", True), ("1", True), ("1", False), ("2", True)):
+        add(versions, source, current=current)
+    assert add(versions, "1", again="keep").version == "1.0.1"
+    versions.restore("tool", "a", "1.0.0")
+    assert add(versions, "1", again="keep").version == "1.0.0"
+
+
+@pytest.mark.parametrize("again", ["keep", "lead"])
+def test_what_a_registration_left_that_died_is_no_version_to_go_back_to(versions: VersionManager, again: Any) -> None:
+    add(versions, "1")
+    add(versions, "2", current=False)
+    assert add(versions, "2", again=again).version == "1.0.2"
+    assert versions.head("tool", "a").current == "1.0.2"
+
+
+@pytest.mark.parametrize("again", ["keep", "lead"])
+def test_bytes_that_are_out_of_sight_are_stored_anew(versions: VersionManager, again: Any) -> None:
+    add(versions, "1")
+    versions.unregister("tool", "a")
+    assert add(versions, "1", again=again).version == "1.0.1"
+    versions.purge("tool", "a", ["1.0.0"])
+    add(versions, "2")
+    versions.purge("tool", "a", ["1.0.1"])
+    assert add(versions, "1", again=again).version == "1.0.3"
+
+
+@pytest.mark.parametrize("again", ["keep", "lead"])
+def test_a_guard_may_refuse_bytes_that_are_there_already(versions: VersionManager, again: Any) -> None:
+    add(versions, "1"), add(versions, "2")
+
+    def refuse(head: Head) -> None:
+        raise Conflict("no.", fix="none.")
+
+    with pytest.raises(Conflict):
+        add(versions, "1", again=again, guard=refuse)
+    assert (versions.head("tool", "a").current, len(versions.history("tool", "a"))) == ("1.0.1", 2)
+
+
 def test_every_change_is_kept_with_who_why_and_when(versions: VersionManager) -> None:
     add(versions, "1", author="ada")
     versions.restore("tool", "a", "1.0.0", author="bob", reason="as it was")

@@ -152,7 +152,7 @@ async def test_a_version_file_of_another_component_is_damage(case: Case, house: 
 
 
 async def test_a_missing_current_version_is_damage(case: Case, house: House) -> None:
-    await house.register(), await house.register()
+    await house.register(), await house.register(hello="good day")
     (house.versions() / "1.0.1.json").unlink()
     assert (await house.ask("info", "greeter"))["code"] == "Damaged"
     assert (await house.ask("info", "greeter@1.0.0"))["version"] == "1.0.0"

@@ -201,12 +201,58 @@ async def test_a_deprecated_version_is_called_but_not_listed(case: Case, house: 
     assert (await house.ask("heads", "greeter"))[-1]["states"] == {}
 
 
+async def test_bytes_that_are_current_are_registered_no_second_time(case: Case, house: House) -> None:
+    (made,) = await house.register()
+    before = house.files()
+    assert await house.door.register(case.source(), reason="started again") == made
+    assert await house.door.update("greeter", case.source(), reason="saved again") == made
+    assert house.files() == before
+    assert len(await house.ask("history", "greeter")) == 1
+
+
+async def test_a_program_that_registers_at_its_start_undoes_no_rollback(case: Case, house: House) -> None:
+    first, second = *(await house.register()), *(await house.register(hello="good day"))
+    await house.door.rollback("greeter")
+    before = house.files()
+    assert (await house.register(hello="good day")) == [second]
+    assert house.files() == before
+    assert (await house.ask("info", "greeter"))["version"] == first.version
+    assert await says(house) == "hello world"
+
+
+async def test_an_update_to_bytes_of_an_earlier_version_makes_that_current(case: Case, house: House) -> None:
+    first, second = *(await house.register()), *(await house.register(hello="good day"))
+    assert await house.door.update("greeter", case.source(), reason="it was better", author="ada") == first
+    (*_, newest) = await house.ask("heads", "greeter")
+    assert [newest[key] for key in ("current", "reason", "author")] == [first.version, "it was better", "ada"]
+    assert [one["version"] for one in await house.ask("history", "greeter")] == [first.version, second.version]
+    assert (await house.door.rollback("greeter")).version == second.version
+
+
+async def test_a_version_that_is_wanted_is_written_whatever_its_bytes(case: Case, house: House) -> None:
+    (first,) = await house.register()
+    for number, store in enumerate((house.door.register, house.door.update)):
+        named = () if number == 0 else ("greeter",)
+        made = await store(*named, case.source(), version=f"2.0.{number}")
+        assert (made.version, made.digest) == (f"2.0.{number}", first.digest)
+        assert (await house.ask("info", f"greeter@{made.version}")) == made.to_json()
+    assert (await house.door.info("greeter")).version == "2.0.1"
+
+
+async def test_a_person_who_registers_what_is_there_vouches_for_it(case: Case, house: House) -> None:
+    (made,) = await house.register()
+    house.distrust()
+    assert not house.platform.trust(made.digest)
+    assert await house.register() == [made]
+    assert house.platform.trust(made.digest)
+
+
 async def test_an_archived_version_is_kept_and_not_called(case: Case, house: House) -> None:
     (made,) = await house.register()
     await house.door.archive("greeter")
     assert await house.ask("list") == []
     assert await house.ask("info", "greeter") == made.to_json()
-    assert await house.ask("exact", "greeter", made.digest) == made.to_json()
+    assert await house.ask("exact", "greeter@1.0.0", made.digest) == made.to_json()
     if case.operation:
         for selector in ("", "@1.0.0", f"@{made.digest}"):
             found = await house.invoke(selector)
@@ -286,7 +332,7 @@ async def test_a_purged_version_leaves_its_number_and_says_who_and_why(case: Cas
     assert [one["version"] for one in await house.ask("history", "greeter")] == ["1.0.1"]
     for question in ("greeter@1.0.0", "greeter@prod"):
         assert (await house.ask("info", question))["code"] == "UnknownComponent"
-    gone = await house.ask("exact", "greeter", first.digest)
+    gone = await house.ask("exact", "greeter@1.0.0", first.digest)
     assert gone["code"] == "Purged"
     assert "purged by ada" in gone["problem"]
     assert "it held a secret" in gone["problem"]
@@ -295,7 +341,8 @@ async def test_a_purged_version_leaves_its_number_and_says_who_and_why(case: Cas
     with pytest.raises(Purged):
         await house.door.purge("greeter@1.0.0")
     assert (await house.register())[0].version == "1.0.2"
-    assert await house.ask("exact", "greeter", first.digest) == (await house.door.info("greeter@1.0.2")).to_json()
+    again = await house.ask("exact", "greeter@1.0.2", first.digest)
+    assert again == (await house.door.info("greeter@1.0.2")).to_json()
     assert await house.ask("info", "greeter@1.0.1") == second.to_json()
 
 
@@ -304,7 +351,7 @@ async def test_all_of_what_was_unregistered_can_be_purged_and_its_name_goes_on(c
     await house.door.unregister("greeter")
     assert [one.version for one in await house.door.purge("greeter")] == ["1.0.0", "1.0.1"]
     for one in versions:
-        assert (await house.ask("exact", "greeter", one.digest))["code"] == "Purged"
+        assert (await house.ask("exact", f"greeter@{one.version}", one.digest))["code"] == "Purged"
     assert await house.ask("list") == []
     with pytest.raises(UnknownComponent):
         await house.door.purge("greeter")

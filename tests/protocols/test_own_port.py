@@ -99,6 +99,6 @@ async def wary(action: str) -> RETURNS:
             await made.tcp.register(wary.replace("RETURNS", verdict).replace("GIVEN", "False"))
             with pytest.raises(BadComponent, match="returns no text"):
                 await made.transform("T2A", "join", name="other", guard="wary")
-        await made.tcp.register(wary.replace("RETURNS", "bool").replace("GIVEN", "False"))
+        await made.tcp.update("wary", wary.replace("RETURNS", "bool").replace("GIVEN", "False"))
         refused = await made.run("Speak.", agent="speaker")
         assert (refused.status, "gave no words" in refused.reason) == ("failed", True)

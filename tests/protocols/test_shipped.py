@@ -168,7 +168,7 @@ async def test_what_a_person_unregistered_stays_away(case: Case, folder: Path, o
         assert await library.list() == []
         with pytest.raises(UnknownComponent):
             await library.info("greeter")
-        assert (await library.exact("greeter", first.digest)).version == "1.0.0"
+        assert (await library.exact(first.ref, first.digest)).version == "1.0.0"
         put(case, folder, hello="good day")
         library = opened()
         await library.init()

@@ -31,7 +31,7 @@ async def test_a_bundled_agent_replays_when_all_that_it_used_is_gone(tea: Platfo
     data.write_text(CITIES)
     outcome = await tea.run(TASKS[agent], agent=agent, files=[data])
     assert outcome.ok, outcome.reason
-    used = {Ref.parse(name) for name, _ in pins_of(tea.tracer.records(outcome.run))}
+    used = {Ref.parse(pin.asked) for pin in pins_of(tea.tracer.records(outcome.run))}
     assert {"agent", "prompt", "tool"} <= {ref.kind for ref in used}
     for ref in used:
         await tea.libraries[ref.kind].unregister(ref.name)

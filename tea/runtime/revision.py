@@ -1,0 +1,28 @@
+"""Revision: by which rules a journal is replayed."""
+
+from __future__ import annotations
+
+from tea.errors import Diverged
+from tea.types import JsonObject
+
+# Raise it by hand when the loop, the keys or anything else changes what a run records, so that the journals written
+# before are refused in one line instead of diverging somewhere; then write its fixture: python tests/cli/homes.py.
+REVISION = 2
+_UNSAID = 1  # journals from before there was a revision
+
+
+def check_revision(run: str, header: JsonObject) -> None:
+    """Refuse to run the agents of a journal again that another revision wrote.
+
+    Args:
+        run: Id of the run.
+        header: What its first record holds.
+
+    Raises:
+        Diverged: It is of another revision than `REVISION`.
+    """
+    revision = header.get("revision", _UNSAID)
+    if revision != REVISION:
+        problem = f"The run {run} was recorded under revision {str(revision)[:20]} of tea's loop; this is {REVISION}."
+        fix = f"look at it with `tea trace {run}`, and run its task anew, or use the tea that recorded it."
+        raise Diverged(problem, fix=fix)
