@@ -41,6 +41,7 @@ class Analyzer(Agent):
                 task,
                 prompt="analyzer",
                 tools=self.tools,
+                environments=(),
                 max_steps=STEPS,
                 insights=insights,
                 variables={"inventory": inventory},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -247,6 +247,8 @@ class Context:
         workspace: Folder whose files the work may touch.
         locale: Language tag of the person asking, for example `en`.
         opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
+        declared: What the agent that works declares: tools, agents, environments, prompt, max_steps and output; empty
+            outside of an agent.
     """
 
     port: Port
@@ -258,6 +260,7 @@ class Context:
     workspace: str
     locale: str = "en"
     opens_files: bool = True
+    declared: JsonObject = field(default_factory=dict[str, Any])
 
     @property
     def tcp(self) -> Tools:

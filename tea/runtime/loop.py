@@ -12,13 +12,18 @@ from typing import Any
 from tea.context import Context
 from tea.errors import BadOutput, BadTask, BudgetExceeded, TeaError, ToolError
 from tea.managers.json_schema import schema_fault, value_faults
+from tea.manifest import MAX_STEPS
+from tea.protocols.recipe import LOOP_PROMPT
 from tea.runtime.media import shown
 from tea.runtime.observation import Outcome, observed, shortened
 from tea.runtime.resources import DONE, Resources
 from tea.runtime.step import Call, StepRecord, consult, said, step_record
-from tea.types import Evidence, JsonObject, Message, Result, Task, data_part, message
+from tea.types import Evidence, JsonObject, Message, Result, Task, changed, data_part, message
 
 REPEATS = 3
+_NOTHING: JsonObject = {  # what an agent works with that declares nothing
+    "tools": (), "agents": (), "environments": (), "prompt": "", "max_steps": MAX_STEPS, "output": None,
+}  # fmt: skip
 WINDOW = 6
 LAST_STEP = (
     "This is your last step. Call `done` now, alone: with the best answer you have, or with success false and the "
@@ -34,11 +39,11 @@ async def work(
     ctx: Context,
     task: Task,
     *,
-    prompt: str,
-    tools: Sequence[str] = (),
-    agents: Sequence[str] = (),
-    environments: Sequence[str] = (),
-    max_steps: int = 50,
+    prompt: str | None = None,
+    tools: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    environments: Sequence[str] | None = None,
+    max_steps: int | None = None,
     max_calls: int = 10,
     insights: Sequence[str] = (),
     variables: JsonObject | None = None,
@@ -51,7 +56,8 @@ async def work(
     Args:
         ctx: What the agent may reach.
         task: What it was asked to do.
-        prompt: Name of its prompt; the output must be a step record.
+        prompt: Name of its prompt; the output must be a step record. This and the four that follow are by default what
+            the agent declares.
         tools: Names of its tools; the task's own list replaces them, `done` is always there.
         agents: Names of the agents it may delegate to, each called by its name.
         environments: Names of its environments; an action is called `<environment>_<action>`.
@@ -67,10 +73,16 @@ async def work(
         Abstained: No model is configured, and the prompt's solver cannot tell.
         ProviderError: The model cannot be reached.
     """
+    own = {**_NOTHING, **ctx.declared}
+    if task.answer is None and own["output"] is not None:
+        task = changed(task, answer=own["output"])
     if task.answer is not None and (fault := schema_fault(task.answer)):
         raise BadTask(f"The schema of the wanted answer cannot be used: {fault}.", fix="correct `answer`.")
-    resources = await Resources.gather(ctx, task, tools=tools, agents=agents, environments=environments)
-    loop = _Loop(ctx, task, resources, prompt, max_steps, max_calls)
+    given = {"tools": tools, "agents": agents, "environments": environments}
+    chosen = {key: own[key] if names is None else names for key, names in given.items()}
+    resources = await Resources.gather(ctx, task, **chosen)
+    most = own["max_steps"] if max_steps is None else max_steps
+    loop = _Loop(ctx, task, resources, prompt or own["prompt"] or LOOP_PROMPT, most, max_calls)
     try:
         await loop.prepare(insights, variables or {})
         result = await loop.run()

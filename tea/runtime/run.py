@@ -82,8 +82,8 @@ class Run:
         self._anew = False
         gate.on_fork(partial(Run._change, own))
 
-    def context(self, port: Port, agent: str, *, opens_files: bool) -> Context:
-        """Return what a component of this run may reach."""
+    def context(self, port: Port, agent: str, *, opens_files: bool, declared: JsonObject | None = None) -> Context:
+        """Return what a component of this run may reach; an agent is told what it declares."""
         return Context(
             port=port,
             principal=self.setting.principal,
@@ -94,6 +94,7 @@ class Run:
             workspace=self.setting.workspace,
             locale=self.setting.locale,
             opens_files=opens_files,
+            declared=declared or {},
         )
 
     async def invoke(
@@ -241,8 +242,11 @@ class Run:
             self.memories.enter(key, call.config)
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": call.arguments}
             self.gate.note("enter", entered)
-            context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)
             definition = self.holding.loaded(call.config.digest)
+            if model := definition.metadata.get("model"):
+                self.asking.declared[worker] = model
+            port = AgentPort(self, worker, call.depth + 1, call.handed_on)
+            context = self.context(port, worker, opens_files=False, declared=definition.declared)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
             try:

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tea.models.scripted import FunctionModel, ScriptedModel
+    from tea.testing.model import TestModel
     from tea.testing.temporary import platform
 
-__all__ = ["FunctionModel", "ScriptedModel", "platform"]
+__all__ = ["FunctionModel", "ScriptedModel", "TestModel", "platform"]
 
 _PLACES = {
     "FunctionModel": "tea.models.scripted",
     "ScriptedModel": "tea.models.scripted",
+    "TestModel": "tea.testing.model",
     "platform": "tea.testing.temporary",
 }
 
