@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tea.managers.model import Adapter
     from tea.runtime.outcome import Outcome
-    from tea.runtime.platform import TaskLike
+    from tea.runtime.platform import AgentLike, TaskLike
     from tea.runtime.recorder import Event
 
 
@@ -18,6 +18,7 @@ async def run(
     task: TaskLike,
     *,
     files: Sequence[str | Path] = (),
+    agent: AgentLike | None = None,
     home: str | Path | None = None,
     model: Adapter | str | None = None,
     **options: Any,
@@ -27,6 +28,7 @@ async def run(
     Args:
         task: Words, or the JSON object of a task file; its files are relative to the current folder.
         files: Further files it may use.
+        agent: Who works on it: a name, a declared agent, or an agent's class; see `tea.Platform.run`.
         home: Folder of `registry/` and `traces/`; see `tea.Platform`.
         model: Name of a configured model, as in a task file; or what answers in place of the configured models.
         **options: Further keys of the task file, for example `budget={"steps": 5}`.
@@ -38,13 +40,14 @@ async def run(
 
     adapter, named = _told(model)
     async with Platform(home, model=adapter) as platform:
-        return await platform.run(task, files=files, **named, **options)
+        return await platform.run(task, files=files, agent=agent, **named, **options)
 
 
 async def stream(
     task: TaskLike,
     *,
     files: Sequence[str | Path] = (),
+    agent: AgentLike | None = None,
     home: str | Path | None = None,
     model: Adapter | str | None = None,
     **options: Any,
@@ -54,6 +57,7 @@ async def stream(
     Args:
         task: As for `run`.
         files: As for `run`.
+        agent: As for `run`.
         home: As for `run`.
         model: As for `run`.
         **options: As for `run`.
@@ -63,7 +67,7 @@ async def stream(
     adapter, named = _told(model)
     async with (
         Platform(home, model=adapter) as platform,
-        aclosing(platform.stream(task, files=files, **named, **options)) as events,
+        aclosing(platform.stream(task, files=files, agent=agent, **named, **options)) as events,
     ):
         async for event in events:
             yield event

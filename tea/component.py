@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, Unpack, get_args, overload
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, cast, get_args, overload
 
 from typing_extensions import TypedDict
 
 from tea.context import Context
-from tea.errors import BadComponent
+from tea.errors import BadComponent, BadRef
+from tea.manifest import MAX_STEPS
 from tea.operation import Traits
-from tea.types import Effects, Result, Task
+from tea.refs import check_name
+from tea.types import Effects, JsonSchema, Result, Task
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,7 +23,8 @@ ActionT = TypeVar("ActionT", bound=Callable[..., Awaitable[Any]])
 Recovery = Literal["durable", "snapshot", "rerun", "lost"]
 Sharing = Literal["shared", "private"]
 Relation = Literal["hierarchical", "cooperative", "competitive"]
-TRAITS = "__tea_traits__"
+Loop: TypeAlias = Callable[[Context, Task], Coroutine[Any, Any, Result]]
+TRAITS, LOOP = "__tea_traits__", "__tea_loop__"
 _WORST, _EFFECTS = Traits(), get_args(Effects)
 
 
@@ -45,9 +50,9 @@ class DeclaredTool(Declared, total=False):
 
 
 class Tool(Generic[P, R]):
-    """One async function. Still callable as that function, with its own types."""
+    """One function, async or not. Still callable as that function, with its own types."""
 
-    def __init__(self, function: Callable[P, Awaitable[R]], declared: DeclaredTool) -> None:
+    def __init__(self, function: Callable[P, R], declared: DeclaredTool) -> None:
         options: dict[str, Any] = dict(declared)
         self.metadata: Mapping[str, Any] = options.pop("metadata", {})
         self.evolvable: bool = options.pop("evolvable", True)
@@ -57,17 +62,17 @@ class Tool(Generic[P, R]):
         self.__name__ = function.__name__
         self.__module__ = function.__module__
 
-    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, without validation or journal."""
-        return await self.function(*args, **kwargs)
+        return self.function(*args, **kwargs)
 
 
 @overload
-def tool(function: Callable[P, Awaitable[R]], /) -> Tool[P, R]: ...
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
-def tool(**declared: Unpack[DeclaredTool]) -> Callable[[Callable[P, Awaitable[R]]], Tool[P, R]]: ...
-def tool(function: Callable[P, Awaitable[R]] | None = None, /, **declared: Unpack[DeclaredTool]) -> Any:
-    """Declare an async function as a tool.
+def tool(**declared: Unpack[DeclaredTool]) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+def tool(function: Callable[P, R] | None = None, /, **declared: Unpack[DeclaredTool]) -> Any:
+    """Declare a function as a tool; one that is not async runs in a thread.
 
     Args:
         function: The function, with a type hint on each parameter and a Google docstring.
@@ -138,7 +143,10 @@ class Environment(Component):
 class Agent(Component):
     """Something that is given a task in words and works on it (paper, Definition 8).
 
-    Args:
+    A class that derives from it declares what it is in the class, and writes `run` where it works in a way of its own.
+    Without a class one is declared by a call; it is registered, run and named as the agent of others like every other.
+
+    Class attributes:
         role: What it is, in a few words.
         competencies: What it can do.
         objectives: What it strives for.
@@ -147,6 +155,30 @@ class Agent(Component):
         agents: Names of the agents it delegates to.
         environments: Names of the environments it acts in.
         memory: The memory component it remembers by, `name` or `name@selector`; without one all of its session.
+        prompt: The prompt it works through, `name` or `name@selector`; the one of all tool-calling agents by default.
+        model: The model configuration that answers it where neither the run nor the operator names another.
+        max_steps: Most steps for one task.
+        output: JSON Schema of the answer where the task names none.
+
+    Args:
+        name: Its name, as others call it.
+        instructions: What it is told to be and to do, as plain text; they become the prompt of its name.
+        tools: The tools it uses: names, what `@tool` made, and functions, which are registered under their own names.
+        agents: The agents it delegates to: names, and declared agents, which are registered with it.
+        environments: Names of the environments it acts in.
+        memory: As above.
+        model: As above.
+        output: The type of its answers, as pydantic knows types, or a JSON Schema. Who runs the agent as a value gets
+            its answer as a value of the type.
+        description: What it is for, as others read it; by default how its instructions begin.
+        max_steps: As above.
+
+    Raises:
+        BadComponent: The declaration cannot be an agent's.
+
+    Examples:
+        >>> Agent(name="capitals", instructions="Answer questions about capitals.", tools=["calculator"])
+        Agent(name='capitals')
     """
 
     role: ClassVar[str] = ""
@@ -157,10 +189,88 @@ class Agent(Component):
     agents: ClassVar[tuple[str, ...]] = ()
     environments: ClassVar[tuple[str, ...]] = ()
     memory: ClassVar[str] = ""
+    prompt: ClassVar[str] = ""
+    model: ClassVar[str] = ""
+    max_steps: ClassVar[int] = MAX_STEPS
+    output: ClassVar[JsonSchema | None] = None
+
+    declaration: Declaration | None = None
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        instructions: str = "",
+        tools: Iterable[str | Callable[..., Any]] = (),
+        agents: Iterable[str | Agent] = (),
+        environments: Iterable[str] = (),
+        memory: str = "",
+        model: str = "",
+        output: Any = None,
+        description: str = "",
+        max_steps: int = MAX_STEPS,
+    ) -> None:
+        if type(self) is Agent:
+            self.declaration = Declaration(
+                name=name,
+                instructions=_cleaned("instructions", instructions),
+                tools=_listed(
+                    "tools",
+                    tools,
+                    _is_tool,
+                    "the name of a tool, a function with a name of its own, or what @tool made",
+                ),
+                agents=_listed("agents", agents, _is_agent, "the name of an agent, or an agent declared by a call"),
+                environments=_listed("environments", environments, _is_text, "the name of an environment"),
+                memory=memory,
+                model=model,
+                output=output,
+                description=_cleaned("description", description),
+                max_steps=max_steps,
+            )
+
+    def __repr__(self) -> str:
+        """Return its class, and its name where it was declared by a call."""
+        named = "" if self.declaration is None else f"name={self.declaration.name!r}"
+        return f"{type(self).__name__}({named})"
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work on a task until it is done."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it works")
+        """Work on a task step by step, with what it declares, until it is done."""
+        loop: Loop | None = getattr(self, LOOP, None)
+        if loop is None:
+            problem = f"{self!r} was not made by a platform, so it has no loop to work in."
+            raise BadComponent(problem, fix="register it, and call it by its name.")
+        return await loop(ctx, task)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """What was said of an agent that has no class of its own; see `Agent` for each."""
+
+    name: str
+    instructions: str
+    tools: tuple[str | Callable[..., Any], ...]
+    agents: tuple[str | Agent, ...]
+    environments: tuple[str, ...]
+    memory: str
+    model: str
+    output: Any
+    description: str
+    max_steps: int
+
+    def __post_init__(self) -> None:
+        """Refuse what no agent could be made of.
+
+        Raises:
+            BadComponent: Its name is none, or nothing says what it is for.
+        """
+        try:
+            check_name(cast(Any, self.name) if isinstance(cast(object, self.name), str) else "", "an agent")
+        except BadRef as error:
+            raise BadComponent(error.problem, fix=error.fix) from error
+        if not self.instructions and not self.description:
+            problem = f"Nothing says what the agent {self.name!r} is for."
+            raise BadComponent(problem, fix="give `instructions`, `description`, or both.")
 
 
 def component_name(found: type[Component]) -> str:
@@ -177,3 +287,33 @@ def _traits(declared: dict[str, Any]) -> Traits:
             fix = f"declare {', '.join(Traits.__slots__)}, each of its type."
             raise BadComponent(f"{key!r} cannot be declared as {value!r:.40}.", fix=fix)
     return Traits(**declared)
+
+
+def _cleaned(key: str, text: object) -> str:
+    if not isinstance(text, str):
+        raise BadComponent(f"`{key}` is {text!r:.40}, not text.", fix="write text.")
+    return inspect.cleandoc("\n".join(text.splitlines()) if "\r" in text else text)
+
+
+def _listed(key: str, given: object, fits: Callable[[object], bool], wanted: str) -> tuple[Any, ...]:
+    """Return what the declaration of an agent lists, each once."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise BadComponent(f"`{key}` is {given!r:.40}, not a list.", fix=f"write {key}=[...].")
+    listed = list(cast("Iterable[object]", given))
+    for one in listed:
+        if not fits(one):
+            raise BadComponent(f"`{key}` holds {getattr(one, '__name__', one)!r:.60}.", fix=f"give {wanted}.")
+    return tuple({one if isinstance(one, str) else id(one): one for one in listed}.values())
+
+
+def _is_text(one: object) -> bool:
+    return isinstance(one, str)
+
+
+def _is_tool(one: object) -> bool:
+    named = inspect.isfunction(one) and one.__name__.isidentifier()  # a lambda is not
+    return isinstance(one, str | Tool) or named
+
+
+def _is_agent(one: object) -> bool:
+    return isinstance(one, str) or (isinstance(one, Agent) and one.declaration is not None)

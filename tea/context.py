@@ -254,7 +254,8 @@ class Context:
         workspace: Folder whose files the work may touch.
         locale: Language tag of the person asking, for example `en`.
         opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
-        declared: What the agent that works declares: tools, agents, environments, prompt, max_steps, output.
+        declared: What the agent that works declares: tools, agents, environments, prompt, max_steps and output; empty
+            outside of an agent.
         branch: The branch of the run to which the private environment that acts belongs; else empty.
     """
 

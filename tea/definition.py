@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast, get_args
 
-from tea.component import TRAITS, Agent, Component, Environment, Recovery, Relation, Sharing, Tool, component_name
+from tea.component import (
+    LOOP,
+    TRAITS,
+    Agent,
+    Component,
+    Environment,
+    Loop,
+    Recovery,
+    Relation,
+    Sharing,
+    Tool,
+    component_name,
+)
 from tea.errors import BadComponent, BadRef
 from tea.hints import read_hints
+from tea.manifest import MAX_STEPS, canonical
 from tea.operation import Operation, Traits
 from tea.refs import NAME, Kind, Ref
-from tea.types import EVERY, Task
+from tea.threads import Threads
+from tea.types import EVERY, JsonObject, Task
 
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
-_FACTS = ("role", "competencies", "objectives", "relations", "tools", "agents", "environments", "memory")
+_FACTS = (
+    "role", "competencies", "objectives", "relations", "tools", "agents", "environments", "memory", "prompt", "model",
+    "max_steps", "output",
+)  # fmt: skip
 _RUN = "write `async def run(self, ctx: Context, task: Task) -> Result`."
 _HOOKS = {"setup": ("ctx",), "teardown": (), "snapshot": (), "restore": ("state",)}
 
@@ -44,25 +62,39 @@ class Definition:
     sharing: Sharing = "shared"
     create: Callable[[], object] | None = None
 
+    @property
+    def declared(self) -> JsonObject:
+        """What an agent declares to work with, as a copy; nothing for another kind."""
+        if self.kind != "agent":
+            return {}
+        listed = {key: list(self.metadata.get(key, ())) for key in ("tools", "agents", "environments")}
+        prompt, most = self.metadata.get("prompt", ""), self.metadata.get("max_steps", MAX_STEPS)
+        return {**listed, "prompt": prompt, "max_steps": most, "output": deepcopy(self.metadata.get("output"))}
 
-def define(found: object) -> Definition:
+
+def define(found: object, loop: Loop | None = None, threads: Threads | None = None) -> Definition:
     """Return what a tool, or an environment's or agent's class, defines.
+
+    Args:
+        found: The tool or the class.
+        loop: What an agent works in that writes no `run`.
+        threads: Where a tool runs that is not async; threads of its own by default.
 
     Raises:
         BadComponent: It is none of them, or declares itself badly.
     """
     if isinstance(found, Tool):
-        return _define_tool(cast("Tool[..., Any]", found))
+        return _define_tool(cast("Tool[..., Any]", found), threads)
     if isinstance(found, type) and issubclass(found, Environment) and found is not Environment:
         return _define_environment(found)
     if isinstance(found, type) and issubclass(found, Agent) and found is not Agent:
-        return _define_agent(found)
+        return _define_agent(found, loop)
     raise BadComponent(f"{found!r:.80} is no component.", fix="use @tool, or derive from Environment or Agent.")
 
 
-def _define_tool(found: Tool[..., Any]) -> Definition:
+def _define_tool(found: Tool[..., Any], threads: Threads | None) -> Definition:
     _check_facts(found)
-    operation = Operation.of(found.function, found.traits)
+    operation = Operation.of(found.function, found.traits, threads=threads)
     return Definition(
         kind="tool",
         name=_checked(found.__name__),
@@ -109,12 +141,10 @@ def _define_environment(found: type[Environment]) -> Definition:
     )
 
 
-def _define_agent(found: type[Agent]) -> Definition:
+def _define_agent(found: type[Agent], loop: Loop | None) -> Definition:
     _check_facts(found)
     if twice := sorted(set(found.metadata) & set(_FACTS)):
         raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
-    if found.run is Agent.run:
-        raise BadComponent(f"{found.__name__} has no run.", fix=_RUN)
     run = _operation(found, "run", Traits(scope=True, concurrent=True))
     if read_hints(found.run).get("task") is not Task:
         raise BadComponent(f"`run` of {found.__name__} takes no task.", fix=_RUN)
@@ -124,7 +154,11 @@ def _define_agent(found: type[Agent]) -> Definition:
         "objectives": [_words_of(found, "objectives", one) for one in _sequence(found, "objectives")],
         "relations": _relations(found),
         **{key: _names(found, key) for key in ("tools", "agents", "environments")},
-        **({"memory": _memory(found)} if found.memory != "" else {}),
+        **({"memory": _named(found, "memory")} if found.memory != "" else {}),
+        **({"prompt": _named(found, "prompt")} if found.prompt != "" else {}),
+        **({"model": _words_of(found, "model", found.model)} if found.model != "" else {}),
+        "max_steps": _max_steps(found),
+        **({"output": _output(found)} if found.output is not None else {}),
     }
     return Definition(
         kind="agent",
@@ -134,8 +168,15 @@ def _define_agent(found: type[Agent]) -> Definition:
         metadata={**facts, **found.metadata},
         evolvable=found.evolvable,
         rules=inspect.cleandoc(found.rules),
-        create=found,
+        create=partial(_agent, found, loop),
     )
+
+
+def _agent(found: type[Agent], loop: Loop | None) -> Agent:
+    """Return an instance that can work in the loop."""
+    made = found()
+    object.__setattr__(made, LOOP, loop)  # also where the class is a frozen dataclass
+    return made
 
 
 def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
@@ -199,16 +240,36 @@ def _names(found: type[Agent], key: str) -> list[str]:
     return [one if key == "tools" and one == EVERY else _checked(one, f"one of {key}") for one in listed]
 
 
-def _memory(found: type[Agent]) -> str:
-    """Return the memory component that an agent names, as it names it."""
+def _named(found: type[Agent], kind: Kind) -> str:
+    """Return the memory component or the prompt that an agent names, as it names it."""
+    text = _words_of(found, kind, getattr(found, kind))
     try:
-        ref = Ref.parse(_words_of(found, "memory", found.memory), kind="memory")
+        ref = Ref.parse(text, kind=kind)
     except BadRef as error:
-        raise BadComponent(f"The memory of {found.__name__} is no ref: {error.problem}", fix=error.fix) from error
-    if ref.kind != "memory" or ref.operation is not None:
-        problem = f"{found.__name__} names {found.memory!r:.80} as its memory, which is none."
-        raise BadComponent(problem, fix='write memory = "NAME", perhaps with @version.')
-    return found.memory
+        raise BadComponent(f"The {kind} of {found.__name__} is no ref: {error.problem}", fix=error.fix) from error
+    if ref.kind != kind or ref.operation is not None:
+        problem = f"{found.__name__} names {text!r:.80} as its {kind}, which is none."
+        raise BadComponent(problem, fix=f'write {kind} = "NAME", perhaps with @version.')
+    return text
+
+
+def _max_steps(found: type[Agent]) -> int:
+    most = cast(object, found.max_steps)
+    if type(most) is not int or most < 1:
+        raise BadComponent(f"max_steps of {found.__name__} is {most!r:.40}.", fix="write a number of at least 1.")
+    return most
+
+
+def _output(found: type[Agent]) -> dict[str, Any]:
+    """Return the schema of an agent's answers; whether it is a usable one is looked at where it is stored."""
+    output = cast(object, found.output)
+    try:
+        usable = isinstance(output, Mapping) and bool(canonical(output))
+    except (TypeError, ValueError, RecursionError):
+        usable = False
+    if not usable:
+        raise BadComponent(f"output of {found.__name__} is {output!r:.40}.", fix="write a JSON Schema, as a dict.")
+    return dict(cast("Mapping[str, Any]", output))
 
 
 def _sequence(found: type[Agent], key: str) -> Sequence[object]:

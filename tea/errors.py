@@ -22,6 +22,7 @@ TeaError                    exit code 3 unless a subclass says otherwise
 │   ├── ToolError           1  the component itself says why it cannot
 │   ├── CallFailed          1  the component's code raised
 │   ├── CallTimeout         1  the call's deadline passed
+│   │   └── Uncertain       1  it passed, and what was called may still be done
 │   ├── Denied              1  the operator's policy says no
 │   └── BadOutput           1  a model's output does not fit its schema
 ├── Abstained               1  an offline solver cannot tell
@@ -163,6 +164,10 @@ class CallFailed(CallError):
 
 class CallTimeout(CallError):
     """The call's deadline passed."""
+
+
+class Uncertain(CallTimeout):
+    """The call's deadline passed, and what was called may still be done."""
 
 
 class Denied(CallError):

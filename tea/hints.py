@@ -22,13 +22,13 @@ def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
     """
     try:
         hints = get_type_hints(function, include_extras=True)
-        return {name: _portable(hint) for name, hint in hints.items()}
+        return {name: portable(hint) for name, hint in hints.items()}
     except (NameError, TypeError, SyntaxError, RecursionError) as error:
         problem = f"{function.__name__!r} has a type hint that cannot be read ({str(error)[:120]})."
         raise BadComponent(problem, fix="import every name that the hints use.") from error
 
 
-def _portable(hint: Any) -> Any:
+def portable(hint: Any) -> Any:
     """Return `hint` with typed dicts that pydantic reads: before Python 3.12 it refuses those of `typing`."""
     if sys.version_info >= (3, 12):
         return hint
@@ -37,7 +37,7 @@ def _portable(hint: Any) -> Any:
         make: Any = typing_extensions.TypedDict
         return make(hint.__name__, {name: _field(hint, name, fields[name]) for name in fields})
     given: tuple[Any, ...] = get_args(hint)
-    arguments: tuple[Any, ...] = tuple(_portable(one) for one in given)
+    arguments: tuple[Any, ...] = tuple(portable(one) for one in given)
     if arguments == given or get_origin(hint) is typing.Literal:
         return hint
     if get_origin(hint) in (typing.Union, types.UnionType):
@@ -48,7 +48,7 @@ def _portable(hint: Any) -> Any:
 def _field(owner: Any, name: str, hint: Any) -> Any:
     bare = get_args(hint)[0] if get_origin(hint) in (typing.Required, typing.NotRequired) else hint
     required = name in owner.__required_keys__
-    return (typing_extensions.Required if required else typing_extensions.NotRequired)[_portable(bare)]
+    return (typing_extensions.Required if required else typing_extensions.NotRequired)[portable(bare)]
 
 
 def _subscribed(origin: Any, arguments: tuple[Any, ...]) -> Any:

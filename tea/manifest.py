@@ -18,6 +18,7 @@ from tea.schema_words import type_words
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
+MAX_STEPS = 50  # for one task, of an agent that declares no other limit
 How = Literal["hand", "bundled", "copy", "restore", "textgrad", "reflection", "generator", "imported", "follow"]
 
 

@@ -1,4 +1,4 @@
-"""Turn one async function into an Operation: data that a model reads, and a call it makes.
+"""Turn one function into an Operation: data that a model reads, and a call it makes.
 
 The signature gives the schema, the Google-style docstring the words and the examples.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any, Protocol, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -18,13 +19,14 @@ from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core.core_schema import FrozenSetSchema, SetSchema
 from typing_extensions import override
 
-from tea.context import Context
-from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, sole_error, words_of
+from tea.context import Context, Port
+from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.hints import read_hints
 from tea.plain import PlainParameters, is_plain, strict_json, strict_object
+from tea.threads import Threads
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 
-AsyncFunction = Callable[..., Awaitable[Any]]
+Function = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,22 +106,31 @@ class Operation:
     executor: Executor
 
     @classmethod
-    def of(cls, function: AsyncFunction, traits: Traits | None = None, *, method: bool = False) -> Operation:
+    def of(
+        cls,
+        function: Function,
+        traits: Traits | None = None,
+        *,
+        method: bool = False,
+        threads: Threads | None = None,
+    ) -> Operation:
         """Read a function's signature and docstring.
 
         Args:
-            function: An async function with a docstring and a type hint on every parameter.
+            function: A function with a docstring and a type hint on every parameter; a method has to be async.
             traits: What it declares of itself.
             method: Whether its first parameter is the instance.
+            threads: Where it runs if it is not async; threads of its own by default.
 
         Raises:
-            BadComponent: The function is not async, or lacks a docstring or a hint, or has a
+            BadComponent: The function is a method or a scope and not async, or lacks a docstring or a hint, or has a
                 parameter that JSON cannot carry.
         """
         from docstring_parser import DocstringStyle, ParseError, parse
 
-        name = function.__name__
-        if not inspect.iscoroutinefunction(function):
+        name, traits = function.__name__, traits or Traits()
+        is_async = inspect.iscoroutinefunction(function)
+        if not is_async and (method or traits.scope or not _is_sync(function)):
             raise BadComponent(f"{name!r} is not async.", fix=f"write `async def {name}(...)`.")
         try:
             doc = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
@@ -130,14 +141,14 @@ class Operation:
         if not doc.short_description:
             raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
         words = {parameter.arg_name: parameter.description for parameter in doc.params}
-        executor = InProcess.of(function, words, method=method)
+        executor = InProcess.of(function, words, method=method, threads=None if is_async else threads or Threads())
         signature = Signature(
             name=name,
             description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
             parameters=executor.parameters(),
             returns=executor.returns(),
             examples=tuple(examples),
-            traits=traits or Traits(),
+            traits=traits,
         )
         return cls(signature=signature, executor=executor)
 
@@ -154,18 +165,22 @@ class InProcess:
         result: Validates what it gives, as the one member of a tuple, so that NaN is seen inside of any type.
         contexts: Its parameters that are given the context.
         method: Whether its first parameter is the instance.
+        threads: Where it runs, None where it is async.
     """
 
-    function: AsyncFunction
+    function: Function
     arguments: TypeAdapter[dict[str, Any]]
     plain: PlainParameters | None
     returned: Any
     result: TypeAdapter[tuple[Any]]
     contexts: tuple[str, ...]
     method: bool
+    threads: Threads | None = None
 
     @classmethod
-    def of(cls, function: AsyncFunction, words: Mapping[str, str | None], *, method: bool) -> InProcess:
+    def of(
+        cls, function: Function, words: Mapping[str, str | None], *, method: bool, threads: Threads | None
+    ) -> InProcess:
         """Build the validators from the function's real signature."""
         hints = read_hints(function)
         parameters = list(inspect.signature(function).parameters.values())[1 if method else 0 :]
@@ -189,6 +204,7 @@ class InProcess:
             result=result,
             contexts=contexts,
             method=method,
+            threads=threads,
         )
 
     def parameters(self) -> JsonSchema:
@@ -215,9 +231,12 @@ class InProcess:
                 problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
                 raise BadArguments(problem, fix="follow its schema.") from error
         if self.contexts:
-            valid = {**valid, **dict.fromkeys(self.contexts, context)}
+            valid = {**valid, **dict.fromkeys(self.contexts, context if self.threads is None else _alone(context))}
         try:
-            value = await (self.function(receiver, **valid) if self.method else self.function(**valid))
+            if self.threads is not None:
+                value = await self.threads.run(partial(self.function, **valid))
+            else:
+                value = await (self.function(receiver, **valid) if self.method else self.function(**valid))
         except (TeaError, TimeoutError, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
@@ -247,6 +266,26 @@ class _Claims(GenerateJsonSchema):
     @override
     def frozenset_schema(self, schema: FrozenSetSchema) -> JsonSchema:
         return _repeatable(super().frozenset_schema(schema))
+
+
+class _NoPort:
+    """The port of a sync function: what a context reaches has to be awaited."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ToolError("A sync function reaches nothing through its context.", fix="write `async def`.")
+
+
+def _alone(context: Context | None) -> Context | None:
+    """Return what a sync function may know of where it works: the facts, and the paths of files."""
+    return None if context is None else replace(context, port=cast(Port, _NoPort()))
+
+
+def _is_sync(function: Function) -> bool:
+    """Tell whether calling a function does its work, and gives its result."""
+    inner = inspect.unwrap(function)
+    return inspect.isfunction(inner) and not (
+        inspect.iscoroutinefunction(inner) or inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner)
+    )
 
 
 def _repeatable(schema: JsonSchema) -> JsonSchema:

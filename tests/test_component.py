@@ -1,5 +1,7 @@
 """Declaring tools, environments and agents."""
 
+import doctest
+import importlib
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -102,6 +104,33 @@ def test_an_agent_says_what_it_is() -> None:
     assert list(found.operations["run"].signature.parameters["properties"]) == ["task"]
 
 
+def test_a_tool_that_is_not_async_is_still_its_function() -> None:
+    @tool(effects="reads")
+    def double(number: int) -> int:
+        """Double."""
+        return 2 * number
+
+    assert double(4) == 8
+    assert define(double).operations["call"].signature.traits.effects == "reads"
+
+
+def test_what_an_agent_works_with_is_told_as_a_copy() -> None:
+    facts = {"__doc__": "It.", "tools": ("a",), "prompt": "p@1.0.0", "max_steps": 3, "output": {"type": "array"}}
+    found = define(type("Facts", (Agent,), {**facts, "model": "small"}))
+    declared = {"tools": ["a"], "agents": [], "environments": [], "prompt": "p@1.0.0", "max_steps": 3}
+    assert found.declared == {**declared, "output": {"type": "array"}}
+    assert found.metadata["model"] == "small"
+    found.declared["output"]["type"] = "object"
+    assert found.declared["output"] == {"type": "array"}
+    assert define(WebBrowser).declared == {}
+
+
+@pytest.mark.parametrize("place", ["tea.component", "tea.testing.samples", "tea.testing.model"])
+def test_the_examples_of_public_names_give_what_they_say(place: str) -> None:
+    assert doctest.testmod(importlib.import_module(place)).failed == 0
+    assert doctest.testmod(importlib.import_module(place)).attempted > 0
+
+
 @pytest.mark.parametrize(
     ("name", "snake"),
     [("Counter", "counter"), ("WebBrowser", "web_browser"), ("HTTPReader", "http_reader"), ("A1B2", "a1_b2"),
@@ -131,7 +160,10 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
         (type("Silent", (Environment,), {"state": state}), "has no docstring"),
         (type("Stateless", (Environment,), {"__doc__": "It."}), "has no state"),
         (type("Named", (Environment,), {"__doc__": "It.", "state": state, "name": "No Name"}), "not a name"),
-        (type("Idle", (Agent,), {"__doc__": "It."}), "has no run"),
+        (type("Eager", (Agent,), {"__doc__": "It.", "max_steps": 0}), "max_steps of Eager is 0"),
+        (type("Vain", (Agent,), {"__doc__": "It.", "prompt": "tool:x"}), "'tool:x' as its prompt"),
+        (type("Formal", (Agent,), {"__doc__": "It.", "output": str}), "output of Formal is"),
+        (type("Told", (Agent,), {"__doc__": "It.", "model": 3}), "model of Told holds 3"),
         (type("Mute", (Agent,), {"run": run}), "has no docstring"),
         (type("Bare", (Agent,), {"__doc__": "It.", "run": run, "metadata": [1]}), "metadata of Bare is"),
         (type("Twice", (Agent,), {"__doc__": "It.", "run": run, "metadata": {"role": 1}}), "holds 'role'"),

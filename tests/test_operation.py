@@ -2,10 +2,12 @@
 
 import asyncio
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,8 @@ from typing_extensions import TypedDict
 from tea.context import Context
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError
 from tea.managers.json_schema import value_faults
-from tea.operation import AsyncFunction, Example, Operation, Traits
+from tea.operation import Example, Function, Operation, Traits
+from tea.types import Principal
 
 
 class Point(TypedDict):
@@ -71,7 +74,7 @@ async def plot(
     return Box(corner=points[0] if points else {"x": 0, "y": 0}, name=f"{ctx}{width}{colour}{style}")
 
 
-def call(function: AsyncFunction, arguments: Any = None, context: Any = None, **options: Any) -> Any:
+def call(function: Function, arguments: Any = None, context: Any = None, **options: Any) -> Any:
     operation = Operation.of(function, **options)
     return asyncio.run(operation.executor(None, arguments or {}, context))
 
@@ -116,7 +119,7 @@ def test_the_context_may_stand_anywhere() -> None:
     assert call(last, {"text": "a"}, "b") == call(keyword, {"text": "a"}, "b") == "a b"
 
 
-def taking(hint: Any) -> AsyncFunction:
+def taking(hint: Any) -> Function:
     async def take(value: Any) -> bool:
         """Take it."""
         return True
@@ -180,7 +183,7 @@ def test_defaults_are_fresh_for_each_call() -> None:
     assert [asyncio.run(executor(None, {}, None)) for _ in range(2)] == [[1], [1]]
 
 
-def giving(hint: Any, value: Any) -> AsyncFunction:
+def giving(hint: Any, value: Any) -> Function:
     async def give() -> Any:
         """Give it."""
         return value
@@ -250,9 +253,9 @@ def test_a_function_may_say_itself_what_is_wrong() -> None:
 
 
 def bad_declarations() -> dict[str, Callable[..., Any]]:
-    def plain() -> int:
+    def several() -> Any:
         """Do it."""
-        return 1
+        yield 1
 
     async def silent() -> int:
         return 1
@@ -315,6 +318,44 @@ def bad_declarations() -> dict[str, Callable[..., Any]]:
         yield 1
 
     return dict(locals())
+
+
+def test_a_function_that_is_not_async_runs_in_a_thread_of_its_own() -> None:
+    def where(name: str) -> list[str]:
+        """Tell where it runs."""
+        return [name, threading.current_thread().name]
+
+    operation = Operation.of(where)
+    assert operation.signature.parameters["required"] == ["name"]
+    assert call(where, {"name": "a"}) == ["a", "tea-tool"]
+    with pytest.raises(BadArguments):
+        call(where, {"name": 1})
+
+
+def test_what_is_not_async_may_be_no_method_and_no_scope() -> None:
+    def plain(self: Any) -> int:
+        """Do it."""
+        return 1
+
+    for options in ({"method": True}, {"traits": Traits(scope=True)}):
+        with pytest.raises(BadComponent, match="'plain' is not async"):
+            Operation.of(plain, **options)  # type: ignore[arg-type]
+
+
+def test_a_function_that_is_not_async_knows_where_it_works_and_reaches_nothing(tmp_path: Path) -> None:
+    def find(ctx: Context, name: str) -> str:
+        """Find a file."""
+        return str(ctx.path(name))
+
+    def ask(ctx: Context) -> Any:
+        """Note something."""
+        ctx.note("odd", {})
+
+    facts: Any = {"run": "", "session": "", "task": "", "agent": "", "workspace": str(tmp_path)}
+    context = Context(port=cast(Any, None), principal=Principal(), **facts)
+    assert call(find, {"name": "a.txt"}, context) == str(tmp_path / "a.txt")
+    with pytest.raises(ToolError, match="reaches nothing through its context"):
+        call(ask, {}, context)
 
 
 @pytest.mark.parametrize("name", bad_declarations())

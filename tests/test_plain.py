@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from tea.context import Context
-from tea.operation import AsyncFunction, Operation
+from tea.operation import Function, Operation
 
 
 class Word(str):
@@ -45,7 +45,7 @@ def by_text(hint: Any) -> Any:
     return Annotated[hint, Field()]
 
 
-def taking(one: Any, other: Any, default: Any) -> AsyncFunction:
+def taking(one: Any, other: Any, default: Any) -> Function:
     """A function of two parameters, the other with a default."""
 
     async def take(one: Any, other: Any = None) -> str:
@@ -57,7 +57,7 @@ def taking(one: Any, other: Any, default: Any) -> AsyncFunction:
     return take
 
 
-def giving(hint: Any, value: Any) -> AsyncFunction:
+def giving(hint: Any, value: Any) -> Function:
     """A function that gives a value."""
 
     async def give() -> Any:
@@ -68,7 +68,7 @@ def giving(hint: Any, value: Any) -> AsyncFunction:
     return give
 
 
-def answer(function: AsyncFunction, given: Any) -> str:
+def answer(function: Function, given: Any) -> str:
     """What a call gives, whether a value or an error, to the last bit."""
     try:
         value = asyncio.run(Operation.of(function).executor(None, given, None))

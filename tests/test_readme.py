@@ -76,6 +76,11 @@ def test_the_readme_shows_what_its_commands_print(tmp_path: Path, surroundings: 
         assert fits(expected, done.stdout), f"$ {command}\n{done.stdout}\ninstead of\n{expected}"
 
 
+def test_the_agent_that_the_readme_declares_is_the_one_of_its_example() -> None:
+    (block,) = re.findall(r"```python\n(capitals = .*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block in (ROOT / "examples" / "capitals.py").read_text()
+
+
 async def test_the_settings_of_the_readme_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "nobody")
     (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)

@@ -11,8 +11,10 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 
+from tea.component import Loop
 from tea.definition import Definition, define
 from tea.errors import Damaged, TeaError
+from tea.managers.json_schema import schema_fault
 from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.source.capture import captured
 from tea.managers.source.check import Checked, check_source, outlined
@@ -22,6 +24,7 @@ from tea.managers.trust import untrusted
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
 from tea.operation import Signature
 from tea.refs import Kind
+from tea.threads import Threads
 from tea.types import JsonSchema
 
 _CONFIGS: Mapping[Kind, type[Manifest]] = {
@@ -39,10 +42,15 @@ class DynamicManager:
 
     Args:
         trusted: Tells whether source of that digest may run in this process.
+        loop: What agents work in that write no `run`; without one they can be described, and do not run.
+        threads: Where tools run that are not async.
     """
 
-    def __init__(self, trusted: Callable[[str], bool]) -> None:
+    def __init__(
+        self, trusted: Callable[[str], bool], loop: Loop | None = None, threads: Threads | None = None
+    ) -> None:
         self._trusted = trusted
+        self._define = partial(define, loop=loop, threads=threads or Threads())
         self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
         self._checked: dict[str, Checked] = {}  # by digest, the newest last, waiting to be described or loaded
@@ -99,7 +107,7 @@ class DynamicManager:
                 known = self._taken(digest)
                 checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
                 _check_same(checked.text, manifest, files)
-                found = self._loaded[digest] = _definition(checked, digest)
+                found = self._loaded[digest] = self._definition(checked, digest)
             check_told(manifest, found)
             return found
 
@@ -129,7 +137,9 @@ class DynamicManager:
         digest = _digest(text)
         known = self._taken(digest)
         checked = self._keep(known or check_source(text.source, text.files, text.kind, text.requires))
-        found = _definition(checked, digest)
+        found = self._definition(checked, digest)
+        if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
+            raise refusal(f"output of {found.name!r} is no usable JSON Schema: {fault}.", "correct it.")
         return _CONFIGS[text.kind](
             **_declared(found),
             version=version,
@@ -143,12 +153,13 @@ class DynamicManager:
         )
 
     def capture(self, found: object) -> SourceText:
-        """Return the source of a live tool, environment, agent or async function, made to stand alone.
+        """Return the source of a live tool, environment, agent or function, made to stand alone.
 
         The imports, helper functions, classes and constants of its module that it refers to are written in.
 
         Args:
-            found: What `@tool` made, an undecorated async function, or a class derived from Environment or Agent.
+            found: What `@tool` made, an undecorated function, a class derived from Environment or Agent, or a declared
+                agent, whose functions are components of their own.
 
         Raises:
             BadComponent: Its source is not to be had, or it refers to names that cannot be written in.
@@ -164,6 +175,26 @@ class DynamicManager:
     def model_from_schema(self, schema: JsonSchema, name: str) -> type[BaseModel]:
         """Return a model that validates what `schema` describes; see `tea.managers.model_schema`."""
         return model_from_schema(schema, name)
+
+    def _definition(self, checked: Checked, digest: str) -> Definition:
+        """Execute a source and return what it defines; its modules stay while the definition or an instance does."""
+        files = {path: checked.text.files[path] for path in checked.order}
+        module = PrivateModule(digest, checked.text.source, files)
+        try:
+            found = self._define(vars(module.main).get(checked.binding))
+        except TeaError:
+            raise
+        except Exception as error:
+            problem = f"{checked.text.name!r} cannot be described: {type(error).__name__}: {one_line(str(error), 80)}."
+            raise refusal(problem, "mend its declaration.") from error
+        if (found.kind, found.name) != (checked.text.kind, checked.text.name):
+            raise refusal(
+                f"The source defines {found.kind}:{found.name} once it runs.", "write the name out in the source."
+            )
+        if found.create is not None:
+            found = replace(found, create=cast("Callable[[], object]", partial(_instance, module, found.create)))
+        module.keep_for(found)
+        return found
 
     def _keep(self, checked: Checked) -> Checked:
         """Keep what was checked for whoever describes or loads it next."""
@@ -245,27 +276,6 @@ def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
         name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
         for name, one in signatures.items()
     }
-
-
-def _definition(checked: Checked, digest: str) -> Definition:
-    """Execute a source and return what it defines; its modules stay while the definition or an instance does."""
-    files = {path: checked.text.files[path] for path in checked.order}
-    module = PrivateModule(digest, checked.text.source, files)
-    try:
-        found = define(vars(module.main).get(checked.binding))
-    except TeaError:
-        raise
-    except Exception as error:
-        problem = f"{checked.text.name!r} cannot be described: {type(error).__name__}: {one_line(str(error), 80)}."
-        raise refusal(problem, "mend its declaration.") from error
-    if (found.kind, found.name) != (checked.text.kind, checked.text.name):
-        raise refusal(
-            f"The source defines {found.kind}:{found.name} once it runs.", "write the name out in the source."
-        )
-    if found.create is not None:
-        found = replace(found, create=cast("Callable[[], object]", partial(_instance, module, found.create)))
-    module.keep_for(found)
-    return found
 
 
 def _instance(module: PrivateModule, create: Callable[[], Any]) -> object:

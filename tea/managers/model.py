@@ -102,6 +102,7 @@ class ModelManager:
         self._adapters: dict[str, Adapter] = {}
         self._hidden: set[str] = set()
         self.chosen = ""
+        self.alone = False  # whether the chosen one answers in place of those that agents declare
         self.roles: dict[str, str] = {}
         self.accounts = Accounts()
 
@@ -136,19 +137,20 @@ class ModelManager:
         """Return every configuration that counts as configured, by name."""
         return [self._configs[name] for name in sorted(self._connect) if name not in self._hidden]
 
-    def config(self, name: str | None = None, role: str = "") -> ModelConfig:
+    def config(self, name: str | None = None, role: str = "", declared: str = "") -> ModelConfig:
         """Return a configuration that can be used.
 
         Args:
             name: Its name, perhaps with another model of the same provider (`openai/gpt-5.4-mini`), or that of a
                 role; without one the role's, else the default one.
             role: Who asks.
+            declared: The name that who asks declares itself; it comes before the default one, unless that is `alone`.
 
         Raises:
             ProviderError: There is none of that name, or its key is missing; another never stands in silently.
             BadInput: One of its fallbacks leads nowhere, or to the offline model.
         """
-        wanted = name or self.roles.get(role) or self.default
+        wanted = name or self.roles.get(role) or ("" if self.alone else declared) or self.default
         wanted = wanted if wanted in self._configs else self.roles.get(wanted, wanted)
         base, _, model = wanted.partition("/")
         if base in self._configs:

@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from tea.errors import TeaError
 from tea.managers.prompt import PromptManager
 from tea.manifest import Manifest
-from tea.protocols.recipe import Chooser, ToolsToEnvironment, is_recipe, read_recipe
+from tea.protocols.recipe import LOOP_PROMPT, Chooser, ToolsToEnvironment, is_recipe, read_recipe
 from tea.refs import KINDS, Kind, Ref
 
 Known = Callable[[Kind, str], bool]
 _LOOP = (Ref(kind="tool", name="done"), Ref(kind="prompt", name="fold"))  # what `work` uses whatever an agent declares
 _LONGEST = 200
 _DOORS: Mapping[str, Kind] = {"tcp": "tool", "ecp": "environment", "acp": "agent"}
-_WORDS = ("relations", "role", "competencies", "objectives", "rules", "metadata")  # what is only told of a component
+_WORDS = (  # what is only told of a component
+    "relations", "role", "competencies", "objectives", "rules", "metadata", "model", "output",
+)  # fmt: skip
 _PLACES: Mapping[str, Kind | None] = {
     "tools": "tool",
     "agents": "agent",
@@ -55,8 +57,12 @@ def reached(config: Manifest, known: Known) -> Iterator[Ref]:
     else:
         if config.kind == "tool":
             yield from _parsed([("tool", one.traits.check) for one in config.operations.values()])
+        if config.kind == "agent" and not _is_given_context(config.source):  # then it works in the loop
+            yield from (*_LOOP, Ref.parse(LOOP_PROMPT))
+            yield from _texts(config.source, known)
         for source in (config.source, *(text for name, text in config.files.items() if name.endswith(".py"))):
-            yield from _named(source, known)
+            if _is_given_context(source):
+                yield from _named(source, known)
 
 
 def _parsed(texts: Iterable[tuple[Kind, str | None]]) -> Iterator[Ref]:
@@ -66,14 +72,24 @@ def _parsed(texts: Iterable[tuple[Kind, str | None]]) -> Iterator[Ref]:
             yield Ref(kind=ref.kind, name=ref.name, selector=ref.selector)
 
 
+def _is_given_context(source: str) -> bool:
+    """Tell whether something in Python source is given a context, without which it reaches nothing."""
+    return "Context" in _names(source)
+
+
+def _names(source: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+
+
 def _named(source: str, known: Known) -> Iterator[Ref]:
-    """Yield the components that Python source names; one that is given no context reaches nothing."""
-    nodes = list(ast.walk(ast.parse(source)))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    if "Context" not in names:
-        return
-    if "work" in names:
+    """Yield the components that Python source names."""
+    if "work" in _names(source):
         yield from _LOOP
+    yield from _texts(source, known)
+
+
+def _texts(source: str, known: Known) -> Iterator[Ref]:
+    nodes = list(ast.walk(ast.parse(source)))
     places: dict[int, Kind | None] = {id(text): kind for node in nodes for text, kind in _placed(node)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST:

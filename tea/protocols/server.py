@@ -24,9 +24,11 @@ from tea.errors import (
     NotLocked,
     StorageError,
     TeaError,
+    Uncertain,
     UnknownComponent,
 )
 from tea.manifest import Manifest
+from tea.operation import Executor, InProcess, Traits
 from tea.protocols.deadline import Expired, finish
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager
@@ -160,10 +162,17 @@ class Server(Generic[ConfigT, ResponseT]):
             work = executor(None, arguments, context)
         else:
             work = self._received(config, definition, operation, arguments, context)
-        return await self.answer(operation_ref(config, operation), work, seconds, monotonic())
+        goes_on = may_go_on(executor, config.operation(operation).traits)
+        return await self.answer(operation_ref(config, operation), work, seconds, monotonic(), goes_on=goes_on)
 
     async def answer(
-        self, ref: str, work: Coroutine[Any, Any, JsonValue], seconds: float | None, begun: float
+        self,
+        ref: str,
+        work: Coroutine[Any, Any, JsonValue],
+        seconds: float | None,
+        begun: float,
+        *,
+        goes_on: bool = False,
     ) -> Response:
         """Return what a call's work gives, or a structured error, never an exception for what a caller can act on.
 
@@ -172,6 +181,7 @@ class Server(Generic[ConfigT, ResponseT]):
             work: Has not begun.
             seconds: Its deadline; None where the caller keeps one itself.
             begun: From when that counts, by `monotonic`.
+            goes_on: Whether what it changes may still be changed when nobody waits for it any longer.
         """
         try:
             if seconds is None:
@@ -186,6 +196,10 @@ class Server(Generic[ConfigT, ResponseT]):
         except TeaError as error:
             return failure(self.response, ref, error)
         except TimeoutError as error:
+            if goes_on and isinstance(error, Expired):
+                problem = f"{ref} did not end within {seconds:g} s and goes on, so whether it is done is uncertain."
+                fix = "look whether it was done before you do it again."
+                return failure(self.response, ref, Uncertain(problem, fix=fix))
             problem = f"{ref} did not end " + (f"within {seconds:g} s." if isinstance(error, Expired) else "in time.")
             return failure(self.response, ref, CallTimeout(problem, fix="ask for less at once, or raise its limit."))
         except asyncio.CancelledError:
@@ -214,6 +228,12 @@ def _called_off() -> bool:
     """Tell whether this task was cancelled from outside, not by what it waits for."""
     task: asyncio.Task[Any] | None = asyncio.current_task()
     return task is None or task.cancelling() > 0
+
+
+def may_go_on(executor: Executor, traits: Traits) -> bool:
+    """Tell whether a call that nobody waits for any longer may still change what it is not to change twice."""
+    threaded = isinstance(executor, InProcess) and executor.threads is not None
+    return threaded and traits.effects != "reads" and not traits.idempotent
 
 
 def operation_ref(config: Manifest, operation: str) -> str:

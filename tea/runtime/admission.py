@@ -37,7 +37,9 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
         if name not in task.use:
             raise not_locked(name)
     selector = agent.selector or task.use.get(str(agent.at(None)))
-    await agents.definition(await agents.info(agent.at(selector)))
+    definition = await agents.definition(await agents.info(agent.at(selector)))
+    if declared := definition.metadata.get("model"):
+        await admit_model(equipment, task.model, task, declared)
     for ref, chosen in task.use.items():
         kind = cast(Any, ref.partition(":")[0])
         if kind not in LOCKED_KINDS:
@@ -50,14 +52,16 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
             await tools.info(name)
 
 
-async def admit_model(equipment: Equipment, model: str | None, task: TaskFile) -> None:
+async def admit_model(equipment: Equipment, model: str | None, task: TaskFile, declared: str = "") -> None:
     """Make sure that the models of a run and of its agent are configured, and priced where the budget needs that.
+
+    `declared` is the model that the agent itself names.
 
     Raises:
         ProviderError: It is not configured.
         BadInput: Nothing says what it costs.
     """
     models, agent = equipment.models, Ref.parse(task.agent, kind="agent").name
-    chain = [one for role in ("", agent) for one in models.chain(models.config(model, role))]
+    chain = [one for role in ("", agent) for one in models.chain(models.config(model, role, role and declared))]
     if task.budget.usd is not None:
         await asyncio.to_thread(check_price, chain, task.budget)

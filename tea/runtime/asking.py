@@ -99,6 +99,7 @@ class Asking:
         self._chains = Chains()
         self._whole: dict[str, tuple[Manifest, Prompt]] = {}
         self._configs: dict[str, ModelConfig] = {}
+        self.declared: dict[str, str] = {}  # the models that agents name themselves, by agent
         self._terms: dict[str, tuple[Mapping[str, float], bool]] = {}
         self._openings: dict[str, _Opening] = {}
 
@@ -256,7 +257,8 @@ class Asking:
         """Pin a configuration, with the prices that are known of it; whoever asks may have a role of its own."""
 
         async def perform(key: str) -> JsonValue:
-            first, *others = [await _priced(one) for one in self._models.chain(self._models.config(name, agent))]
+            chosen = self._models.config(name, agent, self.declared.get(agent, ""))
+            first, *others = [await _priced(one) for one in self._models.chain(chosen)]
             found = first.to_json()
             return {**found, _OTHERS: {one.name: dict(one.prices) for one in others}} if others else found
 

@@ -16,7 +16,7 @@ from typing import Any
 from tea.errors import BadInput, CallError, RegistryError
 from tea.managers.trust import Trust
 from tea.operation import Executor, InProcess, Traits
-from tea.protocols.server import operation_ref
+from tea.protocols.server import may_go_on, operation_ref
 from tea.refs import Kind
 from tea.runtime.defects import as_defects
 from tea.runtime.desk import AnyServer
@@ -44,6 +44,7 @@ class _Plain:
         traits: What it declares.
         call: The method that carries it out, which costs less to call than the executor that has it.
         allowed: Whether its calls need no decision.
+        goes_on: Whether a call that nobody waits for any longer may still change what it is not to change twice.
     """
 
     digest: str
@@ -51,6 +52,7 @@ class _Plain:
     traits: Traits
     call: Executor
     allowed: bool
+    goes_on: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,8 @@ class Direct:
         plain = known.ready
         if plain is None or not plain.allowed:
             return self._consider(plain, ref, arguments, session)
-        return self._server.answer(plain.target, plain.call(None, arguments, None), self._seconds, now)
+        work = plain.call(None, arguments, None)
+        return self._server.answer(plain.target, work, self._seconds, now, goes_on=plain.goes_on)
 
     async def _look_first(
         self, ref: str, known: _Prepared | None, arguments: JsonObject, session: str | None
@@ -134,7 +137,7 @@ class Direct:
             if stands_in is not None:
                 return stands_in
         work = plain.call(None, arguments, None)
-        return await self._server.answer(plain.target, work, self._seconds, monotonic())
+        return await self._server.answer(plain.target, work, self._seconds, monotonic(), goes_on=plain.goes_on)
 
     async def _ask(self, plain: _Plain, arguments: JsonObject, session: str | None) -> Response | None:
         request = CallRequest(
@@ -179,4 +182,11 @@ class Direct:
             return None
         target = operation_ref(config, operation)
         allowed = self._permission.stands((target,), traits, self._principal)
-        return _Plain(digest=config.digest, target=target, traits=traits, call=executor.__call__, allowed=allowed)
+        return _Plain(
+            digest=config.digest,
+            target=target,
+            traits=traits,
+            call=executor.__call__,
+            allowed=allowed,
+            goes_on=may_go_on(executor, traits),
+        )

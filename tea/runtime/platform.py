@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
-from tea.errors import BadInput, TeaError
+from tea.component import Agent
+from tea.errors import BadInput, BadOutput, TeaError
+from tea.managers.answer_type import AnswerType
 from tea.managers.bundled import bundled_root, entry_point_roots
 from tea.managers.dynamic import DynamicManager
 from tea.managers.embedding.choice import embedder_of
@@ -25,6 +28,7 @@ from tea.models.connect import Keys, offer, offer_presets, withhold
 from tea.models.offline import OFFLINE, OfflineModel
 from tea.models.presets import configured
 from tea.protocols.acp import ACPServer, AgentContextManager
+from tea.protocols.declared import agent_name
 from tea.protocols.document import DocumentLibrary, MemoryLibrary, ModelLibrary, SolutionLibrary
 from tea.protocols.ecp import ECPServer, EnvironmentContextManager
 from tea.protocols.instances import Instances
@@ -59,6 +63,7 @@ if TYPE_CHECKING:
 
 AnyManager = ContextManager[Any]
 TaskLike: TypeAlias = "str | Mapping[str, Any] | TaskFile"
+AgentLike: TypeAlias = "str | Agent | type[Agent]"
 
 
 class Platform:
@@ -93,7 +98,7 @@ class Platform:
         self.settings: Settings = read_settings(self.home)
         self.trust = Trust(Path(state) if state else None)
         self.versions = VersionManager(FileRegistry(self.home / "registry"))
-        self.dynamic = DynamicManager(self.trust)
+        self.dynamic = DynamicManager(self.trust, _work)
         self.prompts = PromptManager()
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
         self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
@@ -132,27 +137,42 @@ class Platform:
                 await self.models.close()
 
     async def run(
-        self, task: TaskLike, *, files: Sequence[str | Path] = (), watch: Watcher | None = None, **options: Any
+        self,
+        task: TaskLike,
+        *,
+        files: Sequence[str | Path] = (),
+        agent: AgentLike | None = None,
+        watch: Watcher | None = None,
+        **options: Any,
     ) -> Outcome:
         """Run a task once.
 
         Args:
             task: Words, the JSON object of a task file, or a task that was read.
             files: Files it may use, beside those the task names relative to the current folder.
+            agent: Who works on it: a name, a declared agent, or an agent's class. The latter two are registered, and
+                the run uses exactly what they say; a declared agent's answer is of the type that it declares.
             watch: Told of each record as it is written.
             **options: Further keys of the task file, for example `budget={"steps": 5}`.
 
         Raises:
             BadTask: The task cannot be used; nothing is written.
+            BadComponent: The agent cannot be used; nothing is written.
             TeaError: The run could not be carried out; what it did is in its journal.
         """
         from tea.runtime.engine import made_task
         from tea.runtime.task_file import find_files
 
-        read, found = made_task(task, options), dict[str, Path]()
+        named = options if agent is None or not isinstance(agent, str) else {**options, "agent": agent}
+        read, found = made_task(task, named), dict[str, Path]()
         if read.files or files != ():
             found = await asyncio.to_thread(find_files, read, Path.cwd(), files)
-        return await self.execute(read, found, watch)
+        if agent is None or isinstance(agent, str):
+            return await self.execute(read, found, watch)
+        pins = {name: one.version for name, one in (await self._agents.declare(agent)).items()}
+        given = read.model_copy(update={"agent": agent_name(agent), "use": {**pins, **read.use}})
+        outcome = await self.execute(given, found, watch)
+        return outcome if read.answer is not None else _typed(outcome, agent)
 
     async def execute(
         self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
@@ -296,17 +316,19 @@ class Platform:
     def _protocols(self, services: Services) -> None:
         self.tcp = TCPServer(ToolContextManager(services), self._instances, self)
         self.ecp = ECPServer(EnvironmentContextManager(services), self._instances, self)
-        self.acp = ACPServer(AgentContextManager(services), self._instances, self)
+        self._agents = AgentContextManager(services)
+        self.acp = ACPServer(self._agents, self._instances, self)
         self.libraries: dict[Kind, AnyManager] = {
             "tool": self.tcp.manager,
             "environment": self.ecp.manager,
-            "agent": self.acp.manager,
+            "agent": self._agents,
             "prompt": PromptLibrary(services),
             "model": ModelLibrary(services),
             "memory": MemoryLibrary(services),
             "solution": SolutionLibrary(services),
         }
         services.recipes.join(self.libraries)
+        self._agents.join(self.libraries)
 
     async def _find_models(self) -> None:
         """Make further models available, after those of the settings: the registry's, then presets."""
@@ -331,7 +353,7 @@ def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelMan
     models = ModelManager()
     if adapter is not None:
         models.add(ModelConfig(name="given", provider="given"), adapter)
-        models.chosen = "given"
+        models.chosen, models.alone = "given", True
     for name, document in settings.models.items():
         try:
             offer(models, configured(name, document), keys)
@@ -349,3 +371,14 @@ async def _work(*given: Any, **options: Any) -> Result:
     from tea.loop.loop import work
 
     return await work(*given, **options)
+
+
+def _typed(outcome: Outcome, agent: Agent | type[Agent]) -> Outcome:
+    """Return an outcome whose answer is of the type that a declared agent names; one that is none is a failure."""
+    answers = None if agent.declaration is None else AnswerType.of(agent.declaration.output)
+    if answers is None or not outcome.ok:
+        return outcome
+    try:
+        return replace(outcome, answer=answers.read(outcome.answer))
+    except BadOutput as error:
+        return replace(outcome, status="failed", reason=error.problem)

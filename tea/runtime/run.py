@@ -84,8 +84,18 @@ class Run:
         self._anew = False
         gate.on_fork(partial(Run._change, own))
 
-    def context(self, port: Port, agent: str, *, opens_files: bool, branch: str = "") -> Context:
-        """Return what a component of this run may reach; a private environment belongs to a branch."""
+    def context(
+        self, port: Port, agent: str, *, opens_files: bool, branch: str = "", declared: JsonObject | None = None
+    ) -> Context:
+        """Return what a component of this run may reach.
+
+        Args:
+            port: Carries its wishes.
+            agent: Name of the agent that works.
+            opens_files: Whether it may open files itself.
+            branch: The branch to which a private environment belongs.
+            declared: What an agent declares.
+        """
         return Context(
             port=port,
             principal=self.setting.principal,
@@ -97,6 +107,7 @@ class Run:
             locale=self.setting.locale,
             opens_files=opens_files,
             branch=branch,
+            declared=declared or {},
         )
 
     async def invoke(
@@ -249,9 +260,11 @@ class Run:
             self.places.enter(key, call.config)
             entered = {"ref": call.target, "digest": call.config.digest, "arguments": call.arguments}
             self.gate.note("enter", entered)
-            port, branch = AgentPort(self, worker, call.depth + 1, call.handed_on), self.place(call.config, key).branch
-            context = self.context(port, worker, opens_files=False, branch=branch)
             definition = self.holding.loaded(call.config)
+            if model := definition.metadata.get("model"):
+                self.asking.declared[worker] = model
+            port, branch = AgentPort(self, worker, call.depth + 1, call.handed_on), self.place(call.config, key).branch
+            context = self.context(port, worker, opens_files=False, branch=branch, declared=definition.declared)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
             response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
             try:

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tea.models.scripted import FunctionModel, ScriptedModel
     from tea.testing.chaos import ChaosModel
+    from tea.testing.model import TestModel
     from tea.testing.temporary import platform
 
-__all__ = ["ChaosModel", "FunctionModel", "ScriptedModel", "platform"]
+__all__ = ["ChaosModel", "FunctionModel", "ScriptedModel", "TestModel", "platform"]
 
 _PLACES = {
     "ChaosModel": "tea.testing.chaos",
     "FunctionModel": "tea.models.scripted",
     "ScriptedModel": "tea.models.scripted",
+    "TestModel": "tea.testing.model",
     "platform": "tea.testing.temporary",
 }
 

@@ -66,6 +66,17 @@ async def undecorated(x: int) -> int:
     return x + OFFSET
 
 
+@tool(effects="reads")
+def at_once(x: int) -> int:
+    """Add, without waiting."""
+    return x + OFFSET
+
+
+def twice_at_once(x: int) -> int:
+    """Add twice."""
+    return x + 2 * OFFSET
+
+
 class Base(Environment):
     """What environments of this file share."""
 
@@ -143,6 +154,19 @@ def test_what_a_tool_refers_to_is_taken_along_and_named() -> None:
     assert "async def undecorated" not in found.source
     assert (found.kind, found.name, found.requires) == ("tool", "count_words", ())
     assert stored(count_words).operations["call"] == define(count_words).operations["call"].signature
+
+
+async def test_a_function_that_is_not_async_becomes_a_tool() -> None:
+    assert await call(at_once, {"x": 1}) == 3
+    found = MANAGER.capture(twice_at_once)
+    assert found.source.endswith(
+        "@tool\ndef twice_at_once(x: int) -> int:\n" + '    """Add twice."""\n    return x + 2 * OFFSET\n'
+    )
+
+
+def test_a_lambda_has_no_name_to_be_called_by() -> None:
+    with pytest.raises(BadComponent, match="A lambda has no name"):
+        MANAGER.capture(lambda x: x)
 
 
 async def test_an_undecorated_async_function_becomes_a_tool() -> None:

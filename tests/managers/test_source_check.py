@@ -424,6 +424,12 @@ def test_files_that_stand_for_one_module_are_refused() -> None:
     assert "already" in refusal_of(TOOL, {"a.py": "", "a/__init__.py": ""})
 
 
+def test_a_tool_need_not_be_async_and_an_agent_need_not_write_how_it_works() -> None:
+    assert check(TOOL.replace("async def", "def")).name == "double"
+    declared = 'from tea import Agent\n\n\nclass Idle(Agent):\n    """Declare."""\n\n    output = {"type": "integer"}\n'
+    assert (check(declared).kind, check(declared).name) == ("agent", "idle")
+
+
 def test_files_may_not_import_each_other_in_a_circle() -> None:
     files = {"_a/x.py": "from .y import v\nw = v\n", "_a/y.py": "from .x import w\nv = w\n"}
     assert "circle" in refusal_of(TOOL, files)
@@ -434,7 +440,6 @@ def test_files_may_not_import_each_other_in_a_circle() -> None:
     [
         ("", "defines no component"),
         (TOOL + TOOL.partition("tool\n\n")[2].replace("double", "triple"), "defines 2 components: double, triple"),
-        (TOOL.replace("async def", "def"), "is not async"),
         (TOOL.replace('    """Double a number."""\n', ""), "has no docstring"),
         (TOOL.replace("double", "Double"), "not a name"),
         (agent("pass").replace("    async", "    name = 3 + 4\n\n    async"), "name is no text"),

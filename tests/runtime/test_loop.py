@@ -365,9 +365,10 @@ async def test_agents_asked_in_one_step_work_side_by_side(stage: Stage) -> None:
     outcome, model = await stage.play(parts, *[step(done(number)) for number in range(4)], step(done("all")))
     assert [one["value"]["answer"] for one in observations(model.requests[5])[0]["calls"]] == [0, 1, 2, 3]
     records = stage.tea.tracer.records(outcome.run)
-    entered = [one.seq for one in records if one.kind == "note" and one.data["kind"] == "enter"][1:]
-    left = [one.seq for one in records if one.kind == "note" and one.data["kind"] == "exit"]
-    assert len(entered) == 4
+    scopes = [(one.seq, one.data) for one in records if one.kind == "note" and "analyzer" in str(one.data)]
+    entered = [seq for seq, data in scopes if data["kind"] == "enter" and data["data"]["ref"].startswith("agent:an")]
+    left = [seq for seq, data in scopes if data["kind"] == "exit" and data["data"]["ref"].startswith("agent:an")]
+    assert len(entered) == len(left) == 4
     assert max(entered) < min(left)
     assert (await stage.tea.replay(outcome.run)).answer == "all"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, cast
 
 from tea.component import Agent, Environment, Tool
 from tea.errors import BadComponent
+from tea.managers.source.declared import declared_source
 from tea.managers.source.imports import VOCABULARY
 from tea.managers.source.live import Piece, definition, functions_of, statements
 from tea.managers.source.names import KNOWN_NAMES, used_names
@@ -40,6 +40,9 @@ def captured(found: object) -> Captured:
     Raises:
         BadComponent: The source is not to be had, or a name it refers to cannot be written in.
     """
+    declared = _declared(found)
+    if declared is not None:
+        return Captured(source=declared, requires=(), changes=())
     live = _live(found)
     own = definition(live)
     functions = functions_of(live)
@@ -54,6 +57,14 @@ def captured(found: object) -> Captured:
     return capture.result(postponed=postponed)
 
 
+def _declared(found: object) -> str | None:
+    """Return the canonical source of an agent that has no code of its own, so that no text is looked for."""
+    if isinstance(found, Agent):
+        return declared_source(found)
+    is_agent = isinstance(found, type) and issubclass(found, Agent) and found is not Agent
+    return declared_source(cast("type[Agent]", found)) if is_agent else None
+
+
 def _live(found: object) -> FunctionType | type:
     what = type(found).__name__
     if isinstance(found, Tool):
@@ -61,10 +72,12 @@ def _live(found: object) -> FunctionType | type:
         return functions_of(function)[0] if isinstance(function, FunctionType) else _live(function)
     if isinstance(found, type) and issubclass(found, Environment | Agent):
         return found
-    if isinstance(found, FunctionType) and inspect.iscoroutinefunction(found):
+    if isinstance(found, FunctionType):
+        if not found.__name__.isidentifier():
+            raise refusal("A lambda has no name to be called by.", "write `def NAME(...)`, with a docstring.")
         return found
     raise refusal(
-        f"{what!r} is no component.", "give a @tool or async function, or a class derived from Environment or Agent."
+        f"{what!r} is no component.", "give a function, a declared agent, or a class derived from Environment or Agent."
     )
 
 

@@ -117,7 +117,7 @@ def _check_file(file: ParsedFile, names: Names, reach: Reach) -> None:
 def _only_component(file: ParsedFile, names: Names, kind: Kind | None) -> _Component:
     found = list(_components(file, names))
     if not found:
-        fix = "write one `@tool` async function, or one class derived from Environment or Agent."
+        fix = "write one `@tool` function, or one class derived from Environment or Agent."
         raise file.refuse("The source defines no component.", fix)
     if len(found) > 1:
         shown = ", ".join(one.name[:40] for one in found[:5])
@@ -140,8 +140,6 @@ def _components(file: ParsedFile, names: Names) -> Iterator[_Component]:
     for node in file.tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if (mark := _tool_mark(node, names)) is not None:
-                if isinstance(node, ast.FunctionDef):
-                    raise file.refuse(f"{node.name[:60]!r} is not async.", f"write `async def {node.name[:40]}`.", node)
                 options = mark.keywords if isinstance(mark, ast.Call) else []
                 yield _Component("tool", node.name, node, _literals({one.arg: one.value for one in options}))
             case ast.ClassDef() if node.name not in parents and (kind := _kind_of(node, names)):

@@ -16,7 +16,8 @@ from tea.types import as_object
 _FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _FRONT_NAME = re.compile(r"^(name[ \t]*:[ \t]*)[^\r\n]*", re.MULTILINE)
 _Edit = tuple[int, int, str]
-_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Scope = _Function | ast.Lambda
 
 
 def renamed(source: str, files: Mapping[str, str], old: str, new: str) -> tuple[str, dict[str, str]]:
@@ -52,8 +53,8 @@ def _document(source: str, new: str) -> str:
 def _python(source: str, old: str, new: str) -> str:
     file = ParsedFile.read(source)
     classes = [node for node in file.tree.body if isinstance(node, ast.ClassDef)]
-    functions = [node for node in file.tree.body if isinstance(node, ast.AsyncFunctionDef) and node.name == old]
-    if functions:
+    functions = [node for node in file.tree.body if isinstance(node, _Function) and node.name == old]
+    if functions and functions[0].decorator_list:
         return _changed(file.source, _function_edits(file, functions[0], old, new))
     named = [(node, _declared(node)) for node in classes]
     for value in (value for _, value in named if value is not None and value.value == old):
@@ -66,9 +67,9 @@ def _python(source: str, old: str, new: str) -> str:
     raise BadComponent(f"{old!r} cannot be renamed.", fix='give its class a line `name = "..."`.')
 
 
-def _function_edits(file: ParsedFile, node: ast.AsyncFunctionDef, old: str, new: str) -> Iterator[_Edit]:
+def _function_edits(file: ParsedFile, node: _Function, old: str, new: str) -> Iterator[_Edit]:
     start = _offset(file.source, node.lineno, node.col_offset)
-    match = re.compile(rf"async\s+def\s+{old}\b").search(file.source, start)
+    match = re.compile(rf"def\s+{old}\b").search(file.source, start)
     if match is not None:
         yield match.end() - len(old), match.end(), new
     for use in _uses(file.tree, old):

@@ -1,0 +1,110 @@
+"""Threads: where sync functions run, a bounded number at once; an abandoned one keeps its place until it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+MOST_THREADS = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turn:
+    """A caller that waits for a place, and the loop it waits on."""
+
+    loop: asyncio.AbstractEventLoop
+    given: asyncio.Future[None]
+
+    def take(self) -> None:
+        """Let the caller go on; whoever gave up meanwhile has passed the place on."""
+        if not self.given.done():
+            self.given.set_result(None)
+
+
+class Threads:
+    """Runs functions in threads of its own, first come first served; any number of event loops may share one.
+
+    The threads are daemons, so a function that never ends does not keep the process from ending.
+
+    Args:
+        most: How many functions run at once; the others wait.
+    """
+
+    def __init__(self, most: int = MOST_THREADS) -> None:
+        self._free = most
+        self._waiting: deque[_Turn] = deque()
+        self._guard = threading.Lock()
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """Return what a function gives, which sees the context variables of its caller.
+
+        A cancellation returns at once: the thread goes on, and its place is free when it ends.
+        """
+        await self._place()
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[tuple[list[T], BaseException | None]] = loop.create_future()
+
+        def work() -> None:
+            given, raised = list[T](), None
+            try:
+                given.append(function())
+            except BaseException as error:
+                raised = error
+            self._leave()
+            with suppress(RuntimeError):  # the loop was closed, so nobody waits any longer
+                loop.call_soon_threadsafe(_tell, ended, (given, raised))
+
+        try:
+            threading.Thread(target=copy_context().run, args=(work,), name="tea-tool", daemon=True).start()
+        except BaseException:
+            self._leave()
+            raise
+        given, raised = await ended
+        if raised is None:
+            return given[0]
+        try:
+            raise raised
+        finally:
+            del raised  # its traceback holds this frame
+
+    async def _place(self) -> None:
+        """Take a place, or wait for one."""
+        with self._guard:
+            if self._free:
+                self._free -= 1
+                return
+            loop = asyncio.get_running_loop()
+            turn = _Turn(loop, loop.create_future())
+            self._waiting.append(turn)
+        try:
+            await turn.given
+        except BaseException:
+            with self._guard:
+                waits = turn in self._waiting
+                if waits:
+                    self._waiting.remove(turn)
+            if not waits:
+                self._leave()
+            raise
+
+    def _leave(self) -> None:
+        """Give a place to whoever waits longest."""
+        with self._guard:
+            while self._waiting:
+                turn = self._waiting.popleft()
+                with suppress(RuntimeError):  # its loop was closed
+                    turn.loop.call_soon_threadsafe(turn.take)
+                    return
+            self._free += 1
+
+
+def _tell(ended: asyncio.Future[T], outcome: T) -> None:
+    if not ended.done():
+        ended.set_result(outcome)
