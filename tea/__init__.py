@@ -15,6 +15,7 @@ if _typing.TYPE_CHECKING:
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
+    from tea.files import nearest as nearest
     from tea.managers.embedding.builtin import StaticEmbedder as StaticEmbedder
     from tea.runtime.loop import consult as consult
     from tea.runtime.loop import work as work
@@ -83,6 +84,7 @@ _LAZY = {
     "action": "tea.component",
     "ask_for": "tea.runtime.step",
     "consult": "tea.runtime.loop",
+    "nearest": "tea.files",
     "require_extra": "tea.extras",
     "run": "tea.api",
     "stream": "tea.api",

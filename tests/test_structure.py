@@ -18,7 +18,7 @@ COMPONENTS = [path for kind in ("agents", "environments", "tools") for path in s
 
 LAYERS = [
     {"errors", "types", "refs", "extras", "begun"},
-    {"hints", "schema_words", "plain", "operation", "context", "component", "definition", "manifest"},
+    {"hints", "schema_words", "plain", "operation", "files", "context", "component", "definition", "manifest"},
     {"store"},
     {"managers", "models"},
     {"protocols"},

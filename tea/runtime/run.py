@@ -239,8 +239,7 @@ class Run:
             worker = call.config.name if call.config.kind == "agent" else call.agent
             self.recorder.enter(key, worker)
             self.memories.enter(key, call.config)
-            entered = {"ref": call.target, "digest": call.config.digest, "arguments": call.arguments}
-            self.gate.note("enter", entered)
+            self.gate.note("enter", {"ref": call.target, **_begun(call)})
             context = self.context(AgentPort(self, worker, call.depth + 1, call.handed_on), worker, opens_files=False)
             definition = self.holding.loaded(call.config.digest)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
@@ -297,7 +296,8 @@ class Run:
 
 def _begun(call: Call) -> JsonObject:
     """Return what is recorded of a call when it begins."""
-    return {"digest": call.config.digest, "arguments": call.arguments}
+    given = {} if call.given is None else {"given": call.given}
+    return {"digest": call.config.digest, "arguments": call.arguments, **given}
 
 
 def _not_told(call: Call, why: str) -> Response:
