@@ -1,13 +1,14 @@
 """The files of a run: listing, paged reading and atomic writing, inside one folder."""
 
 import asyncio
+import json
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NotRequired, TypedDict, TypeVar
 
 from tea import Context, Environment, ToolError, action
 
@@ -16,9 +17,8 @@ T = TypeVar("T")
 MOST_NAME = 1_000
 MOST_PART = 255
 MOST_LISTED = 1_000
-MOST_VISITED = 20_000
 STATE_FILES = 100
-MOST_READ = 100_000
+MOST_SHOWN = 16_000
 MOST_TEXT = 5_000_000
 MOST_FILE = 50_000_000
 BLOCK = 1 << 20
@@ -46,12 +46,12 @@ class File:
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """Some of the files, in the order of their names, and how many more there are."""
+class Listing(TypedDict):
+    """Some of the files, in the order of their names; `more` follow from `next_offset` on."""
 
     files: list[File]
     more: int
+    next_offset: NotRequired[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,57 +74,60 @@ class Workspace(Environment):
     rules = """
         Every name is relative to the workspace, for example `notes/summary.md`; no name leads out of it.
         Read before you write: `write` replaces a whole file unless `replace` is false.
-        Long texts are read page by page: go on at `next_offset`.
+        Long texts and lists come page by page: go on at `next_offset`.
         Hidden files and folders, whose names begin with a dot, are not listed.
     """
 
     async def state(self, ctx: Context) -> Listing:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the first files with their sizes and types."""
-        return await _work(_listing, ctx.workspace, None, STATE_FILES)
+        return await _work(_listing, await ctx.files(), 0, STATE_FILES)
 
     @action(effects="reads", idempotent=True, network=False)
-    async def list_files(self, ctx: Context, names: list[str] | None = None, limit: int = 200) -> Listing:
-        """List files with their sizes in bytes and types, in the order of their names.
+    async def list_files(self, ctx: Context, names: tuple[str, ...] = (), limit: int = 200, offset: int = 0) -> Listing:
+        """List files with their sizes and types.
 
         Args:
-            names: Only these; a name that is not there is left out.
-            limit: Most files to return, 1 to 1000.
+            names: Only these.
+            limit: Most files.
+            offset: Files to skip.
         """
-        if not 1 <= limit <= MOST_LISTED:
-            raise ToolError(f"limit is {limit}.", fix=f"ask for 1 to {MOST_LISTED} files.")
-        chosen = None if names is None else {name: _path(ctx, name) for name in names[:MOST_LISTED]}
-        return await _work(_listing, ctx.workspace, chosen, limit)
+        if limit < 1 or offset < 0:
+            raise ToolError(f"limit {limit}, offset {offset}.", fix="ask for 1 file or more, from 0 on.")
+        if not names:
+            return await _work(_shown, await ctx.files(), offset, min(limit, MOST_LISTED))
+        chosen = {name: _path(ctx, name) for name in names[:MOST_LISTED]}
+        return await _work(_listing, chosen, offset, min(limit, MOST_LISTED))
 
     @action(effects="reads", idempotent=True, network=False)
-    async def read(self, ctx: Context, name: str, offset: int = 0, limit: int = 20_000) -> Page:
+    async def read(self, ctx: Context, name: str, offset: int = 0, limit: int = MOST_SHOWN) -> Page:
         """Read a UTF-8 text, or a page of it.
 
         Args:
-            name: The file.
-            offset: How many characters to skip.
-            limit: Most characters to return, 1 to 100000.
+            name: File name.
+            offset: Characters to skip.
+            limit: Most characters.
         """
-        if offset < 0 or not 1 <= limit <= MOST_READ:
-            raise ToolError(f"offset {offset} with limit {limit}.", fix=f"offset from 0, limit 1 to {MOST_READ}.")
-        return await _work(_read, _path(ctx, name), name, offset, limit)
+        if offset < 0 or limit < 1:
+            raise ToolError(f"offset {offset} with limit {limit}.", fix="offset from 0, limit from 1.")
+        return await _work(_read, await _existing(ctx, name), name, offset, min(limit, MOST_SHOWN))
 
     @action(effects="writes", idempotent=True, network=False, after="the file holds exactly the text")
     async def write(self, ctx: Context, name: str, text: str, replace: bool = True) -> File:
-        """Write a text file as a whole, with the folders it needs; either all of it is written or nothing.
+        """Write a whole text file, and the folders it needs.
 
         Args:
-            name: The file.
-            text: All it shall hold, at most 5,000,000 characters.
-            replace: Whether a file of that name may be replaced.
+            name: File name.
+            text: All it shall hold.
+            replace: Replace an existing file.
         """
         return await _work(_write, _path(ctx, name), name, _encoded(text), replace)
 
     @action(effects="writes", network=False, after="the file ends with the text")
     async def append(self, ctx: Context, name: str, text: str) -> File:
-        """Add text to the end of a file, which is created where it is missing.
+        """Add text to the end of a file, or create it.
 
         Args:
-            name: The file.
+            name: File name.
             text: What to add.
         """
         return await _work(_append, _path(ctx, name), name, _encoded(text))
@@ -134,9 +137,9 @@ class Workspace(Environment):
         """Delete one file, never a folder.
 
         Args:
-            name: The file.
+            name: File name.
         """
-        _path(ctx, name)
+        await _existing(ctx, name)
         return await _work(_delete, Path(ctx.workspace) / name, name)
 
 
@@ -151,6 +154,12 @@ def _path(ctx: Context, name: str) -> Path:
     return path
 
 
+async def _existing(ctx: Context, name: str) -> Path:
+    """Return the path of what exists; the error about anything else tells the nearest file."""
+    path = _path(ctx, name)
+    return path if await _work(path.exists) else await ctx.file(name)
+
+
 async def _work(function: Callable[..., T], /, *arguments: object) -> T:
     try:
         return await asyncio.to_thread(function, *arguments)
@@ -159,23 +168,23 @@ async def _work(function: Callable[..., T], /, *arguments: object) -> T:
         raise ToolError(f"The workspace refuses: {words}.", fix="choose another name, or list the files.") from error
 
 
-def _listing(root: str, chosen: dict[str, Path] | None, limit: int) -> Listing:
-    paths = dict(_walk(Path(root).resolve())) if chosen is None else chosen
-    files = [_described(name, paths[name]) for name in sorted(paths) if paths[name].is_file()]
-    return Listing(files=files[:limit], more=max(0, len(files) - limit))
+def _listing(paths: Mapping[str, Path], offset: int, limit: int) -> Listing:
+    names = [name for name in sorted(paths) if paths[name].is_file()]
+    after = min(len(names), offset + limit)
+    files = [_described(name, paths[name]) for name in names[offset:after]]
+    listing = Listing(files=files, more=len(names) - after)
+    if listing["more"]:
+        listing["next_offset"] = after
+    return listing
 
 
-def _walk(root: Path) -> Iterator[tuple[str, Path]]:
-    visited = 0
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            visited += 1
-            path = Path(folder, name)
-            if visited > MOST_VISITED:
-                return
-            if not name.startswith(".") and path.resolve().is_relative_to(root):
-                yield path.relative_to(root).as_posix(), path
+def _shown(paths: Mapping[str, Path], offset: int, limit: int) -> Listing:
+    """Return a listing with no more files than there is room for."""
+    found = _listing(paths, offset, limit)
+    files, left, count = found["files"], MOST_SHOWN, 0
+    while count < len(files) and (left := left - len(json.dumps(asdict(files[count]))) - 2) >= 0:
+        count += 1
+    return found if count == len(files) else _listing(paths, offset, count)
 
 
 def _described(name: str, path: Path) -> File:

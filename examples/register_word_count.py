@@ -28,7 +28,7 @@ async def main() -> None:
         print(first.ref, "counts", (await tea.tcp.invoke("word_count", {"text": "to be or not to be"})).value)
         shouting = first.source.replace("text.split()", "text.upper().split()")
         print((await tea.tcp.update("word_count", shouting, reason="ignore case")).ref)
-        print((await tea.tcp.invoke("word_count", {"text": 7})).error)
+        print((await tea.tcp.invoke("word_count", {"text": ["to", "be"]})).error)
 
 
 asyncio.run(main())

@@ -15,6 +15,7 @@ if _typing.TYPE_CHECKING:
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
+    from tea.files import nearest as nearest
     from tea.loop.loop import work as work
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
@@ -83,6 +84,7 @@ _LAZY = {
     "action": "tea.component",
     "ask_for": "tea.loop.step",
     "consult": "tea.loop.step",
+    "nearest": "tea.files",
     "require_extra": "tea.extras",
     "run": "tea.api",
     "stream": "tea.api",

@@ -5,6 +5,7 @@ Everything here is JSON and plain values, so that a component can also run in an
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 from tea.errors import ToolError
+from tea.files import existing_file, files_in
 from tea.refs import Kind
 from tea.types import (
     ActionResponse,
@@ -408,3 +410,17 @@ class Context:
         if not inside:
             raise ToolError(f"{name[:100]!r} is outside of the workspace.", fix="name a file inside it.")
         return path
+
+    async def files(self) -> dict[str, Path]:
+        """Return the paths of the workspace's files by name; none that is hidden or leads out of it."""
+        self.path("")
+        return await asyncio.to_thread(lambda: dict(files_in(self.workspace)))
+
+    async def file(self, name: str) -> Path:
+        """Return the absolute path of a file that is in the workspace.
+
+        Raises:
+            ToolError: There is none of that name, and the nearest is told; or an agent asks.
+        """
+        self.path("")
+        return await asyncio.to_thread(existing_file, self.path, self.workspace, name)

@@ -257,7 +257,11 @@ class InProcess:
 
 
 class _Claims(GenerateJsonSchema):
-    """Claims nothing of a set that is not checked: one element given twice is taken once."""
+    """Claims nothing of a set that is not checked: one element given twice is taken once. Says no name twice."""
+
+    @override
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
 
     @override
     def set_schema(self, schema: SetSchema) -> JsonSchema:

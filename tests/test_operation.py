@@ -86,8 +86,7 @@ def test_the_signature_gives_the_schema_and_the_docstring_the_words() -> None:
     assert list(properties) == ["points", "colour", "width", "style"]
     assert properties["points"]["description"] == "Where they are."
     assert properties["width"] == {
-        "default": 1, "description": "How wide\nthe pen is.", "maximum": 9, "minimum": 1, "title": "Width",
-        "type": "integer",
+        "default": 1, "description": "How wide\nthe pen is.", "maximum": 9, "minimum": 1, "type": "integer",
     }  # fmt: skip
     assert properties["colour"]["default"] == "red"
     assert signature.parameters["required"] == ["points"]

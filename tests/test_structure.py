@@ -18,7 +18,18 @@ COMPONENTS = [path for kind in ("agents", "environments", "tools") for path in s
 
 LAYERS = [
     {"errors", "types", "refs", "extras", "begun"},
-    {"hints", "schema_words", "plain", "threads", "operation", "context", "component", "definition", "manifest"},
+    {
+        "hints",
+        "schema_words",
+        "plain",
+        "threads",
+        "operation",
+        "files",
+        "context",
+        "component",
+        "definition",
+        "manifest",
+    },
     {"store"},
     {"managers", "models"},
     {"protocols", "loop"},

@@ -6,68 +6,98 @@ from typing import NotRequired, TypedDict
 
 from tea import Context, ToolError, tool
 
-from ._read_file.decoding import Text, read_text
-from ._read_file.documents import read_document
-from ._read_file.passages import Passage, best_passages
+from ._read_file.decoding import Text, file_bytes, text_of
+from ._read_file.documents import document_of
+from ._read_file.passages import Passage, best_passages, brief
 
 MOST_LINES = 2_000
-MOST_CHARACTERS = 100_000
+MOST_CHARACTERS = 16_000
+MOST_FOR_PROGRAMS = 100_000
 
 
 class Reading(TypedDict):
     """What was read: `text` with the numbers of its first and last line, or `passages`, best first.
 
+    More follows where `truncated` is true: from line `next_start` on, of whose characters `next_offset` were read.
     `weights` tells how telling each word of the question is.
     """
 
-    path: str
-    read_as: str
+    path: NotRequired[str]
+    read_as: NotRequired[str]
     total_lines: int
     start: NotRequired[int]
     end: NotRequired[int]
-    text: NotRequired[str]
     truncated: NotRequired[bool]
+    next_start: NotRequired[int]
+    next_offset: NotRequired[int]
+    text: NotRequired[str]
     passages: NotRequired[list[Passage]]
     weights: NotRequired[dict[str, float]]
 
 
 @tool(effects="reads", idempotent=True, network=False)
-async def read_file(ctx: Context, path: str, start: int = 1, lines: int = 200, find: str = "") -> Reading:
+async def read_file(
+    ctx: Context, path: str, start: int = 1, lines: int = 400, find: str = "", offset: int = 0, full: bool = False
+) -> Reading:
     """Read lines of a text, PDF, DOCX or PPTX file, or find its passages that fit a question.
 
     Args:
-        path: Name of a file in the workspace.
-        start: Number of the first line, from 1.
-        lines: Most lines to return, at most 2000.
-        find: A question or words; gives the twelve best sentences with their line numbers instead of lines.
+        path: File name.
+        start: First line.
+        lines: Most lines.
+        find: Words; gives the best passages instead.
+        offset: Characters of the first line to skip.
+        full: Statistics for programs.
     """
-    if start < 1 or not 1 <= lines <= MOST_LINES:
-        raise ToolError(f"Lines {start} and {lines} on do not exist.", fix=f"start from 1, at most {MOST_LINES} lines.")
-    return await asyncio.to_thread(_read, ctx.path(path), path, start, lines, find)
+    if start < 1 or lines < 1 or offset < 0:
+        raise ToolError(f"start {start}, lines {lines}, offset {offset}.", fix="count lines from 1, characters from 0.")
+    return await asyncio.to_thread(_read, await ctx.file(path), path, start, min(lines, MOST_LINES), find, offset, full)
 
 
-def _read(path: Path, name: str, start: int, lines: int, find: str) -> Reading:
-    text = read_document(path, name) or read_text(path, name)
-    reading = Reading(path=name, read_as=text.read_as, total_lines=len(text.lines))
-    if find.strip():
-        found = best_passages(text.lines, find)
-        reading["passages"], reading["weights"] = found.passages, found.weights
-        return reading
-    return reading | _excerpt(text, name, start, lines)
+def _read(path: Path, name: str, start: int, lines: int, find: str, offset: int, full: bool) -> Reading:
+    data = file_bytes(path, name)
+    text = document_of(data, name) or text_of(data, name)
+    reading = Reading(total_lines=len(text.lines))
+    if full:
+        reading["path"] = name
+    if full or text.read_as != "utf-8":
+        reading["read_as"] = text.read_as
+    if not find.strip():
+        return reading | _excerpt(text, name, start, lines, offset, MOST_FOR_PROGRAMS if full else MOST_CHARACTERS)
+    found = best_passages(text.lines, find)
+    if full:
+        reading["weights"] = found.weights
+    reading["passages"] = found.passages if full else [brief(passage) for passage in found.passages]
+    return reading
 
 
-def _excerpt(text: Text, name: str, start: int, lines: int) -> Reading:
+def _excerpt(text: Text, name: str, start: int, lines: int, offset: int, most: int) -> Reading:
+    """Return whole lines up to a number of characters; of a line that is longer than those, a part."""
+    total = len(text.lines)
     chosen = text.lines[start - 1 : start - 1 + lines]
-    if not chosen and text.lines:
-        raise ToolError(f"{name!r} has {len(text.lines)} lines.", fix="start at one of them.")
-    body = "\n".join(chosen)
-    short = body[:MOST_CHARACTERS]
-    return Reading(
-        path=name,
-        read_as=text.read_as,
-        total_lines=len(text.lines),
-        start=start,
-        end=start + max(0, len(chosen) - 1),
-        text=short,
-        truncated=len(short) < len(body) or start - 1 + lines < len(text.lines),
-    )
+    if not chosen and total:
+        raise ToolError(f"{name!r} has {total} lines.", fix="start at one of them.")
+    if offset and (not chosen or offset >= len(chosen[0])):
+        raise ToolError(f"Line {start} of {name!r} has no character {offset + 1}.", fix="skip fewer characters.")
+    chosen = [chosen[0][offset:], *chosen[1:]] if offset else chosen
+    count = _fitting(chosen, most)
+    inside = bool(chosen) and not count
+    body = chosen[0][:most] if inside else "\n".join(chosen[:count])
+    end = start + max(count, inside) - 1
+    more = inside or end < total
+    reading = Reading(total_lines=total, start=start, end=end, truncated=more, text=body)
+    if more:
+        reading["next_start"] = end if inside else end + 1
+    if inside:
+        reading["next_offset"] = offset + most
+    return reading
+
+
+def _fitting(lines: list[str], most: int) -> int:
+    """Return how many of the first lines have no more than that many characters together."""
+    size = -1
+    for number, line in enumerate(lines):
+        size += len(line) + 1
+        if size > most:
+            return number
+    return len(lines)

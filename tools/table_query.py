@@ -9,64 +9,112 @@ from typing import NotRequired, TypedDict
 
 from tea import Context, ToolError, tool
 
+from ._table_query.brief import BriefTable, brief_link, brief_tables, fitting
 from ._table_query.database import Database
 from ._table_query.describing import Link, TableDescription, describe, links
 from ._table_query.finding import Found
 from ._table_query.finding import find as find_cells
 from ._table_query.loading import load
+from ._table_query.tables import Cell, Table
 
 MOST_FILES = 20
 MOST_PHRASES = 400
 MOST_ROWS = 1_000
+_FOUND = ("phrase", "table", "column", "value", "rows", "match")
 
 
 class Answer(TypedDict):
-    """What was asked for: `tables` and `links`, or `found`, or `columns` and `rows`."""
+    """What was asked for: `tables` and `links`, or `columns` and `rows`; for programs also `found`.
 
-    tables: NotRequired[list[TableDescription]]
-    links: NotRequired[list[Link]]
+    `row_count` rows are in it, of `total`; more follow from `next_offset` on where `truncated` is true. `cut` says that
+    cells are shortened.
+    """
+
+    tables: NotRequired[list[BriefTable] | list[TableDescription]]
+    links: NotRequired[list[str] | list[Link]]
     found: NotRequired[list[Found]]
     columns: NotRequired[list[str]]
-    rows: NotRequired[list[list[str | int | float | None]]]
+    rows: NotRequired[list[list[Cell]]]
     row_count: NotRequired[int]
+    total: NotRequired[int]
     truncated: NotRequired[bool]
+    next_offset: NotRequired[int]
+    cut: NotRequired[str]
+    more: NotRequired[str]
 
 
 @tool(effects="reads", idempotent=True, network=False)
 async def table_query(
-    ctx: Context, files: list[str], sql: str = "", find: list[str] | None = None, limit: int = 100
+    ctx: Context,
+    files: list[str],
+    sql: str = "",
+    find: tuple[str, ...] = (),
+    limit: int = 100,
+    offset: int = 0,
+    full: bool = False,
 ) -> Answer:
     """Describe tables, find cells by their words, or run one SQL query over CSV, TSV, JSON and XLSX files.
 
-    With neither `sql` nor `find`, describes each table: columns, types, values, and which columns link two tables.
-    Besides SQLite's usual functions there are median(x), stddev(x), variance(x), norm(text) for comparing words
-    without case and accents, has_item(text, item) for cells that list several, and iso(text, form) for dates whose
-    described form is not iso.
+    Extra SQL functions: median, stddev, variance, norm(text), has_item(list, item), iso(date, form).
 
     Args:
-        files: Names of table files in the workspace. A file's table is named after the file, a workbook's after
-            its sheets.
-        sql: One SELECT or WITH statement of SQLite over the tables.
-        find: Phrases to look for in the cells.
-        limit: Most rows to return, at most 1000.
+        sql: One SELECT.
+        full: Statistics for programs.
     """
-    phrases = find or []
     if not files or len(files) > MOST_FILES:
         raise ToolError(f"{len(files)} files were named.", fix=f"name 1 to {MOST_FILES} files.")
-    if sql and phrases:
+    if sql.strip() and find:
         raise ToolError("Both sql and find were given.", fix="give one of them.")
-    if len(phrases) > MOST_PHRASES or not 1 <= limit <= MOST_ROWS:
-        raise ToolError("Too much was asked for.", fix=f"at most {MOST_PHRASES} phrases and {MOST_ROWS} rows.")
-    paths = [(name, ctx.path(name)) for name in files]
-    return await asyncio.to_thread(_answer, paths, sql, phrases, limit)
+    if len(find) > MOST_PHRASES or limit < 1 or offset < 0:
+        raise ToolError("Too much was asked for.", fix=f"at most {MOST_PHRASES} phrases, rows from 1.")
+    paths = [(name, await ctx.file(name)) for name in files]
+    return await asyncio.to_thread(_answer, paths, sql, find, min(limit, MOST_ROWS), offset, full)
 
 
-def _answer(paths: list[tuple[str, Path]], sql: str, phrases: list[str], limit: int) -> Answer:
+def _answer(
+    paths: list[tuple[str, Path]], sql: str, phrases: tuple[str, ...], limit: int, offset: int, full: bool
+) -> Answer:
     tables = load(paths)
     if phrases:
-        return {"found": find_cells(tables, phrases)}
-    if not sql:
-        return {"tables": [describe(table) for table in tables], "links": links(tables)}
+        found = find_cells(tables, phrases)
+        return {"found": found} if full else _found(found, limit, offset)
+    if not sql.strip():
+        return _described(tables, full)
     with Database(tables) as database:
-        columns, rows, truncated = database.select(sql, limit)
-    return {"columns": columns, "rows": rows, "row_count": len(rows), "truncated": truncated}
+        got = database.select(sql, limit, offset, count=not full)
+    if full:
+        return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
+    return _paged(got.columns, got.rows, got.total, offset)
+
+
+def _described(tables: list[Table], full: bool) -> Answer:
+    described, linked = [describe(table) for table in tables], links(tables)
+    if full:
+        return {"tables": described, "links": linked}
+    shown, left = brief_tables(described)
+    answer: Answer = {"tables": shown}
+    if linked:
+        answer["links"] = [brief_link(link) for link in linked[:20]]
+    if left:
+        answer["more"] = f"{left} tables more: SELECT name FROM sqlite_master LIMIT 1000 OFFSET {len(shown)}"
+    return answer
+
+
+def _found(found: list[Found], limit: int, offset: int) -> Answer:
+    rows: list[list[Cell]] = [[one[name] for name in _FOUND] for one in found]
+    return _paged(list(_FOUND), rows[offset : offset + limit], len(rows), offset)
+
+
+def _paged(columns: list[str], rows: list[list[Cell]], total: int | None, offset: int) -> Answer:
+    """Return the rows that there is room for, with what they are of how many."""
+    shown, cut = fitting(rows)
+    after = offset + len(shown)
+    answer: Answer = {"columns": columns, "rows": shown, "row_count": len(shown)}
+    if total is not None:
+        answer["total"] = total
+    answer["truncated"] = total is None or after < total
+    if answer["truncated"]:
+        answer["next_offset"] = after
+    if cut:
+        answer["cut"] = "Long cells are cut; substr(cell, start, length) reads on."
+    return answer

@@ -20,11 +20,12 @@ from tea.errors import (
     TeaError,
     ToolError,
 )
-from tea.loop.ledger import NOTE, PLAN, Ledger
+from tea.loop.ledger import FUNCTIONS, NOTE, PLAN, Ledger
 from tea.loop.limits import Limits
 from tea.loop.observation import Outcome
 from tea.loop.toolset import DONE, Toolset
 from tea.loop.window import Window
+from tea.managers.lossless import lossless
 from tea.types import Fact, ToolCall, changed
 
 REPEATED = "you made this call before as {id}; nothing has changed since, so it was not made again"
@@ -115,8 +116,9 @@ class Actions:
     def _own(self, call: ToolCall) -> Outcome:
         """Answer a function of the loop."""
         act = {NOTE: self.ledger.note, PLAN: self.ledger.replace_plan}.get(call.name, self.window.read)
+        (schema,) = [one["parameters"] for one in FUNCTIONS if one["name"] == call.name]
         try:
-            value = act(call.arguments)
+            value = act(lossless(schema, call.arguments))
         except CallError as error:
             return Outcome.refused(call.id, call.name, call.arguments, error)
         return Outcome(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)

@@ -56,5 +56,5 @@ async def _body(ctx: Context, name: str, kind: str) -> str:
     value: Any = response.value
     if kind in TABLES:
         return rendered({key: one for key, one in value.items() if one})
-    lines = f"{value.get('total_lines', 0):,} lines, beginning with:"
-    return f"{lines}\n{value.get('text', '')}"
+    lines = f"{value['total_lines']:,} lines, beginning with:"
+    return f"{lines}\n{value['text']}"

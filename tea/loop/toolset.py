@@ -17,6 +17,7 @@ from tea.loop.ledger import FUNCTIONS
 from tea.loop.observation import Outcome, shortened
 from tea.loop.schemas import compact
 from tea.loop.shortlist import MOST_SCHEMAS, Fixed, nearest, ranked, within_limits
+from tea.managers.lossless import lossless
 from tea.operation import reasons
 from tea.refs import Kind, check_name
 from tea.types import EVERY, Budget, Fact, JsonObject, Response, Result, Task, ToolCall
@@ -217,7 +218,7 @@ class Toolset:
 
     async def _delegate(self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None) -> Outcome:
         try:
-            task = self._part(one, call.arguments, facts, share)
+            task = self._part(one, lossless(DELEGATION, call.arguments), facts, share)
         except BadArguments as error:
             return Outcome.refused(call.id, one.name, call.arguments, error)
         response = await self._ctx.acp.invoke(one.ref, task)
@@ -240,8 +241,6 @@ class Toolset:
             wrong = "`task` is missing" if "task" not in arguments else f"{unknown[0]!r} is not one of its parameters"
             raise BadArguments(f"{one.name!r} got bad arguments: {wrong}.", fix=fix)
         given = {name: value for name, value in arguments.items() if name != "task" and value is not None}
-        if isinstance(given.get("files"), str):
-            given["files"] = [given["files"]]
         try:
             task = Task(text=arguments["task"], tools=self._task.tools, facts=tuple(facts), **given)
         except ValidationError as error:

@@ -7,7 +7,7 @@ checking a value never reaches for a file or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, cast
 
@@ -15,8 +15,11 @@ from tea.types import JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
 _LIMIT = 160
-_RULES = {"type", "properties", "required", "additionalProperties", "items", "minItems", "minimum"}
-_KNOWN = _RULES | {"default", "description", "title", "examples"}
+_KNOWN_WORDS = """
+$defs $ref additionalProperties anyOf const default description enum examples exclusiveMaximum exclusiveMinimum format
+items maxItems maxLength maximum minItems minLength minimum properties required title type
+"""
+_KNOWN = frozenset(_KNOWN_WORDS.split())
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -26,6 +29,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "number": (int, float),
     "null": (type(None),),
 }
+_PLAIN = frozenset({dict, list, str, bool, int, float, type(None)})
 _NESTED = re.compile(r"[+*}]\??[^()]*\)+[+*{]|\([^()]*\|[^()]*\)[+*{]")
 
 
@@ -77,45 +81,138 @@ def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[s
         value: JSON data.
         limit: How many reasons to return at most.
     """
-    if _fits(schema, value):
-        return []
-    from jsonschema import Draft202012Validator
-    from referencing import Registry
-
-    validator: Any = Draft202012Validator(schema, registry=Registry[Any]())
     try:
-        found: list[Any] = list(islice(cast("Iterator[Any]", validator.iter_errors(value)), limit))
+        if _verdict(schema, value, schema):
+            return []
+        from jsonschema import Draft202012Validator
+
+        return _reasons(Draft202012Validator, schema, value, limit)
     except RecursionError:
         return ["it nests too deeply, or its schema refers to itself without end"]
+
+
+def fits_strictly(schema: JsonSchema, value: JsonValue) -> bool:
+    """Tell whether `value` fits `schema` where 5.0 is no integer, as in the validation of a call's arguments.
+
+    Args:
+        schema: Any schema; nothing fits one that cannot be used.
+        value: JSON data.
+
+    Raises:
+        RecursionError: One of them nests too deeply, or the schema refers to itself without end.
+    """
+    if (known := _verdict(schema, value, schema)) is not None:
+        return known
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
+
+    checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
+    try:
+        return not _reasons(extend(Draft202012Validator, type_checker=checker), schema, value, 1)
+    except RecursionError:
+        raise
+    except Exception:  # a declared schema may be anything
+        return False
+
+
+def _reasons(validator: Any, schema: JsonSchema, value: JsonValue, limit: int) -> list[str]:
+    from referencing import Registry
+
+    checked: Any = validator(schema, registry=Registry[Any]())
+    found: list[Any] = list(islice(cast("Iterator[Any]", checked.iter_errors(value)), limit))
     return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
 
 
-def _fits(schema: JsonValue, value: JsonValue) -> bool:
-    """Tell whether a value fits for certain, by the few words that most schemas consist of; false where in doubt.
+def _is_integer(_: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
-    It is asked before each answer of a model counts, and a full validator takes twenty times as long.
+
+def _verdict(schema: JsonValue, value: JsonValue, root: JsonSchema) -> bool | None:
+    """Tell whether a value fits, by the words that most schemas consist of; None where they do not decide.
+
+    It is asked about each call, and before each answer of a model counts; a full validator takes twenty times as long.
     """
     if not isinstance(schema, dict):
-        return schema is True
+        return schema if isinstance(schema, bool) else None
     words = cast("dict[str, Any]", schema)
-    named = words.get("type")
-    types = cast("list[Any]", named) if isinstance(named, list) else (named,)
-    if not words.keys() <= _KNOWN or not any(type(value) in _TYPES.get(str(one), ()) for one in types):
-        return False
-    if isinstance(value, int | float):
-        return value >= words.get("minimum", value)
-    if isinstance(value, dict):
-        members, shown = cast("dict[str, Any]", value), words.get("properties", {})
-        closed = words.get("additionalProperties", True)
-        if not all(name in members for name in words.get("required", ())) or not isinstance(closed, bool):
+    said = _all(one(words, value, root) for one in (_of_type, _listed, _referred, _chosen, _within, _inside))
+    return said if said is False or words.keys() <= _KNOWN else None
+
+
+def _all(said: Iterable[bool | None]) -> bool | None:
+    """Return False where one is, else None where one is, else True."""
+    doubt = False
+    for one in said:
+        if one is False:
             return False
-        return (closed or members.keys() <= shown.keys()) and all(
-            _fits(one, members[name]) for name, one in shown.items() if name in members
-        )
-    if isinstance(value, list):
-        items = cast("list[Any]", value)
-        return len(items) >= words.get("minItems", 0) and all(_fits(words.get("items", True), one) for one in items)
-    return True
+        doubt = doubt or one is None
+    return None if doubt else True
+
+
+def _of_type(words: JsonSchema, value: JsonValue, _: JsonSchema) -> bool | None:
+    if "type" not in words:
+        return True
+    named = words["type"]
+    types = cast("list[Any]", named) if isinstance(named, list) else (named,)
+    if any(type(value) in _TYPES.get(str(one), ()) for one in types):
+        return True
+    return False if type(value) in _PLAIN else None
+
+
+def _listed(words: JsonSchema, value: JsonValue, _: JsonSchema) -> bool | None:
+    if "enum" not in words and "const" not in words:
+        return True
+    listed: list[Any] = words["enum"] if "enum" in words else [words["const"]]
+    equal = [one for one in listed if one == value]
+    if "const" in words and words["const"] != value:
+        return False
+    return None if equal and (type(equal[0]) is not type(value) or type(value) in (dict, list)) else bool(equal)
+
+
+def _referred(words: JsonSchema, value: JsonValue, root: JsonSchema) -> bool | None:
+    if "$ref" not in words:
+        return True
+    known, name = root.get("$defs", {}), str(words["$ref"]).removeprefix("#/$defs/")
+    return _verdict(known[name], value, root) if name in known and name != words["$ref"] else None
+
+
+def _chosen(words: JsonSchema, value: JsonValue, root: JsonSchema) -> bool | None:
+    if "anyOf" not in words:
+        return True
+    doubt: bool | None = False
+    for one in words["anyOf"]:
+        if said := _verdict(one, value, root):
+            return True
+        doubt = None if said is None else doubt
+    return doubt
+
+
+def _within(words: JsonSchema, value: Any, _: JsonSchema) -> bool:
+    """Tell whether a number, or the length of a text or a list, is within its limits."""
+    if type(value) in (str, list):
+        size, kind = len(value), "Length" if type(value) is str else "Items"
+        return words.get(f"min{kind}", 0) <= size <= words.get(f"max{kind}", size)
+    if type(value) not in (int, float):
+        return True
+    if not words.get("minimum", value) <= value <= words.get("maximum", value):
+        return False
+    above = "exclusiveMinimum" not in words or value > words["exclusiveMinimum"]
+    return above and ("exclusiveMaximum" not in words or value < words["exclusiveMaximum"])
+
+
+def _inside(words: JsonSchema, value: Any, root: JsonSchema) -> bool | None:
+    """Tell whether the members of an object or the items of a list fit."""
+    if "prefixItems" in words or "patternProperties" in words:
+        return None
+    if isinstance(value, list) and "items" in words:
+        return _all(_verdict(words["items"], one, root) for one in cast("list[Any]", value))
+    if not isinstance(value, dict):
+        return True
+    members = cast("dict[str, Any]", value)
+    if not all(name in members for name in words.get("required", ())):
+        return False
+    shown, others = words.get("properties", dict[str, Any]()), words.get("additionalProperties", True)
+    return _all(_verdict(shown.get(name, others), one, root) for name, one in members.items())
 
 
 def _words(schema: JsonValue) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tea.errors import CallFailed
+from tea.managers.lossless import lossless
 from tea.manifest import Manifest
 from tea.operation import Signature
 from tea.protocols.recipe import passes_on
@@ -45,13 +46,19 @@ class Aim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call on its way: what it aims at, the arguments, who asks, how deep, and what was called in its place."""
+    """One call on its way: what it aims at, the arguments, who asks, how deep, and what was called in its place.
+
+    Args:
+        arguments: What is permitted, recorded and done: in the types that are wanted, where that loses nothing.
+        given: As they were handed over, where those are others; None where they are the same.
+    """
 
     aim: Aim
     arguments: JsonObject
     agent: str
     depth: int
     through: tuple[str, ...]
+    given: JsonObject | None = None
 
     @classmethod
     def of(cls, aim: Aim, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...] = ()) -> Call:
@@ -64,7 +71,10 @@ class Call:
         if depth >= MOST_DEPTH:
             problem = f"{aim.config.kind}:{aim.config.name} would be {depth + 1} calls deep."
             raise CallFailed(problem, fix="look whether components call each other in a circle.")
-        return cls(aim=aim, arguments=own(arguments), agent=agent, depth=depth, through=through)
+        given = own(arguments)
+        used = lossless(aim.signature.parameters, given)
+        told = None if used is given else given
+        return cls(aim=aim, arguments=used, agent=agent, depth=depth, through=through, given=told)
 
     def request(self, key: str, principal: Principal, run: str, session: str) -> CallRequest:
         """Return what the policy is asked about it, as the effect of a key."""

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from tea.errors import BadInput, CallError, RegistryError
+from tea.managers.lossless import lossless
 from tea.managers.trust import Trust
 from tea.operation import Executor, InProcess, Traits
 from tea.protocols.server import may_go_on, operation_ref
@@ -26,7 +27,7 @@ from tea.runtime.permission import Permission
 from tea.runtime.policy import CallRequest, Policy
 from tea.runtime.recorder import Recorder
 from tea.store.registry_store import RegistryStore
-from tea.types import JsonObject, Principal, Response
+from tea.types import JsonObject, JsonSchema, Principal, Response
 
 GLANCE = 0.002
 Invoke = Callable[[Kind, str, JsonObject, str | None], Coroutine[Any, Any, Response]]
@@ -42,6 +43,7 @@ class _Plain:
         digest: Of its version.
         target: The exact operation, as text.
         traits: What it declares.
+        parameters: JSON Schema of its arguments.
         call: The method that carries it out, which costs less to call than the executor that has it.
         allowed: Whether its calls need no decision.
         goes_on: Whether a call that nobody waits for any longer may still change what it is not to change twice.
@@ -50,6 +52,7 @@ class _Plain:
     digest: str
     target: str
     traits: Traits
+    parameters: JsonSchema
     call: Executor
     allowed: bool
     goes_on: bool
@@ -117,7 +120,7 @@ class Direct:
         plain = known.ready
         if plain is None or not plain.allowed:
             return self._consider(plain, ref, arguments, session)
-        work = plain.call(None, arguments, None)
+        work = plain.call(None, lossless(plain.parameters, arguments), None)
         return self._server.answer(plain.target, work, self._seconds, now, goes_on=plain.goes_on)
 
     async def _look_first(
@@ -131,6 +134,7 @@ class Direct:
         """Carry out a call that may need a run, or a decision."""
         if plain is None:
             return await self._in_a_run("tool", ref, arguments, session)
+        arguments = lossless(plain.parameters, arguments)
         if not plain.allowed:
             arguments = own(arguments)  # nobody changes them while a person is asked
             stands_in = await self._ask(plain, arguments, session)
@@ -173,11 +177,12 @@ class Direct:
             parsed = server.manager.ref(ref)
             operation = server.operation(parsed)
             config = await server.manager.pin(parsed.at(parsed.selector))
-            traits = config.operation(operation).traits
+            signature = config.operation(operation)
             definition = await server.manager.definition(config)
         except (RegistryError, BadInput, CallError):
             return None
         executor = definition.operations[operation].executor
+        traits = signature.traits
         if traits.scope or not isinstance(executor, InProcess) or executor.contexts:
             return None
         target = operation_ref(config, operation)
@@ -186,6 +191,7 @@ class Direct:
             digest=config.digest,
             target=target,
             traits=traits,
+            parameters=signature.parameters,
             call=executor.__call__,
             allowed=allowed,
             goes_on=may_go_on(executor, traits),

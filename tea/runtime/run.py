@@ -258,8 +258,7 @@ class Run:
             self.recorder.enter(key, worker)
             self.memories.enter(key, call.config)
             self.places.enter(key, call.config)
-            entered = {"ref": call.target, "digest": call.config.digest, "arguments": call.arguments}
-            self.gate.note("enter", entered)
+            self.gate.note("enter", {"ref": call.target, **_begun(call)})
             definition = self.holding.loaded(call.config)
             if model := definition.metadata.get("model"):
                 self.asking.declared[worker] = model
@@ -320,7 +319,8 @@ class Run:
 
 def _begun(call: Call) -> JsonObject:
     """Return what is recorded of a call when it begins."""
-    return {"digest": call.config.digest, "arguments": call.arguments}
+    given = {} if call.given is None else {"given": call.given}
+    return {"digest": call.config.digest, "arguments": call.arguments, **given}
 
 
 def _not_told(call: Call, why: str) -> Response:

@@ -1,5 +1,6 @@
 """The workspace environment, through the platform's own door."""
 
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
@@ -84,6 +85,39 @@ async def test_long_texts_are_read_page_by_page(act: Act, folder: Path) -> None:
         page = (await act("read", name="long.txt", offset=offset, limit=999)).unwrap()
         pages, offset = pages + page["text"], page["next_offset"]
     assert pages == text
+
+
+async def test_a_page_holds_no_more_than_a_result_shows(act: Act, folder: Path) -> None:
+    (folder / "long.txt").write_text("x" * 40_000)
+    page = (await act("read", name="long.txt", limit=100_000)).unwrap()
+    assert (len(page["text"]), page["next_offset"]) == (16_000, 16_000)
+    assert (await act("read", name="long.txt", offset=32_000)).unwrap()["next_offset"] is None
+
+
+async def test_a_long_listing_is_read_on(act: Act, folder: Path) -> None:
+    for number in range(400):
+        (folder / f"{number:03}{'x' * 60}.txt").touch()
+    names, offset = list[str](), 0
+    while offset is not None:
+        listing = (await act("list_files", limit=1_000, offset=offset)).unwrap()
+        assert len(json.dumps(listing)) < 16_200
+        names += [file["name"] for file in listing["files"]]
+        assert listing["more"] == 400 - len(names)
+        offset = listing.get("next_offset")
+    assert names == sorted(path.name for path in folder.iterdir())
+
+
+async def test_a_file_that_is_not_there_tells_the_nearest(act: Act, folder: Path) -> None:
+    (folder / "report.md").write_text("x")
+    for action in ("read", "delete"):
+        error = (await act(action, name="Reports.md")).error
+        assert error is not None
+        assert (error["problem"], error["fix"]) == ("There is no file 'Reports.md'.", "did you mean 'report.md'?")
+
+
+async def test_what_a_model_is_told_of_each_action_is_short(tea: Platform) -> None:
+    for function in (await tea.ecp.info("workspace")).function_schemas():
+        assert len(json.dumps(function["function"], separators=(",", ":"))) <= 400, function
 
 
 async def test_append_creates_and_extends(act: Act, folder: Path) -> None:

@@ -5,8 +5,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from jsonschema.validators import extend
 
-from tea.managers.json_schema import value_faults
+from tea.managers.json_schema import fits_strictly, value_faults
+
+STRICT: Any = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, one: type(one) is int),
+)
 
 TYPES = ["object", "array", "string", "boolean", "integer", "number", "null"]
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -14,6 +20,10 @@ PLAIN = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1
 VALUES = st.recursive(
     PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
 )
+
+
+LIMITS = st.integers(-1, 2) | st.just(0.5)
+DEFINITIONS: dict[str, Any] = {"A": {"type": ["integer", "null"]}, "B": {"properties": {"a": {"$ref": "#/$defs/A"}}}}
 
 
 def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -27,8 +37,19 @@ def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             "additionalProperties": st.booleans() | inner,
             "items": inner,
             "minItems": st.integers(0, 2),
-            "minimum": st.integers(-1, 2) | st.just(0.5),
+            "maxItems": st.integers(0, 2),
+            "minLength": st.integers(0, 2),
+            "maxLength": st.integers(0, 2),
+            "minimum": LIMITS,
+            "maximum": LIMITS,
+            "exclusiveMinimum": LIMITS,
+            "exclusiveMaximum": LIMITS,
             "enum": st.lists(PLAIN, min_size=1, max_size=2),
+            "const": PLAIN | st.lists(PLAIN, max_size=1),
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+            "$ref": st.sampled_from(["#/$defs/A", "#/$defs/B"]),
+            "prefixItems": st.lists(inner, min_size=1, max_size=2),
+            "patternProperties": st.dictionaries(st.just("a"), inner, min_size=1),
             "description": st.just("words"),
         },
     )
@@ -39,4 +60,13 @@ SCHEMAS = st.recursive(st.booleans() | around(st.booleans()), around, max_leaves
 
 @given(schema=around(SCHEMAS), value=VALUES)
 def test_a_value_has_no_faults_exactly_where_the_standard_finds_none(schema: dict[str, Any], value: Any) -> None:
+    schema = {**schema, "$defs": DEFINITIONS}
     assert (not value_faults(schema, value)) == Draft202012Validator(schema).is_valid(value)
+
+
+@given(schema=around(SCHEMAS), value=VALUES)
+def test_a_value_fits_strictly_where_the_standard_says_so_and_no_float_stands_for_an_integer(
+    schema: dict[str, Any], value: Any
+) -> None:
+    schema = {**schema, "$defs": DEFINITIONS}
+    assert fits_strictly(schema, value) == STRICT(schema).is_valid(value)

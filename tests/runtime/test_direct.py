@@ -203,10 +203,22 @@ async def test_what_a_call_means_is_decided_once_it_is_awaited(tmp_path: Path, m
     await house.platform.__aexit__(None, None, None)
 
 
-@pytest.mark.parametrize("name", [3, None, float("nan"), {1, 2}, "\ud800", object()])
+@pytest.mark.parametrize("name", [2.5, None, float("nan"), {1, 2}, "\ud800", object()])
 async def test_arguments_are_validated_each_time(house: House, name: object) -> None:
     found = [await house.platform.tcp.invoke("greet", {"name": name}) for _ in range(2)]
     assert {code(one) for one in found} == {"BadArguments"}
+
+
+@pytest.mark.parametrize("policy", [Asked, Settled])
+async def test_a_policy_is_asked_about_what_is_done_in_the_types_of_the_schema(
+    tmp_path: Path, policy: type[Asked]
+) -> None:
+    house = House(tmp_path, policy())
+    await house.platform.tcp.register(tool('return f"hello {name!r}"'))
+    assert (await house.call(name=3)).value == "hello '3'"
+    assert all(request.arguments == {"name": "3"} for request in house.policy.requests)
+    assert bool(house.policy.requests) == (policy is Asked)
+    await house.platform.__aexit__(None, None, None)
 
 
 async def test_a_failing_tool_gives_its_error_and_no_traceback(house: House) -> None:

@@ -91,6 +91,80 @@ async def test_odd_data_are_as_recorded_or_refused_in_one_line(odd: str) -> None
             assert "\n" not in response["error"]["problem"]
 
 
+ADDS = '''
+from tea import tool
+
+@tool(effects="reads", idempotent=True)
+async def adds(numbers: list[int], twice: bool = False, note: str = "") -> str:
+    """Add numbers.
+
+    Args:
+        numbers: Which.
+        twice: Whether to count each twice.
+        note: Words.
+    """
+    return f"{sum(numbers) * (2 if twice else 1)} {note!r}"
+'''
+
+ADDER = '''
+from tea import Agent, Context, Result, Task, tool
+
+class Adder(Agent):
+    """Add as a model would ask for it."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Call with other types than those of the schema, with those, and with what cannot be meant."""
+        given = ({"numbers": "[1, 2]", "twice": "true", "note": None}, {"numbers": [1]}, {"numbers": "one"})
+        found = [await ctx.tcp.invoke(task.text, one) for one in given]
+        return Result(answer=[one.value if one.ok else one.error["code"] for one in found])
+'''
+
+ASKS = '''
+from typing import Any
+from tea import Context, tool
+
+@tool(effects="reads", idempotent=True)
+async def asks(ctx: Context, numbers: Any, twice: Any = False, note: Any = "") -> Any:
+    """Let another tool add.
+
+    Args:
+        numbers: Which.
+        twice: Whether to count each twice.
+        note: Words.
+    """
+    return (await ctx.tcp.invoke("adds", {"numbers": numbers, "twice": twice, "note": note})).unwrap()
+'''
+
+
+@pytest.mark.parametrize("tool", ["adds", "asks"])
+async def test_what_a_schema_surely_means_is_permitted_recorded_and_done_and_what_was_handed_over_is_recorded(
+    tool: str,
+) -> None:
+    asked: list[object] = []
+
+    class Looks:
+        async def decide(self, request: CallRequest) -> Decision:
+            if request.ref.startswith("tool:adds"):
+                asked.append(request.arguments)
+            return "allow"
+
+    async with platform(policy=Looks()) as stage:
+        for source in (ADDS, ASKS):
+            await stage.tcp.register(source)
+        await stage.acp.register(ADDER)
+        outcome = await stage.run(tool, agent="adder")
+        assert outcome.answer == ["6 ''", "1 ''", "BadArguments"]
+        kind = {"adds": "start", "asks": "evidence"}[tool]
+        told = [one["data"] for one in records(outcome.trace) if one["kind"] == kind]
+        begun = [one["data"] for one in told if one["kind"] == "tool" and one["target"].startswith("tool:adds")]
+        used = [one["arguments"] for one in begun]
+        assert used == asked
+        assert used[0] == {"numbers": [1, 2], "twice": True}
+        assert begun[0]["given"] == {"numbers": "[1, 2]", "twice": "true", "note": None}
+        assert all("given" not in one for one in begun[1:])
+        assert (await stage.replay(outcome.run)).answer == outcome.answer
+
+
 GIVES = '''
 from typing import Any
 from tea import tool

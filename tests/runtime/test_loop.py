@@ -390,7 +390,7 @@ async def test_bad_delegations_are_observations(stage: Stage) -> None:
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("analyzer", {}),
         ("analyzer", {"task": "x", "tools": ["calculator"]}),
-        ("analyzer", {"task": "x", "files": 3}),
+        ("analyzer", {"task": "x", "files": [{"a": 1}]}),
         ("analyzer", {"task": ""}),
     ]
     _, model = await stage.play(step(*wrong), step(done()))

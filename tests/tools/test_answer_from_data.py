@@ -320,7 +320,7 @@ async def test_every_look_at_the_data_is_a_call(solve: Solve) -> None:
     calls = [call for step in done["history"] for call in step["calls"]]
     assert {call["name"] for call in calls} == {"table_query"}
     given = dict.fromkeys(tuple(sorted(call["arguments"])) for call in calls)
-    assert list(given) == [("files",), ("files", "find"), ("files", "limit", "sql")]
+    assert list(given) == [("files", "full"), ("files", "find", "full"), ("files", "full", "limit", "sql")]
 
 
 async def test_a_missing_file_ends_the_work_with_its_problem(solve: Solve) -> None:

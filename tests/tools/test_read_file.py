@@ -1,8 +1,15 @@
 """Lines of texts, and the passages that fit a question."""
 
+import io
+import json
+import tarfile
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tea.protocols.tcp import TCPServer
 
@@ -48,14 +55,16 @@ async def test_the_best_passage_comes_first(
 
 
 async def test_what_is_missing_from_a_passage_is_said(tools: TCPServer) -> None:
-    best = (await tools.invoke("read_file", {"path": "light.md", "find": "lamp colour"})).unwrap()["passages"][0]
+    best = (await tools.invoke("read_file", {"path": "light.md", "find": "lamp colour", "full": True})).unwrap()[
+        "passages"
+    ][0]
     assert (best["matched"], best["missing"]) == (["lamp"], ["colour"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "utf-8-sig"])
 async def test_other_encodings_are_read_and_said(tools: TCPServer, folder: Path, encoding: str) -> None:
     (folder / "a.txt").write_bytes("Größe: 3".encode(encoding))
-    got = (await tools.invoke("read_file", {"path": "a.txt"})).unwrap()
+    got = (await tools.invoke("read_file", {"path": "a.txt", "full": True})).unwrap()
     assert got["text"] == "Größe: 3"
     assert got["read_as"] == {"utf-16": "utf-16", "cp1252": "windows-1252", "utf-8-sig": "utf-8"}[encoding]
 
@@ -94,7 +103,9 @@ Weight: 2.3 kg
 async def test_how_each_word_of_a_question_fits_is_told(
     tools: TCPServer, question: str, text: str, fit: str, words: list[str]
 ) -> None:
-    passages = (await tools.invoke("read_file", {"path": "light.md", "find": question})).unwrap()["passages"]
+    passages = (await tools.invoke("read_file", {"path": "light.md", "find": question, "full": True})).unwrap()[
+        "passages"
+    ]
     found = next((passage[fit] for passage in passages if passage["text"] == text), [])
     assert found == words
 
@@ -102,12 +113,142 @@ async def test_how_each_word_of_a_question_fits_is_told(
 async def test_headings_and_questions_lend_their_words_to_what_stands_below(tools: TCPServer, folder: Path) -> None:
     (folder / "notes.md").write_text(NOTES, encoding="utf-8")
     for question, text in (("parking", "Behind the mill."), ("opening", "They are from nine to five.")):
-        best = (await tools.invoke("read_file", {"path": "notes.md", "find": question})).unwrap()["passages"][0]
+        arguments = {"path": "notes.md", "find": question, "full": True}
+        best = (await tools.invoke("read_file", arguments)).unwrap()["passages"][0]
         assert (best["text"], best["above"]) == (text, [question])
 
 
 async def test_a_line_whose_key_the_question_says_is_marked(tools: TCPServer, folder: Path) -> None:
     (folder / "notes.md").write_text(NOTES, encoding="utf-8")
-    got = (await tools.invoke("read_file", {"path": "notes.md", "find": "What does it weigh?"})).unwrap()
+    got = (await tools.invoke("read_file", {"path": "notes.md", "find": "What does it weigh?", "full": True})).unwrap()
     assert (got["passages"][0]["text"], got["passages"][0]["keyed"]) == ("Weight: 2.3 kg", True)
     assert got["weights"].keys() == {"weigh"}
+
+
+async def test_a_reader_gets_no_more_than_what_stands_where(tools: TCPServer) -> None:
+    got = (await tools.invoke("read_file", {"path": "light.md", "find": "Who built the lighthouse?"})).unwrap()
+    assert got.keys() == {"total_lines", "passages"}
+    first = {
+        "start": 3,
+        "end": 3,
+        "text": "The lighthouse was built in 1871 by Dr. Ida Holm.",
+        "heading": "The lighthouse",
+    }
+    assert got["passages"][0] == first
+    assert all(one.keys() <= first.keys() for one in got["passages"])
+    got = (await tools.invoke("read_file", {"path": "light.md"})).unwrap()
+    assert got.keys() == {"total_lines", "start", "end", "truncated", "text"}
+
+
+LINES = st.lists(st.integers(0, 90) | st.integers(0, 40_000), min_size=1, max_size=60)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@given(sizes=LINES, most=st.sampled_from([1, 7, 400]))
+async def test_what_was_cut_is_read_on_where_the_result_says(
+    tools: TCPServer, folder: Path, sizes: list[int], most: int
+) -> None:
+    lines = [str(number) * (size // len(str(number))) + "." for number, size in enumerate(sizes)]
+    (folder / "long.txt").write_text("\n".join(lines))
+    read, at = list[str](), {"start": 1, "offset": 0}
+    while at:
+        got: dict[str, Any] = (await tools.invoke("read_file", {"path": "long.txt", "lines": most, **at})).unwrap()
+        assert len(got["text"]) <= 16_000
+        parts = got["text"].split("\n")
+        assert (got["start"], got["end"], got["total_lines"]) == (at["start"], at["start"] + len(parts) - 1, len(lines))
+        read = [*read[:-1], read[-1] + parts[0], *parts[1:]] if at["offset"] else [*read, *parts]
+        at = {"start": got["next_start"], "offset": got.get("next_offset", 0)} if got["truncated"] else {}
+    assert read == lines
+
+
+async def test_places_that_are_not_there_are_refused(tools: TCPServer, folder: Path) -> None:
+    (folder / "empty.txt").write_text("")
+    for arguments in (
+        {"start": 8},
+        {"start": 0},
+        {"lines": 0},
+        {"offset": -1},
+        {"offset": 16},
+        {"start": 2, "offset": 1},
+    ):
+        response = await tools.invoke("read_file", {"path": "light.md", **arguments})
+        assert response.error is not None, arguments
+        assert response.error["code"] == "ToolError"
+    got = (await tools.invoke("read_file", {"path": "empty.txt"})).unwrap()
+    assert got == {"total_lines": 0, "start": 1, "end": 0, "truncated": False, "text": ""}
+
+
+def packed(*names: str) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return data.getvalue()
+
+
+def taped() -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("a.txt"))
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(70_000), "a PNG image of 70 kB"),
+        (b"\xff\xd8\xff\xe0" + bytes(9), "a JPEG image of 13 bytes"),
+        (b"RIFF\x10\x00\x00\x00WAVEfmt " + bytes(8), "a WAV sound of 24 bytes"),
+        (b"RIFF\x10\x00\x00\x00WEBPVP8 " + bytes(8), "a WebP image of 24 bytes"),
+        (b"ID3\x04\xff\xfe\xfd", "an MP3 sound of 7 bytes"),
+        (b"\x00\x00\x00\x20ftypisom" + bytes(8), "an MP4 video of 20 bytes"),
+        (b"\x1f\x8b\x08\x00" + bytes(5), "a GZIP archive of 9 bytes"),
+        (packed("a.txt"), "a ZIP archive of "),
+        (packed("mimetype", "content.xml"), "an OpenDocument file of "),
+        (packed("xl/workbook.xml"), "an XLSX workbook of "),
+        (taped(), "a TAR archive of 10 kB"),
+        (b"\x00\x01", "binary data of 2 bytes"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(60_000_000), "a PNG image of 60.0 MB"),
+    ],
+    ids=lambda one: one[:20] if isinstance(one, str) else "",
+)
+async def test_what_is_no_text_is_called_what_it_is_whatever_its_name(
+    tools: TCPServer, folder: Path, data: bytes, kind: str
+) -> None:
+    (folder / "thing.txt").write_bytes(data)
+    error = (await tools.invoke("read_file", {"path": "thing.txt"})).error
+    assert error is not None
+    assert error["problem"].startswith(f"'thing.txt' is {kind}")
+    assert error["problem"].endswith("which cannot be read as text.")
+    assert ("table_query" in error["fix"]) == ("XLSX" in kind)
+
+
+async def test_a_text_that_begins_like_a_picture_is_a_text(tools: TCPServer, folder: Path) -> None:
+    (folder / "a.txt").write_bytes("BMW: 5 000 €".encode("cp1252"))
+    assert (await tools.invoke("read_file", {"path": "a.txt"})).unwrap()["text"] == "BMW: 5 000 €"
+
+
+@pytest.mark.parametrize(
+    ("path", "fix"),
+    [
+        ("Light.MD", "did you mean 'light.md'?"),
+        ("light.txt", "did you mean 'light.md'?"),
+        ("/mnt/data/light.md", "did you mean 'light.md'?"),
+        ("docs/light.md", "did you mean 'light.md'?"),
+        ("summer.md", "did you mean 'notes/summer of 99.md'?"),
+        ("xyz", "there are 'light.md', 'notes/summer of 99.md'."),
+    ],
+)
+async def test_a_file_that_is_not_there_tells_the_nearest(tools: TCPServer, folder: Path, path: str, fix: str) -> None:
+    (folder / "notes").mkdir()
+    (folder / "notes" / "summer of 99.md").write_text("x")
+    (folder / ".hidden.md").write_text("x")
+    error = (await tools.invoke("read_file", {"path": path})).error
+    assert error is not None
+    assert path in error["problem"]
+    assert error["fix"] == fix
+
+
+async def test_what_a_model_is_told_of_it_is_short(tools: TCPServer) -> None:
+    (function,) = (await tools.info("read_file")).function_schemas()
+    assert len(json.dumps(function["function"], separators=(",", ":"))) <= 700

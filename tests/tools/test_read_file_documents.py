@@ -56,6 +56,12 @@ async def test_a_pdf_file_tells_its_pages(tools: TCPServer, folder: Path) -> Non
     assert best["text"] == "A crossing costs 3.50 crowns."
 
 
+async def test_a_document_is_known_by_its_bytes_where_its_name_tells_nothing(tools: TCPServer, folder: Path) -> None:
+    (folder / "download").write_bytes(pdf_of("The ferry was founded in 1908."))
+    got = await read(tools, "download")
+    assert (got["read_as"], "1908" in got["text"]) == ("pdf", True)
+
+
 @pytest.mark.parametrize("data", [pdf_of(""), b"%PDF-1.4 and no more"])
 async def test_a_pdf_file_without_text_is_one_clear_refusal(tools: TCPServer, folder: Path, data: bytes) -> None:
     (folder / "a.pdf").write_bytes(data)

@@ -34,7 +34,7 @@ def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> As
 
 
 async def columns(ask: Ask, name: str, content: str | bytes) -> dict[str, str]:
-    (table,) = (await ask({name: content})).unwrap()["tables"]
+    (table,) = (await ask({name: content}, full=True)).unwrap()["tables"]
     return {column["name"]: column["type"] for column in table["columns"]}
 
 
@@ -69,7 +69,7 @@ async def test_cells_are_typed(ask: Ask) -> None:
         '007,"$1,234.50",12%,2020-01-02,31/12/2020,,NA\n'
         "010,3,5%,2021-02-03,01/02/2021,x,DE\n"
     )
-    found = (await ask({"t.csv": text})).unwrap()["tables"][0]["columns"]
+    found = (await ask({"t.csv": text}, full=True)).unwrap()["tables"][0]["columns"]
     assert [column["type"] for column in found] == ["text", "real", "integer", "date", "date", "text", "text"]
     assert [column["nulls"] for column in found] == [0, 0, 0, 0, 0, 1, 0]
     assert (found[1]["min"], found[1]["max"]) == (3, 1234.5)
@@ -87,7 +87,7 @@ async def test_a_workbook_gives_a_table_for_each_sheet(ask: Ask) -> None:
         other.append(row)
     data = io.BytesIO()
     book.save(data)
-    tables = (await ask({"book.xlsx": data.getvalue()})).unwrap()["tables"]
+    tables = (await ask({"book.xlsx": data.getvalue()}, full=True)).unwrap()["tables"]
     assert [(table["name"], table["rows"]) for table in tables] == [("Staff", 2), ("Rooms", 2)]
     assert [column["name"] for column in tables[0]["columns"]] == ["Name", "Age"]
 
@@ -101,7 +101,8 @@ async def test_two_tables_are_linked_by_their_values(ask: Ask) -> None:
         "orders.csv": "id,customer\n1,C1\n2,C2\n3,C1\n4,C3\n",
         "customers.csv": "code,name\nC1,Ada\nC2,Ben\nC3,Cleo\n",
     }
-    described = (await ask(files)).unwrap()
+    assert (await ask(files)).unwrap()["links"] == ["orders.customer = customers.code"]
+    described = (await ask(files, full=True)).unwrap()
     (link,) = described["links"]
     assert (link["table"], link["column"], link["other_table"], link["other_column"]) == (
         "orders",
@@ -116,7 +117,10 @@ async def test_two_tables_are_linked_by_their_values(ask: Ask) -> None:
 async def test_phrases_are_found_without_case_accents_and_plural(ask: Ask) -> None:
     text = 'city,tongues\nZürich,"German, French"\nSão Paulo,Portuguese\nBolivia (Plurinational State of),Spanish\n'
     phrases = ["zurich", "sao paulo", "Bolivia", "French", "Zurch", "nowhere"]
-    found = {item["phrase"]: item for item in (await ask({"t.csv": text}, find=phrases)).unwrap()["found"]}
+    got = (await ask({"t.csv": text}, find=phrases)).unwrap()
+    assert got["columns"] == ["phrase", "table", "column", "value", "rows", "match"]
+    assert ["French", "t", "tongues", "German, French", 1, "item"] in got["rows"]
+    found = {item["phrase"]: item for item in (await ask({"t.csv": text}, find=phrases, full=True)).unwrap()["found"]}
     assert {phrase: item["match"] for phrase, item in found.items()} == {
         "zurich": "normalised",
         "sao paulo": "normalised",
@@ -151,7 +155,9 @@ async def test_only_one_reading_statement_runs(ask: Ask, sql: str) -> None:
 async def test_rows_are_bounded(ask: Ask) -> None:
     sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500) SELECT n FROM c"
     got = (await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql=sql, limit=10)).unwrap()
-    assert (got["row_count"], got["truncated"]) == (10, True)
+    assert (got["row_count"], got["total"], got["truncated"], got["next_offset"]) == (10, 500, True, 10)
+    full = (await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql=sql, limit=10, full=True)).unwrap()
+    assert (full["row_count"], full["truncated"], "total" in full) == (10, True, False)
 
 
 @pytest.mark.parametrize(
@@ -182,12 +188,156 @@ async def test_points_between_thousands_are_no_decimal_points(ask: Ask) -> None:
 @pytest.mark.parametrize(("key", "name"), [("statuses", "statuses"), ("data", "t")])
 async def test_a_list_under_a_key_is_named_after_it_when_that_tells(ask: Ask, key: str, name: str) -> None:
     (table,) = (await ask({"t.json": json.dumps({"version": 1, key: [{"code": 1}, {"code": 2}]})})).unwrap()["tables"]
-    assert table["name"] == name
+    assert table["table"] == name
 
 
 async def test_a_file_outside_of_the_workspace_is_refused(tools: TCPServer, tmp_path: Path) -> None:
     response = await tools.invoke("table_query", {"files": ["../secret.csv"]})
     assert not response.ok
+
+
+async def test_a_description_is_short_lines(ask: Ask) -> None:
+    text = "Body Mass (g),species,order,when,note\n" + "".join(
+        f"{number},{'ab'[number % 2]},{number % 12},{number % 27 + 1}/12/2020,\n" for number in range(40)
+    )
+    assert (await ask({"t.csv": text})).unwrap() == {
+        "tables": [
+            {
+                "table": "t",
+                "file": "t.csv",
+                "rows": 40,
+                "columns": [
+                    '"Body Mass (g)" integer: 0, 1, 2, 3, 4, \u2026',
+                    "species text: a, b",
+                    '"order" integer: 0, 1, 2, 3, 4, \u2026',
+                    "when date dmy: 1/12/2020, 2/12/2020, 3/12/2020, 4/12/2020, 5/12/2020, \u2026".replace(
+                        "when", '"when"'
+                    ),
+                    "note text, 40 missing",
+                ],
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize("width", [3, 60, 300, 1500])
+async def test_a_description_says_what_it_leaves_out_and_how_that_is_seen(ask: Ask, width: int) -> None:
+    names = [f"column number {number}" for number in range(width)]
+    files = {"wide.csv": "\n".join(",".join(row) for row in (names, ["some words"] * width, ["others"] * width))}
+    (table,) = (await ask(files)).unwrap()["tables"]
+    assert len(json.dumps(table)) < 2_600
+    shown = [column.split('"')[1] for column in table["columns"]]
+    assert shown == names[: len(shown)]
+    assert len(shown) >= min(width, 50)
+    if "more" in table:
+        left, sql = table["more"].split(" columns more: ")
+        assert int(left) == width - len(shown)
+        assert (await ask(files, sql=sql)).unwrap()["columns"] == names
+    else:
+        assert len(shown) == width
+
+
+async def test_many_tables_have_room_together_or_are_counted(ask: Ask) -> None:
+    sheets = {f"sheet {number}": [{"a": number, "b": "x" * 200}, {"a": 1, "b": "y"}] for number in range(200)}
+    got = (await ask({"t.json": json.dumps(sheets)})).unwrap()
+    assert len(json.dumps(got)) < 17_000
+    left, sql = got["more"].split(" tables more: ")
+    rest = (await ask({"t.json": json.dumps(sheets)}, sql=sql)).unwrap()["rows"]
+    assert (int(left), len(got["tables"]) + len(rest)) == (len(rest), 200)
+
+
+NAMED = "Body Mass (g),species,a.b\n5,Adelie,1\n6,Gentoo,2\n7,Gentoo,3\n"
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ('SELECT AVG("Body Mass (g)") FROM t', [[6.0]]),
+        ('SELECT max("body mass (G)") FROM "t"', [[7]]),
+        ("SELECT [Body Mass (g)], `species` FROM t LIMIT 1", [[5, "Adelie"]]),
+        ('SELECT "T"."a.b" FROM t AS "T" LIMIT 1', [[1]]),
+        ('SELECT species AS "my ""kind""" FROM t ORDER BY "my ""kind""" DESC LIMIT 1', [["Gentoo"]]),
+        ('SELECT species "kind `x`", count(*) n FROM t GROUP BY "kind `x`" HAVING "n" > 1', [["Gentoo", 2]]),
+        ('WITH "c t e"("x") AS (SELECT 1) SELECT "x" FROM "c t e"', [[1]]),
+        ('SELECT "x" FROM (SELECT \'a "b" c\' "x") -- "no name"\n', [['a "b" c']]),
+        ('SELECT /* "no name */ \'it\'\'s "one"\' AS "v"', [['it\'s "one"']]),
+        ("SELECT 'Body Mass (g)'", [["Body Mass (g)"]]),
+        ('SELECT sum("Body Mass (g)") OVER "w" FROM t WINDOW "w" AS (PARTITION BY "species") LIMIT 1', [[5]]),
+        ('SELECT count(*) FROM t AS "l" JOIN t AS "r" USING ("species")', [[5]]),
+    ],
+)
+async def test_names_in_any_quotes_mean_what_they_name(ask: Ask, sql: str, rows: list[list[Any]]) -> None:
+    assert (await ask({"t.csv": NAMED}, sql=sql)).unwrap()["rows"] == rows
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem", "fix"),
+    [
+        ('SELECT AVG("Body Mass (kg)") FROM t', "no column 'Body Mass (kg)'", "did you mean 'Body Mass (g)'?"),
+        ('SELECT AVG("body_mass_g") FROM t', "no column 'body_mass_g'", "did you mean 'Body Mass (g)'?"),
+        ('SELECT count(*) FROM t WHERE species = "Adelie"', "no column 'Adelie'", "text stands in single quotes"),
+        ('SELECT 1 FROM t ORDER BY "specis"', "no column 'specis'", "did you mean 'species'?"),
+        ('SELECT x.n FROM (SELECT "n" FROM t) x', "no column 'n'", "t has Body Mass (g), species, a.b"),
+        ("SELECT t.mass FROM t", "no column 't.mass'", "did you mean 'Body Mass (g)'?"),
+        ('SELECT "t"."mass" FROM t', "no column 't.mass'", "did you mean 'Body Mass (g)'?"),
+        ("SELECT mass FROM t", "no column 'mass'", "did you mean 'Body Mass (g)'?"),
+        ("SELECT 1 FROM ts", "no table 'ts'", "the tables are t."),
+        ("SELECT mediam(1)", "no function 'mediam'", "did you mean 'median'?"),
+        ("SELECT species FROM t JOIN t AS u", "'species' is in more than one table", "name one: t."),
+        ('SELECT "species', "The SQL fails", "check the syntax"),
+    ],
+)
+async def test_names_that_mean_nothing_are_errors_that_tell_the_nearest(
+    ask: Ask, sql: str, problem: str, fix: str
+) -> None:
+    error = (await ask({"t.csv": NAMED}, sql=sql)).error
+    assert error is not None
+    assert problem in error["problem"]
+    assert fix in error["fix"]
+    assert len(error["fix"]) < 1_000
+
+
+async def test_a_file_that_is_not_there_tells_the_nearest(ask: Ask) -> None:
+    await ask({"penguins.csv": NAMED})
+    error = (await ask({}, files=["data/Penguin.csv"])).error
+    assert error is not None
+    assert (error["problem"], error["fix"]) == ("There is no file 'data/Penguin.csv'.", "did you mean 'penguins.csv'?")
+
+
+async def test_integers_stay_integers_and_sums_are_those_of_sqlite(ask: Ask) -> None:
+    text = "n,x\n9007199254740991,0.1\n1,0.2\n"
+    got = (await ask({"t.csv": text}, sql="SELECT max(n), sum(n), count(*), sum(x), 7 / 2 FROM t")).unwrap()
+    assert json.dumps(got["rows"]) == "[[9007199254740991, 9007199254740992, 2, 0.30000000000000004, 3]]"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None)
+@given(st.lists(st.integers(1, 3_000), min_size=1, max_size=40), st.integers(1, 60))
+async def test_rows_that_found_no_room_can_be_read_on(ask: Ask, sizes: list[int], limit: int) -> None:
+    text = json.dumps([{"n": number, "t": "x" * size} for number, size in enumerate(sizes)])
+    rows: list[Any] = []
+    offset: int | None = 0
+    while offset is not None:
+        arguments = {"sql": "SELECT n, t FROM t", "limit": limit, "offset": offset}
+        got = (await ask({"t.json": text}, **arguments)).unwrap()
+        assert len(json.dumps(got["rows"])) <= 16_100
+        assert (got["row_count"], got["total"]) == (len(got["rows"]), len(sizes))
+        rows, offset = rows + got["rows"], got.get("next_offset")
+        assert got["truncated"] == (offset is not None) == (len(rows) < len(sizes))
+    assert rows == [[number, "x" * size] for number, size in enumerate(sizes)]
+
+
+async def test_cells_of_a_row_that_is_longer_than_a_result_are_cut_and_that_is_said(ask: Ask) -> None:
+    text = json.dumps([{f"c{number}": "x" * 4_000 for number in range(20)}] * 2)
+    got = (await ask({"t.json": text}, sql="SELECT * FROM t")).unwrap()
+    assert (got["row_count"], got["total"], got["next_offset"]) == (1, 2, 1)
+    assert "substr" in got["cut"]
+    assert len(json.dumps(got["rows"], ensure_ascii=False)) < 16_100
+    assert all(cell.endswith("\u2026") for cell in got["rows"][0])
+
+
+async def test_what_a_model_is_told_of_it_is_short(tools: TCPServer) -> None:
+    (function,) = (await tools.info("table_query")).function_schemas()
+    assert len(json.dumps(function["function"], separators=(",", ":"))) <= 700
 
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00", exclude_categories=["Cs", "Cc"]), max_size=8)

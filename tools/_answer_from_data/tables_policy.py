@@ -27,7 +27,7 @@ LIMIT = 500
 
 def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[str, Any] | None) -> Step:
     """Return the next step of the work on a question about table files."""
-    describe = call("table_query", files=files)
+    describe = call("table_query", files=files, full=True)
     described = result_of(history, describe)
     if described is None:
         goal = "Learn which tables and columns there are."
@@ -37,7 +37,7 @@ def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[
     schema = schema_from(described["value"])
     words = tokens(asked.question)
     phrases = list(dict.fromkeys(candidate.phrase for candidate in candidates(words)))
-    search = call("table_query", files=files, find=phrases)
+    search = call("table_query", files=files, find=phrases, full=True)
     searched = result_of(history, search) if phrases else _NOTHING
     if searched is None:
         goal = "Find which words of the question stand in cells."
@@ -113,7 +113,7 @@ def _query_step(
 ) -> Step:
     if not chosen:
         return given_up("the words of the question do not fit the columns and cells with certainty", _summary(schema))
-    asking = [call("table_query", files=files, sql=sql, limit=LIMIT) for sql, _ in chosen]
+    asking = [call("table_query", files=files, sql=sql, limit=LIMIT, full=True) for sql, _ in chosen]
     results = [result_of(history, one) for one in asking]
     waiting = [one for one, result in zip(asking, results, strict=True) if result is None]
     if waiting:

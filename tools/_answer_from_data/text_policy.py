@@ -28,7 +28,7 @@ def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[
         return _section_step(name, files, history, answer)
     question = _ABOUT.sub(r"\1 ", asked.question)
     words = f"{question} {' '.join(cues(question))}".strip()
-    searches = [call("read_file", path=file, find=words) for file in files]
+    searches = [call("read_file", path=file, find=words, full=True) for file in files]
     results = [result_of(history, search) for search in searches]
     waiting = [search for search, result in zip(searches, results, strict=True) if result is None]
     if waiting:
@@ -39,7 +39,7 @@ def next_step(asked: Asked, files: list[str], history: History, answer: Mapping[
 
 def _section_step(name: str, files: list[str], history: History, answer: Mapping[str, Any] | None) -> Step:
     """Return the next step towards the words of a whole section."""
-    readings = [call("read_file", path=file, lines=_MOST_LINES) for file in files]
+    readings = [call("read_file", path=file, lines=_MOST_LINES, full=True) for file in files]
     results = [result_of(history, reading) for reading in readings]
     waiting = [reading for reading, result in zip(readings, results, strict=True) if result is None]
     if waiting:

@@ -1,11 +1,16 @@
 """Bytes of a text file to lines, with the encoding that fits."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from tea import ToolError
 
+from .kinds import HEAD, UNKNOWN, kind_of, size_of
+
 MOST_BYTES = 50_000_000
+_LOOKED_AT = 100_000
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,38 +21,56 @@ class Text:
     read_as: str
 
 
-def read_text(path: Path, name: str) -> Text:
-    """Return a text file's lines: UTF-8, UTF-16 with a mark, else Windows Latin.
+def text_of(data: bytes, name: str) -> Text:
+    """Return the lines of a text: UTF-8, UTF-16 with a mark, else Windows Latin.
 
     Args:
-        path: The file.
+        data: The file's bytes.
         name: What its user calls it, for messages.
 
     Raises:
-        ToolError: There is no such file, it is too large, or it is not text.
+        ToolError: It is not text.
     """
-    data = file_bytes(path, name)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return Text(lines=data.decode("utf-16", errors="replace").splitlines(), read_as="utf-16")
-    if b"\x00" in data[:100_000]:
-        raise ToolError(f"{name!r} is a binary file.", fix="name a text, PDF, DOCX or PPTX file.")
+    if b"\x00" in data[:_LOOKED_AT]:
+        raise no_text(data, len(data), name)
     try:
         return Text(lines=data.decode("utf-8-sig").splitlines(), read_as="utf-8")
     except UnicodeDecodeError:
-        return Text(lines=data.decode("cp1252", errors="replace").splitlines(), read_as="windows-1252")
+        if _CONTROL.search(data, 0, _LOOKED_AT) and kind_of(data) != UNKNOWN:
+            raise no_text(data, len(data), name) from None
+    return Text(lines=data.decode("cp1252", errors="replace").splitlines(), read_as="windows-1252")
 
 
 def file_bytes(path: Path, name: str) -> bytes:
-    """Return a regular file's bytes, within the size limit.
+    """Return a file's bytes, within the size limit.
 
     Raises:
-        ToolError: There is no such file, it cannot be read, or it is too large.
+        ToolError: It cannot be read, or it is too large.
     """
     try:
-        if not path.is_file():
-            raise ToolError(f"There is no file {name!r}.", fix="name a file of the workspace.")
-        if path.stat().st_size > MOST_BYTES:
-            raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
-        return path.read_bytes()
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            if size <= MOST_BYTES:
+                return file.read()
+            head = file.read(HEAD)
     except OSError as error:
         raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error
+    if b"\x00" in head:
+        raise no_text(head, size, name)
+    raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
+
+
+def no_text(data: bytes, size: int, name: str) -> ToolError:
+    """Return the error that says what a file is instead of a text.
+
+    Args:
+        data: Its first bytes, or all of them.
+        size: How many it has.
+        name: What its user calls it.
+    """
+    kind = kind_of(data)
+    table = "XLSX" in kind
+    fix = "ask table_query." if table else "name another file, or say in your answer that this one cannot be read."
+    return ToolError(f"{name!r} is {kind} of {size_of(size)}, which cannot be read as text.", fix=fix)

@@ -3,29 +3,34 @@
 import io
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from tea import TeaError, ToolError, require_extra
 
-from .decoding import Text, file_bytes
+from .decoding import Text
+from .kinds import suffix_of
 
 _EXTRA = "documents"
 _MARK = re.compile(r"\[(?:page|slide) \d+\]")
 
 
-def read_document(path: Path, name: str) -> Text | None:
-    """Return the lines of a document, or None when the file is of no such kind.
+def document_of(data: bytes, name: str) -> Text | None:
+    """Return the lines of a document, or None where the file is of no such kind.
+
+    Args:
+        data: The file's bytes, which tell its kind where its name does not.
+        name: What its user calls it.
 
     Raises:
         MissingExtra: The extra `documents` is not installed.
-        ToolError: The file cannot be read as what its name says.
+        ToolError: The file cannot be read as what it is.
     """
     readers: dict[str, Callable[[bytes], Iterator[str]]] = {".pdf": _pdf, ".docx": _docx, ".pptx": _pptx}
-    suffix = path.suffix.lower()
+    suffix = PurePath(name).suffix.lower()
+    suffix = suffix if suffix in readers else suffix_of(data)
     if suffix not in readers:
         return None
-    data = file_bytes(path, name)
     try:
         blocks = list(readers[suffix](data))
     except TeaError:

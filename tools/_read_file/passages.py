@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from .units import Sentence, sentences
 from .words import content_words, near, root, stem
@@ -20,27 +20,27 @@ _SAYING_LITTLE = frozenset(("number", "total", "amount", "dat", "tim", "no", "co
 
 
 class Passage(TypedDict):
-    """A sentence with its place, the heading above and the sentence after it, and how it fits the question's words.
+    """A sentence with its place, the heading above it, and for programs what stands around it and how it fits.
 
-    `matched` stand in it, for `akin` there is one of the same root, for `related` one near in meaning, `above` stand in
-    its heading, `nearby` before it or in the title;
+    Of the question's words, `matched` stand in it, for `akin` there is one of the same root, for `related` one near in
+    meaning, `above` stand in its heading, `nearby` before it or in the title;
     `keyed` tells whether it is a line such as "Telephone: 555 0173" whose key the question says.
     """
 
     start: int
     end: int
     text: str
-    heading: str
-    after: str
-    context: str
-    score: float
-    matched: list[str]
-    akin: list[str]
-    related: list[str]
-    above: list[str]
-    nearby: list[str]
-    missing: list[str]
-    keyed: bool
+    heading: NotRequired[str]
+    after: NotRequired[str]
+    context: NotRequired[str]
+    score: NotRequired[float]
+    matched: NotRequired[list[str]]
+    akin: NotRequired[list[str]]
+    related: NotRequired[list[str]]
+    above: NotRequired[list[str]]
+    nearby: NotRequired[list[str]]
+    missing: NotRequired[list[str]]
+    keyed: NotRequired[bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +80,15 @@ def best_passages(lines: list[str], question: str, most: int = 12) -> Found:
     scored.sort(key=lambda pair: (-pair[0], pair[1].start))
     passages = [_passage(score, unit, words, about, lines) for score, unit in scored[:most]]
     return Found(passages=passages, weights={word.text: round(word.weight, 3) for word in words})
+
+
+def brief(passage: Passage) -> Passage:
+    """Return what a reader needs of a passage: where it stands, and what it says."""
+    text = passage["text"] + ("\u2026" if len(passage["text"]) == _MOST_CHARACTERS else "")
+    shown = Passage(start=passage["start"], end=passage["end"], text=text)
+    if heading := passage.get("heading"):
+        shown["heading"] = heading
+    return shown
 
 
 def _about(units: Sequence[Sentence]) -> frozenset[str]:

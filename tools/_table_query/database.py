@@ -5,16 +5,20 @@ import sqlite3
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tea import ToolError
 
+from .naming import check_names, unknown_name
 from .numbers import iso_date
 from .tables import Cell, Table
 from .words import list_items, norm
 
 SECONDS = 20.0
 MOST_CELL_CHARACTERS = 4_000
+MOST_COUNTED = 1_000_000
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
@@ -28,12 +32,30 @@ _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 _ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """Rows that a query gave.
+
+    Args:
+        columns: Their names.
+        rows: As many as were wanted.
+        more: Whether others follow.
+        total: How many there are, with those that were skipped; None where nobody counted to the end.
+    """
+
+    columns: list[str]
+    rows: list[list[Cell]]
+    more: bool
+    total: int | None
+
+
 class Database:
     """The tables of one call; a context manager."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+        self._columns = {table.name: [column.name for column in table.columns] for table in tables}
         for table in tables:
             self._load(table)
         self._add_functions()
@@ -45,8 +67,14 @@ class Database:
     def __exit__(self, *exception: object) -> None:
         self._connection.close()
 
-    def select(self, sql: str, limit: int) -> tuple[list[str], list[list[Cell]], bool]:
-        """Run one read-only statement; return column names, at most `limit` rows, and whether there were more.
+    def select(self, sql: str, limit: int, offset: int = 0, *, count: bool = False) -> Selected:
+        """Run one read-only statement.
+
+        Args:
+            sql: The statement.
+            limit: Most rows to return.
+            offset: Rows to skip.
+            count: Whether to count those that follow.
 
         Raises:
             ToolError: The statement is wrong, is not a query, or takes too long.
@@ -54,14 +82,29 @@ class Database:
         deadline = time.monotonic() + SECONDS
         self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
         try:
+            check_names(self._connection, sql)
             cursor = self._connection.execute(sql)
             if cursor.description is None:
                 raise ToolError("The SQL is not a query.", fix="write one SELECT or WITH statement.")
+            skipped = sum(1 for _ in islice(cursor, offset))
             rows = cursor.fetchmany(limit + 1)
         except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
-            raise _refusal(error) from None
+            raise self._refusal(error, sql) from None
         names = [str(column[0]) for column in cursor.description]
-        return names, [[_bounded(value) for value in row] for row in rows[:limit]], len(rows) > limit
+        known = skipped + len(rows)
+        shown = [[_bounded(value) for value in row] for row in rows[:limit]]
+        total = _counted(cursor, known) if count else None
+        return Selected(columns=names, rows=shown, more=len(rows) > limit, total=total)
+
+    def _refusal(self, error: Exception, sql: str) -> ToolError:
+        text = str(error)
+        if named := unknown_name(text, sql, self._columns, _FUNCTIONS):
+            return named
+        if "interrupted" in text:
+            return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
+        if "not authorized" in text or "prohibited" in text:
+            return ToolError(f"The SQL may only read: {text}.", fix="write one SELECT with ordinary functions.")
+        return ToolError(f"The SQL fails: {text}.", fix="check the syntax; without sql the tables are described.")
 
     def _load(self, table: Table) -> None:
         columns = ", ".join(f"{quoted(column.name)} {_SQL_TYPES[column.kind]}" for column in table.columns)
@@ -93,15 +136,14 @@ def _authorize(action: int, first: str | None, second: str | None, *_: object) -
     return sqlite3.SQLITE_DENY
 
 
-def _refusal(error: Exception) -> ToolError:
-    text = str(error)
-    if "interrupted" in text:
-        return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
-    if "not authorized" in text or "prohibited" in text:
-        return ToolError(f"The SQL may only read: {text}.", fix="write one SELECT with ordinary functions.")
-    return ToolError(
-        f"The SQL fails: {text}.", fix="check names and syntax; call with neither sql nor find to see them."
-    )
+def _counted(cursor: sqlite3.Cursor, known: int) -> int | None:
+    """Return how many rows a query gives, None where they are too many or too slow to count."""
+    try:
+        while known <= MOST_COUNTED and (rows := cursor.fetchmany(1_000)):
+            known += len(rows)
+    except (sqlite3.Error, OverflowError):
+        return None
+    return known if known <= MOST_COUNTED else None
 
 
 def _bounded(value: object) -> Cell:

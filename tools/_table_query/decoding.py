@@ -15,7 +15,7 @@ def read_text(path: Path, name: str) -> str:
         name: What its user calls it, for messages.
 
     Raises:
-        ToolError: There is no such file, it is too large, or it is not text.
+        ToolError: It cannot be read, is too large, or is not text.
     """
     data = read_bytes(path, name)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -29,14 +29,12 @@ def read_text(path: Path, name: str) -> str:
 
 
 def read_bytes(path: Path, name: str) -> bytes:
-    """Return a regular file's bytes, within the size limit.
+    """Return a file's bytes, within the size limit.
 
     Raises:
-        ToolError: There is no such file, it cannot be read, or it is too large.
+        ToolError: It cannot be read, or it is too large.
     """
     try:
-        if not path.is_file():
-            raise ToolError(f"There is no file {name!r}.", fix="name a file of the workspace.")
         if path.stat().st_size > MOST_BYTES:
             raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
         return path.read_bytes()

@@ -81,7 +81,7 @@ class _Index:
         return [value for value in candidates if padded in f" {singular(norm(value))} "]
 
 
-def find(tables: Iterable[Table], phrases: list[str]) -> list[Found]:
+def find(tables: Iterable[Table], phrases: Iterable[str]) -> list[Found]:
     """Return the best matches of each phrase in each text column, bounded, best first."""
     indexes = [
         _Index(table, position)

@@ -12,7 +12,7 @@ from tea.managers.source.text import ParsedFile, words
 VOCABULARY = words(
     """
     Agent Budget BudgetExceeded Context DataPart Environment Evidence Message Result StaticEmbedder Task TeaError
-    TextPart ToolCall ToolError action ask_for consult require_extra tool work
+    TextPart ToolCall ToolError action ask_for consult nearest require_extra tool work
     """
 )
 

@@ -1,0 +1,107 @@
+"""The files of a workspace: which there are, and the nearest to a name that is none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from pathlib import Path
+
+from tea.errors import ToolError
+
+MOST_VISITED = 20_000
+_MOST_TOLD = 10
+_LEAST = 3
+
+
+def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
+    """Yield the names and paths of the files inside a folder, folder by folder; none that is hidden or leads out.
+
+    Args:
+        root: The folder, of which at most 20,000 files are looked at.
+    """
+    inside, visited = Path(root).resolve(), 0
+    for folder, folders, names in os.walk(inside):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            visited += 1
+            path = Path(folder, name)
+            if visited > MOST_VISITED:
+                return
+            if not name.startswith(".") and path.resolve().is_relative_to(inside):
+                yield path.relative_to(inside).as_posix(), path
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that another one probably means, None where none is near.
+
+    Case, and what is neither letter nor digit, count for nothing; a name that holds all words of the other is near.
+
+    Args:
+        name: Any words.
+        known: The names there are, the first of which is taken where several are equally near.
+    """
+    folded = dict[str, str]()
+    for one in known:
+        folded.setdefault(_folded(one), one)
+    wanted = _folded(name)
+    if not wanted:
+        return None
+    if wanted in folded:
+        return folded[wanted]
+    holding = [one for one in folded if _holds(one, wanted) or _holds(wanted, one)]
+    found = holding or get_close_matches(wanted, folded, n=1)
+    return folded[min(found, key=lambda one: abs(len(one) - len(wanted)))] if found else None
+
+
+def missing_file(root: str | Path, name: str) -> ToolError:
+    """Return the error about a name that is no file of a workspace, with the nearest one or those there are.
+
+    Args:
+        root: The workspace.
+        name: What was named.
+    """
+    names = [known for known, _ in files_in(root)]
+    near = nearest(name, names) or _of_the_same_last_part(name, names)
+    told = ", ".join(repr(one[:100]) for one in names[:_MOST_TOLD])
+    more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
+    fix = f"did you mean {near!r}?" if near else f"there are {told}{more}." if names else "the workspace holds no file."
+    return ToolError(f"There is no file {name[:100]!r}.", fix=fix)
+
+
+def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str) -> Path:
+    """Return the path of a file that exists.
+
+    Args:
+        path_of: Gives the path of a name in the workspace.
+        root: The workspace.
+        name: What was named.
+
+    Raises:
+        ToolError: There is none of that name, or it leads out of the workspace; the nearest is told.
+    """
+    try:
+        path = path_of(name)
+    except ToolError as error:
+        raise ToolError(error.problem, fix=missing_file(root, name).fix) from None
+    if not path.is_file():
+        raise missing_file(root, name)
+    return path
+
+
+def _of_the_same_last_part(name: str, names: Iterable[str]) -> str | None:
+    """Return the name whose last part, without its folders, is nearest to that of another."""
+    parts = dict[str, str]()
+    for one in names:
+        parts.setdefault(one.rpartition("/")[2], one)
+    near = nearest(re.split(r"[/\\]", name)[-1], parts)
+    return None if near is None else parts[near]
+
+
+def _holds(words: str, others: str) -> bool:
+    return len(others) >= _LEAST and {*others.split()} <= {*words.split()}
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text[:1_000].casefold()))

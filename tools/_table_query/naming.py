@@ -1,0 +1,80 @@
+"""Names in SQL: those in double quotes that mean nothing are found, and the error about a name tells the nearest."""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from tea import ToolError, nearest
+
+_MOST_TOLD = 600
+_QUOTED = re.compile(
+    r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[[^\]]*\]|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
+)
+_NO_NAME = re.compile(r"no such (column|table|function): (.*)", re.DOTALL)
+_AMBIGUOUS = re.compile(r"ambiguous column name: (.*)", re.DOTALL)
+
+
+def check_names(connection: sqlite3.Connection, sql: str) -> None:
+    """Refuse names in double quotes that mean nothing: SQLite would take each for a text.
+
+    It takes no name in backquotes for one, so the statement is compiled once with those.
+
+    Raises:
+        sqlite3.Error: A name means nothing, or the statement is wrong otherwise.
+    """
+    plain = _QUOTED.sub(_in_backquotes, sql)
+    if plain != sql:
+        connection.execute(f"EXPLAIN {plain}").close()
+
+
+def unknown_name(
+    text: str, sql: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str]
+) -> ToolError | None:
+    """Return the error about a name that SQLite did not find or could not tell, None where it says something else.
+
+    Args:
+        text: What SQLite says.
+        sql: The statement.
+        tables: The columns of each table, by its name.
+        functions: The functions there are.
+    """
+    if found := _AMBIGUOUS.fullmatch(text):
+        having = [table for table, columns in tables.items() if _bare(found[1], tables) in columns]
+        return ToolError(f"The column {found[1]!r} is in more than one table.", fix=f"name one: {', '.join(having)}.")
+    if (found := _NO_NAME.fullmatch(text)) is None:
+        return None
+    kind, name = found[1], found[2]
+    columns = dict.fromkeys(column for columns in tables.values() for column in columns)
+    known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]
+    near = nearest(name, known) or (nearest(_bare(name, tables), known) if kind == "column" else None)
+    fixes = [f"did you mean {near!r}?"] if near else []
+    if kind == "column" and f'"{name}"' in sql:
+        fixes.append("text stands in single quotes;")
+    return ToolError(f"There is no {kind} {name[:100]!r}.", fix=" ".join([*fixes, f"{_told(kind, known, tables)}."]))
+
+
+def _in_backquotes(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return found[0]
+    return "`" + found[1].replace('""', '"').replace("`", "``") + "`"
+
+
+def _bare(name: str, tables: Mapping[str, Sequence[str]]) -> str:
+    """Return the name of a column without that of the table or alias before it."""
+    return name if any(name in columns for columns in tables.values()) else name.partition(".")[2] or name
+
+
+def _told(kind: str, known: Sequence[str], tables: Mapping[str, Sequence[str]]) -> str:
+    """Return what there is of a kind, of the columns by table, as far as there is room."""
+    if kind != "column":
+        return f"the {kind}s are {_listed(known)}"
+    share = _MOST_TOLD // max(1, min(len(tables), 4))
+    return "; ".join(f"{table} has {_listed(columns, share)}" for table, columns in list(tables.items())[:4])
+
+
+def _listed(names: Sequence[str], most: int = _MOST_TOLD) -> str:
+    count, size = 0, 0
+    while count < len(names) and (size := size + len(names[count]) + 2) <= most:
+        count += 1
+    more = f" and {len(names) - count} more" if count < len(names) else ""
+    return ", ".join(names[:count]) + more
