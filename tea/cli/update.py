@@ -2,7 +2,15 @@
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.register import FileArgument, ReasonOption, VersionOption, check_version, summary, tell_changes
+from tea.cli.register import (
+    FileArgument,
+    ReasonOption,
+    VersionOption,
+    check_version,
+    summary,
+    tell_changes,
+    tell_undeclared,
+)
 
 
 async def update(
@@ -15,3 +23,4 @@ async def update(
         config = await library.update(found.name, file, version=version, reason=reason)
     command.show(f"updated {config.ref}", summary(config))
     tell_changes(command, config)
+    tell_undeclared(command, config)

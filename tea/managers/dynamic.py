@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from types import CodeType
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 
 from tea.definition import Definition, define
 from tea.errors import Damaged, TeaError
+from tea.managers.kept import Kept
 from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.source.capture import captured
 from tea.managers.source.check import Checked, check_source, outlined
@@ -30,6 +32,7 @@ _CONFIGS: Mapping[Kind, type[Manifest]] = {
     "agent": AgentConfig,
 }
 _MOST_CHECKED = 16
+_COMPILED = "compiled source"
 
 
 class DynamicManager:
@@ -39,10 +42,11 @@ class DynamicManager:
 
     Args:
         trusted: Tells whether source of that digest may run in this process.
+        kept: Where checked sources are kept, compiled, for the next process.
     """
 
-    def __init__(self, trusted: Callable[[str], bool]) -> None:
-        self._trusted = trusted
+    def __init__(self, trusted: Callable[[str], bool], kept: Kept | None = None) -> None:
+        self._trusted, self._kept = trusted, kept or Kept()
         self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
         self._checked: dict[str, Checked] = {}  # by digest, the newest last, waiting to be described or loaded
@@ -96,12 +100,25 @@ class DynamicManager:
         with self._lock_of(digest):
             found = self._loaded.get(digest)
             if found is None:
-                known = self._taken(digest)
-                checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
-                _check_same(checked.text, manifest, files)
-                found = self._loaded[digest] = _definition(checked, digest)
+                found = self._loaded[digest] = self._defined(manifest, files, digest)
             check_told(manifest, found)
             return found
+
+    def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
+        """Return what a trusted source defines; one that an earlier process checked and compiled is taken as it is.
+
+        What requires distributions is checked each time, as what is installed may have changed.
+        """
+        known, codes = self._taken(digest), dict[str, CodeType]()
+        if known is None and not manifest.requires and (kept := self._kept.read(_COMPILED, digest)):
+            binding, order, codes = kept
+            return _definition(Checked(text=_text(manifest, files), binding=binding, order=order), digest, codes)
+        checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
+        _check_same(checked.text, manifest, files)
+        found = _definition(checked, digest, codes)
+        if not manifest.requires:
+            self._kept.keep((checked.binding, checked.order, codes), _COMPILED, digest)
+        return found
 
     def describe(
         self,
@@ -129,7 +146,7 @@ class DynamicManager:
         digest = _digest(text)
         known = self._taken(digest)
         checked = self._keep(known or check_source(text.source, text.files, text.kind, text.requires))
-        found = _definition(checked, digest)
+        found = _definition(checked, digest, {})
         return _CONFIGS[text.kind](
             **_declared(found),
             version=version,
@@ -243,10 +260,24 @@ def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
     }
 
 
-def _definition(checked: Checked, digest: str) -> Definition:
+def _text(manifest: Manifest, files: Mapping[str, str]) -> SourceText:
+    """Return a source as its check found it when it was compiled; its digest says that it is the same."""
+    return SourceText(
+        kind=manifest.kind,
+        name=manifest.name,
+        source=manifest.source,
+        files=files,
+        requires=manifest.requires,
+        description=manifest.description,
+        metadata=manifest.metadata,
+        evolvable=manifest.evolvable,
+    )
+
+
+def _definition(checked: Checked, digest: str, codes: dict[str, CodeType]) -> Definition:
     """Execute a source and return what it defines; its modules stay while the definition or an instance does."""
     files = {path: checked.text.files[path] for path in checked.order}
-    module = PrivateModule(digest, checked.text.source, files)
+    module = PrivateModule(digest, checked.text.source, files, codes)
     try:
         found = define(vars(module.main).get(checked.binding))
     except TeaError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tea.managers.memory import MemoryManager
 from tea.managers.model import ModelManager
 from tea.managers.prompt import PromptManager
+from tea.managers.trust import Consents
 from tea.refs import Kind
 from tea.runtime.desk import AnyServer
 from tea.runtime.holding import Library
@@ -34,6 +35,7 @@ class Setting:
         model: Name of the model configuration, None for the default.
         use: Selectors of components by `kind:name`, before what is current.
         locked: Whether nothing else may be used.
+        allow: Components, `name` or `kind:name`, that need no consent once for their version.
         call_seconds: Deadline of one call of a tool or action.
     """
 
@@ -46,6 +48,7 @@ class Setting:
     model: str | None = None
     use: Mapping[str, str] = field(default_factory=dict[str, str])
     locked: bool = False
+    allow: tuple[str, ...] = ()
     call_seconds: float = CALL_SECONDS
 
 
@@ -59,5 +62,6 @@ class Equipment:
     prompts: PromptManager
     memory: MemoryManager
     policy: Policy
+    consents: Consents
     person: Person | None = None
     mask: Mask = NO_SECRETS

@@ -5,8 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 
-from tea.managers.json_schema import value_faults
+from tea.managers.json_schema import schema_fault, value_faults
 
 TYPES = ["object", "array", "string", "boolean", "integer", "number", "null"]
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -27,6 +28,9 @@ def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             "additionalProperties": st.booleans() | inner,
             "items": inner,
             "minItems": st.integers(0, 2),
+            "maxItems": st.integers(0, 2),
+            "minLength": st.integers(0, 2),
+            "maxLength": st.integers(0, 2),
             "minimum": st.integers(-1, 2) | st.just(0.5),
             "enum": st.lists(PLAIN, min_size=1, max_size=2),
             "description": st.just("words"),
@@ -40,3 +44,20 @@ SCHEMAS = st.recursive(st.booleans() | around(st.booleans()), around, max_leaves
 @given(schema=around(SCHEMAS), value=VALUES)
 def test_a_value_has_no_faults_exactly_where_the_standard_finds_none(schema: dict[str, Any], value: Any) -> None:
     assert (not value_faults(schema, value)) == Draft202012Validator(schema).is_valid(value)
+
+
+WRONG = st.sampled_from([None, -1, 0, 1, 1.5, 2.0, True, "", "x", "string", [], ["a"], ["a", "a"], [1], {}, {"a": 1}])
+KEYS = [
+    *("type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength"),
+    *("maxLength", "minimum", "default", "description", "title", "examples"),
+]
+
+
+@given(schema=st.dictionaries(st.sampled_from(KEYS), WRONG | SCHEMAS | st.dictionaries(NAMES, WRONG | SCHEMAS)))
+def test_whichever_way_a_schema_is_looked_through_its_verdict_is_the_standards(schema: dict[str, Any]) -> None:
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        assert schema_fault(schema) is not None
+    else:
+        assert schema_fault(schema) is None
