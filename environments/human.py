@@ -21,7 +21,7 @@ class Human(Environment):
         """Return what is known of a person before they are asked."""
         return "A person, who may be asked; what they answered is in the results of your own questions."
 
-    @action(effects="external", idempotent=True, network=False, concurrent=True)
+    @action(effects="reads", idempotent=True, network=False, concurrent=True)
     async def ask(self, ctx: Context, question: str, choices: list[str] | None = None) -> str:
         """Ask one question and wait for the answer; where nobody is there, the run waits until someone answers.
 

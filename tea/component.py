@@ -42,6 +42,9 @@ class Declared(TypedDict, total=False):
     check: str
 
 
+_DECLARED = tuple(Declared.__annotations__)
+
+
 class DeclaredTool(Declared, total=False):
     """What a tool may declare beside its traits: metadata *m* and evolvable flag *g* (Definition 2)."""
 
@@ -282,11 +285,15 @@ def component_name(found: type[Component]) -> str:
 def _traits(declared: dict[str, Any]) -> Traits:
     """Return what an operation declares of itself, each value of the type of its default."""
     for key, value in declared.items():
-        fits = type(value) is type(getattr(_WORST, key, ...)) and (key != "effects" or value in _EFFECTS)
-        if not fits or (key == "secrets" and not all(isinstance(name, str) for name in value)):
-            fix = f"declare {', '.join(Traits.__slots__)}, each of its type."
+        fits = key in _DECLARED and type(value) is type(getattr(_WORST, key))
+        if (
+            not fits
+            or (key == "effects" and value not in _EFFECTS)
+            or (key == "secrets" and not all(isinstance(name, str) for name in value))
+        ):
+            fix = f"declare {', '.join(_DECLARED)}, each of its type."
             raise BadComponent(f"{key!r} cannot be declared as {value!r:.40}.", fix=fix)
-    return Traits(**declared)
+    return Traits(**declared, declared="effects" in declared)
 
 
 def _cleaned(key: str, text: object) -> str:

@@ -53,6 +53,8 @@ class Traits:
         check: What tells of a call that a crash interrupted: given its arguments, what it gave, or null where it never
             happened. For an action another action of its environment, for a tool another tool; without one a person
             is asked.
+        declared: Whether `effects` was declared in so many words; the decorators set it. It is no promise of its own,
+            so it does not count where traits are compared.
     """
 
     effects: Effects = "irreversible"
@@ -64,6 +66,7 @@ class Traits:
     before: str = ""
     after: str = ""
     check: str = ""
+    declared: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,6 +360,8 @@ def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:
 
 
 def _examples(text: str) -> list[Example]:
+    if ">>>" not in text:
+        return []
     from doctest import DocTestParser
 
     return [Example(call=e.source.strip(), result=e.want.strip()) for e in DocTestParser().get_examples(text)]

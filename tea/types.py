@@ -122,6 +122,7 @@ class Task(Record):
         answer: JSON Schema of the wanted answer, or None for text.
         tools: Names of the only tools it may use, or None for the agent's own set; with `*`, all that are active and
             trusted, beside these and the agent's own.
+        also: Names of tools that are offered to it for certain, beside those.
         budget: What it may use of what is left to whoever gives it away, or None for all of that.
         facts: What whoever gives it away knows already.
     """
@@ -130,6 +131,7 @@ class Task(Record):
     files: tuple[str, ...] = ()
     answer: dict[str, Any] | None = None
     tools: tuple[str, ...] | None = None
+    also: tuple[str, ...] = ()
     budget: Budget | None = None
     facts: tuple[Fact, ...] = ()
 

@@ -1,5 +1,6 @@
 """Nothing heavy is imported before it is used; asked of a fresh interpreter, not of this one."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +47,19 @@ print(*sys.modules)
     late = {f"tea.runtime.{name}" for name in ("engine", "execution", "run", "loop", "task_file")}
     assert loaded & (late | HEAVY | {"typer", "sqlite3", "jinja2"}) == set()
     assert "tea.runtime.platform" in loaded
+
+
+def test_a_run_of_checked_components_loads_neither_what_checks_nor_other_commands(tmp_path: Path) -> None:
+    line = ["tea", "run", "-q", "What is 12*7?"]
+    run = f"import sys, tea.cli\nsys.argv = {line}\ntry: tea.cli.main()\nexcept SystemExit: pass\n"
+    environment = {**os.environ, "TEA_HOME": str(tmp_path / "home"), "TEA_STATE": str(tmp_path / "state")}
+    command = [sys.executable, "-c", f"{run}print(*sys.modules)"]
+    for _ in range(2):  # the first keeps what it checked and compiled
+        finished = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    answer, loaded = finished.stdout.splitlines()
+    assert answer == "84"
+    commands = {f"tea.cli.{name}" for name in ("list", "trace", "register", "transform", "models", "doctor")}
+    assert set(loaded.split()) & (HEAVY | commands | {"rich", "jsonschema", "yaml", "sqlite3"}) == set()
 
 
 @pytest.mark.parametrize("module", ["openpyxl", "typer"])

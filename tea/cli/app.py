@@ -2,93 +2,60 @@
 
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 
-from tea.cli.alias import alias
-from tea.cli.call import call
 from tea.cli.command import Work, command
-from tea.cli.contract import contract
-from tea.cli.copy import copy
-from tea.cli.diff import diff
-from tea.cli.doctor import doctor
-from tea.cli.export import export
 from tea.cli.failure import report
 from tea.cli.family import SELF, Family
-from tea.cli.fork import fork
-from tea.cli.gc import gc
-from tea.cli.history import history
-from tea.cli.import_skill import import_component
-from tea.cli.inbox import inbox
-from tea.cli.init import init
-from tea.cli.list import list_components
-from tea.cli.load import load
-from tea.cli.lock import lock
-from tea.cli.mark import activate, archive, deprecate
-from tea.cli.models import models
-from tea.cli.purge import purge
-from tea.cli.register import register
-from tea.cli.replay import replay
-from tea.cli.restore import restore
-from tea.cli.resume import resume
-from tea.cli.retrieve import retrieve
-from tea.cli.rollback import rollback
-from tea.cli.run import run
-from tea.cli.runs import runs
-from tea.cli.save import save
-from tea.cli.show import show_component
-from tea.cli.state import state
-from tea.cli.tell import tell
 from tea.cli.terminal import prepare, say
-from tea.cli.trace import trace
-from tea.cli.trace_diff import trace_diff
-from tea.cli.transform import transform
-from tea.cli.trust import trust
-from tea.cli.unregister import unregister
-from tea.cli.update import update
-from tea.cli.vars import variables
 
+# Where each command is: the files of the others are not loaded for it, nor are their options put together.
 _COMMANDS = {
-    "run": run,
-    "resume": resume,
-    "replay": replay,
-    "fork": fork,
-    "lock": lock,
-    "runs": runs,
-    "inbox": inbox,
-    "tell": tell,
-    "trace": trace,
-    "list": list_components,
-    "show": show_component,
-    "retrieve": retrieve,
-    "contract": contract,
-    "call": call,
-    "state": state,
-    "register": register,
-    "import": import_component,
-    "update": update,
-    "unregister": unregister,
-    "history": history,
-    "diff": diff,
-    "transform": transform,
-    "restore": restore,
-    "rollback": rollback,
-    "copy": copy,
-    "vars": variables,
-    "alias": alias,
-    "deprecate": deprecate,
-    "archive": archive,
-    "activate": activate,
-    "trust": trust,
-    "save": save,
-    "load": load,
-    "purge": purge,
-    "models": models,
-    "init": init,
-    "doctor": doctor,
+    "run": "run:run",
+    "resume": "resume:resume",
+    "replay": "replay:replay",
+    "fork": "fork:fork",
+    "lock": "lock:lock",
+    "runs": "runs:runs",
+    "inbox": "inbox:inbox",
+    "tell": "tell:tell",
+    "trace": "trace:trace",
+    "list": "list:list_components",
+    "show": "show:show_component",
+    "retrieve": "retrieve:retrieve",
+    "contract": "contract:contract",
+    "call": "call:call",
+    "state": "state:state",
+    "register": "register:register",
+    "import": "import_skill:import_component",
+    "update": "update:update",
+    "unregister": "unregister:unregister",
+    "history": "history:history",
+    "diff": "diff:diff",
+    "transform": "transform:transform",
+    "restore": "restore:restore",
+    "rollback": "rollback:rollback",
+    "copy": "copy:copy",
+    "vars": "vars:variables",
+    "alias": "alias:alias",
+    "deprecate": "mark:deprecate",
+    "archive": "mark:archive",
+    "activate": "mark:activate",
+    "trust": "trust:trust",
+    "save": "save:save",
+    "load": "load:load",
+    "purge": "purge:purge",
+    "models": "models:models",
+    "init": "init:init",
+    "doctor": "doctor:doctor",
 }
-_FURTHER = {"trace": {"diff": trace_diff, "export": export}, "runs": {"gc": gc}}
+_FURTHER = {
+    "trace": {"diff": "trace_diff:trace_diff", "export": "export:export"},
+    "runs": {"gc": "gc:gc"},
+}
 
 
 def main() -> NoReturn:
@@ -96,14 +63,14 @@ def main() -> NoReturn:
     arguments = sys.argv[1:] or ["--help"]
     try:
         prepare()
-        code = typer.main.get_command(application())(arguments, prog_name="tea", standalone_mode=False)
+        code = typer.main.get_command(application(arguments[0]))(arguments, prog_name="tea", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         code = report(error, as_json="--json" in _options(arguments), verbose=_options(arguments).count("-vv") * 2)
     sys.exit(code)
 
 
-def application() -> typer.Typer:
-    """Return the application with every command."""
+def application(name: str = "") -> typer.Typer:
+    """Return the application with the command of that name; with every command where none has it."""
     app = typer.Typer(
         name="tea",
         help="Run agents whose every part is a versioned component, and whose every run is a journal.",
@@ -112,19 +79,26 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_common)
-    for name, work in _COMMANDS.items():
-        if name in _FURTHER:
-            app.add_typer(_family(work, _FURTHER[name]), name=name, help=work.__doc__)
+    for one in (name,) if name in _COMMANDS else _COMMANDS:
+        work = _work(_COMMANDS[one])
+        if one in _FURTHER:
+            app.add_typer(_family(work, _FURTHER[one]), name=one, help=work.__doc__)
         else:
-            app.command(name)(command(work))
+            app.command(one)(command(work))
     return app
 
 
-def _family(work: Work, further: Mapping[str, Work]) -> typer.Typer:
+def _family(work: Work, further: Mapping[str, str]) -> typer.Typer:
     family = typer.Typer(cls=Family, rich_markup_mode=None)
-    for name, one in {SELF: work, **further}.items():
+    for name, one in {SELF: work, **{name: _work(place) for name, place in further.items()}}.items():
         family.command(name)(command(one))
     return family
+
+
+def _work(place: str) -> Work:
+    """Return a command's function, of `file:function` beside this file."""
+    file, _, function = place.partition(":")
+    return getattr(import_module(f"tea.cli.{file}"), function)
 
 
 def _show_version(wanted: bool) -> None:

@@ -46,6 +46,9 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         complain(fault)
     if outcome.report is not None:
         command.tell(f"report: {one_line(str(outcome.report))}")
+    if not command.verbose:
+        command.tell(f"trace: tea trace {outcome.run} ({cost_words(outcome.cost)})")
+        return outcome.exit_code
     command.tell(f"trace: {one_line(str(outcome.trace))} (tea trace {outcome.run})")
     command.tell(f"cost: {cost_words(outcome.cost)}")
     for who, one in sorted(outcome.cost.by.items()):

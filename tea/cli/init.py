@@ -17,6 +17,12 @@ _SETTINGS = """\
 # What a journal survives: "flush" the death of the process, "synced" also a loss of power.
 # durability = "flush"
 
+# What is done about calls that declare effects beyond the workspace: "allow", "deny", "ask" each time, or "once" about
+# each version.
+# [policy]
+# external = "once"
+# irreversible = "once"
+
 # What retrieval compares meanings with, for example; by default what is built in, which needs nothing.
 # [embedder]
 # provider = "openai"  # any endpoint of that form; or "sentence-transformers" (extra `embeddings`)

@@ -1,10 +1,11 @@
-"""Live progress: who works on what, which step, the plan and the budget, while a run goes on."""
+"""Live progress: who works on what, which step, the answer's draft, the plan and the budget, while a run goes on."""
 
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
+from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
 from tea.cli.terminal import interactive, one_line, painted, write
 
@@ -22,7 +23,8 @@ _CLEAR = "\r\x1b[K"
 class Progress:
     """Tells a person on standard error what a run does.
 
-    On a terminal the present call is one line that changes; elsewhere every event is a line of its own.
+    On a terminal what goes on is one line that changes, and the words of the answering agent stand below it while they
+    come. With `-v` every event is a line of its own, on a terminal but for the present call.
 
     Args:
         command: Says how much is wanted.
@@ -37,6 +39,8 @@ class Progress:
         self._all = command.verbose > 0
         self._live = interactive(sys.stderr)
         self._shown = False
+        self._draft = Draft(sys.stderr)
+        self._scopes: list[str] = []
         self._plan: list[str] = []
         self._targets: dict[str, tuple[str, str]] = {}
         self._came: dict[str, int] = {}
@@ -49,7 +53,7 @@ class Progress:
             self.run = data["setting"]["run"]
             if self._opening:
                 self._line(self._opening)
-            self._line(f"run {self.run}", "dim")
+            self._detail(f"run {self.run}", "dim")
         elif event.kind == "start":
             self._start(event, data)
         elif event.kind == "delta":
@@ -58,9 +62,12 @@ class Progress:
             self._end(event, data)
         elif event.kind == "note":
             self._note(event, data)
+        elif event.kind == "asked":
+            self.close()
 
     def close(self) -> None:
-        """Take the changing line away."""
+        """Take the changing line and the draft away."""
+        self._draft.hide()
         if self._shown:
             write(_CLEAR, sys.stderr)
             self._shown = False
@@ -74,11 +81,13 @@ class Progress:
         elif kind == "model":
             self._present(f"{event.agent or 'tea'}: asks {target}{self._left.get(event.agent, '')}")
         elif self._all and kind != "policy":
-            self._line(f"{event.agent or 'tea'}: {kind} {target}", "dim")
+            self._detail(f"{event.agent or 'tea'}: {kind} {target}", "dim")
 
     def _delta(self, event: "Event", data: Mapping[str, Any]) -> None:
         """Show that an answer comes: on a terminal how much of it so far, elsewhere only that it has begun."""
         before, who = self._came.get(event.key), event.agent or "tea"
+        if self._drafts(event, data):
+            return
         if data["type"] == "again":
             if before is None and not data["text"]:
                 return  # the try before brought nothing
@@ -93,9 +102,31 @@ class Progress:
             target = self._targets.get(event.key, ("", "a model"))[1]
             self._present(f"{who}: {target} answers" + (f", {now:,} characters" if self._live else ""))
 
+    def _drafts(self, event: "Event", data: Mapping[str, Any]) -> bool:
+        """Show the words of the answering agent itself where they can be taken away again."""
+        if self._silent or not self._live or not self._answering(event.key):
+            return False
+        if data["type"] == "again":
+            self._draft.drop()
+        if data["type"] != "text":
+            return False
+        if self._shown:
+            self.close()
+        if not self._draft.add(data["text"]):
+            return False
+        self._came[event.key] = self._came.get(event.key, 0) + len(data["text"])
+        return True
+
+    def _answering(self, key: str) -> bool:
+        """Tell whether a call is made by the first agent of the run, and by none that it gave work to."""
+        around = [one for one in self._scopes if key.startswith((f"{one}.", f"{one}/"))]
+        return around == self._scopes[:1] != []
+
     def _end(self, event: "Event", data: Mapping[str, Any]) -> None:
         kind, target = self._targets.pop(event.key, ("", ""))
         told = self._came.pop(event.key, None) is not None
+        if kind == "model" and self._answering(event.key):
+            self._draft.drop()
         found = fields(data.get("data"))
         if kind == "budget":
             self._left[event.agent] = _left(found)
@@ -106,20 +137,21 @@ class Progress:
             self._tell_plan(items(fields(found.get("value")).get("items")))
         error = found if event.kind == "failed" else fields(found.get("error"))
         if kind in _CALLS and error:
-            self._line(f"{event.agent or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
+            self._detail(f"{event.agent or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
         elif told and error:
-            self._line(f"{event.agent or 'tea'}: {error.get('problem', '')}", "yellow")
+            self._detail(f"{event.agent or 'tea'}: {error.get('problem', '')}", "yellow")
 
     def _note(self, event: "Event", data: Mapping[str, Any]) -> None:
         kind, said = data.get("kind"), fields(data.get("data"))
         if kind == "enter" and str(said.get("ref", "")).startswith("agent:"):
+            self._scopes.append(event.key.rpartition(".")[0])
             task = fields(said.get("arguments")).get("task")
-            self._line(f"{event.agent}: works on {one_line(str(fields(task).get('text', task)), _WORDS)}", "cyan")
+            self._detail(f"{event.agent}: works on {one_line(str(fields(task).get('text', task)), _WORDS)}", "cyan")
         elif kind == "step":
             goal = said.get("next_goal") or said.get("thinking") or "goes on"
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
             tail = f" ({calls})" if calls else ""
-            self._line(f"{event.agent}: step {said.get('step', '?')}: {one_line(str(goal), _WORDS)}{tail}")
+            self._detail(f"{event.agent}: step {said.get('step', '?')}: {one_line(str(goal), _WORDS)}{tail}")
 
     def _tell_plan(self, todo: list[Mapping[str, Any]]) -> None:
         plan = [
@@ -128,18 +160,25 @@ class Progress:
         ]
         for line in plan:
             if line not in self._plan:
-                self._line(f"plan: {line}")
+                self._detail(f"plan: {line}")
         self._plan = plan
 
     def _present(self, text: str) -> None:
         """Show what goes on now: on a terminal in place of what went on before."""
-        if self._silent:
-            return
         if not self._live:
-            self._line(text)
+            self._detail(text)
+        if self._silent or not self._live:
             return
+        self._draft.hide()
         write(f"{_CLEAR}{painted(one_line(text, _width()), 'dim', sys.stderr)}", sys.stderr)
         self._shown = True
+
+    def _detail(self, text: str, colour: Any = None) -> None:
+        """Show what only who asked for more wants to keep: else it is on the terminal for a moment."""
+        if self._all:
+            self._line(text, colour)
+        elif self._live:
+            self._present(text)
 
     def _line(self, text: str, colour: Any = None) -> None:
         if self._silent:

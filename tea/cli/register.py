@@ -73,6 +73,7 @@ def show_stored(command: Command, verb: str, config: "Manifest", current: "Manif
     command.show(words, {**summary(config), "current": current.version, "unchanged": unchanged})
     if not unchanged:
         tell_changes(command, config)
+        tell_undeclared(command, config)
 
 
 def tell_changes(command: Command, config: "Manifest") -> None:
@@ -80,6 +81,23 @@ def tell_changes(command: Command, config: "Manifest") -> None:
     if not command.as_json:
         for change in config.changes:
             command.tell(f"written in: {one_line(change)}")
+
+
+def tell_undeclared(command: Command, config: "Manifest") -> None:
+    """Say how a tool or the actions of an environment would declare their effects, where they declare none."""
+    from tea.protocols.recipe import is_recipe
+
+    if command.as_json or config.kind not in ("tool", "environment") or is_recipe(config.source):
+        return
+    silent = [name for name, one in config.operations.items() if not one.traits.declared and name != "state"]
+    if not silent:
+        return
+    who, word = (config.name, "tool") if config.kind == "tool" else (f"{config.name}.{silent[0]}", "action")
+    more = f" (and {len(silent) - 1} more)" if len(silent) > 1 else ""
+    command.tell(
+        f"note: {who}{more} declares no effects; if it changes nothing, "
+        f'@{word}(effects="reads", idempotent=True) lets it run beside others and be retried.'
+    )
 
 
 def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:

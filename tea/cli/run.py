@@ -26,6 +26,15 @@ UseOption = Annotated[
     list[str] | None, typer.Option("--use", metavar="KIND:NAME=VERSION", help="A version to use; repeatable.")
 ]
 
+ToolOption = Annotated[
+    list[str] | None,
+    typer.Option("--tool", metavar="NAME", help="A tool to offer beside the agent's own; repeatable."),
+]
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="NAME", help="What may act beyond the workspace unasked; repeatable."),
+]
+
 
 async def run(
     command: Command,
@@ -38,6 +47,8 @@ async def run(
     base_url: Annotated[
         str | None, typer.Option("--base-url", help="A server that speaks Chat Completions; --model is a model there.")
     ] = None,
+    tool: ToolOption = None,
+    allow: AllowOption = None,
     session: Annotated[str | None, typer.Option("--session", help="The session it belongs to.")] = None,
     use: UseOption = None,
     locked: Annotated[
@@ -68,6 +79,7 @@ async def run(
         options={name: value for name, value in options.items() if value is not None},
         budget={name: value for name, value in budget.items() if value is not None},
         use=read_uses(use or ()),
+        names={"also": tool or (), "allow": allow or ()},
     )
     read, files = await asyncio.to_thread(read_input, task, added)
     async with command.platform() as tea:
@@ -75,7 +87,7 @@ async def run(
             tea.connect(_local(base_url, model))
         if locked:
             read = await _locked(command, tea, read)
-        progress = Progress(command, opening=_offline(tea, read.model))
+        progress = Progress(command, opening=_opening(tea, read))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress, locked=locked)
     return conclude(command, outcome)
@@ -116,8 +128,8 @@ async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskF
     return task.model_copy(update={"use": lock.use})
 
 
-def _offline(tea: "Platform", model: str | None) -> str:
-    """Return what to say when no model was chosen and none is configured."""
-    if model is None and tea.settings.model is None and tea.models.default == "offline":
+def _opening(tea: "Platform", task: "TaskFile") -> str:
+    """Return which model answers, and what to do where none was chosen and none is configured."""
+    if task.model is None and tea.settings.model is None and tea.models.default == "offline":
         return "tea: no model is configured: offline solvers answer, see `tea doctor`."
-    return ""
+    return f"tea: the model {tea.models.config(task.model, Ref.parse(task.agent, kind='agent').name).name!r} answers."

@@ -25,12 +25,14 @@ class Additions:
         options: Keys of the task file.
         budget: Keys of its budget.
         use: Versions by `kind:name`.
+        names: Names that are added to those of a key of the task file.
     """
 
     files: Sequence[Path] = ()
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     budget: Mapping[str, Any] = field(default_factory=dict[str, Any])
     use: Mapping[str, str] = field(default_factory=dict[str, str])
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
 
 def read_input(what: str, added: Additions) -> Read:
@@ -84,11 +86,12 @@ def _merged(task: "TaskFile", added: Additions) -> "TaskFile":
     from tea.runtime.task_file import make_task
 
     given = task.model_dump(mode="json", exclude_unset=True)
-    budget = {**given.get("budget", {}), **added.budget}
-    use = {**given.get("use", {}), **added.use}
-    return make_task(
-        {**given, **added.options, **({"budget": budget} if budget else {}), **({"use": use} if use else {})}
-    )
+    joined = {
+        "budget": {**given.get("budget", {}), **added.budget},
+        "use": {**given.get("use", {}), **added.use},
+        **{key: list(dict.fromkeys((*given.get(key, ()), *names))) for key, names in added.names.items()},
+    }
+    return make_task({**given, **added.options, **{key: value for key, value in joined.items() if value}})
 
 
 def _from_words(words: str) -> "TaskFile":

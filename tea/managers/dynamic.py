@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from types import CodeType
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
@@ -15,6 +16,7 @@ from tea.component import Loop
 from tea.definition import Definition, define
 from tea.errors import Damaged, TeaError
 from tea.managers.json_schema import schema_fault
+from tea.managers.kept import Kept
 from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.source.capture import captured
 from tea.managers.source.check import Checked, check_source, outlined
@@ -33,6 +35,7 @@ _CONFIGS: Mapping[Kind, type[Manifest]] = {
     "agent": AgentConfig,
 }
 _MOST_CHECKED = 16
+_COMPILED = "compiled source"
 
 
 class DynamicManager:
@@ -44,12 +47,17 @@ class DynamicManager:
         trusted: Tells whether source of that digest may run in this process.
         loop: What agents work in that write no `run`; without one they can be described, and do not run.
         threads: Where tools run that are not async.
+        kept: Where checked sources are kept, compiled, for the next process.
     """
 
     def __init__(
-        self, trusted: Callable[[str], bool], loop: Loop | None = None, threads: Threads | None = None
+        self,
+        trusted: Callable[[str], bool],
+        loop: Loop | None = None,
+        threads: Threads | None = None,
+        kept: Kept | None = None,
     ) -> None:
-        self._trusted = trusted
+        self._trusted, self._kept = trusted, kept or Kept()
         self._define = partial(define, loop=loop, threads=threads or Threads())
         self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
@@ -104,12 +112,25 @@ class DynamicManager:
         with self._lock_of(digest):
             found = self._loaded.get(digest)
             if found is None:
-                known = self._taken(digest)
-                checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
-                _check_same(checked.text, manifest, files)
-                found = self._loaded[digest] = self._definition(checked, digest)
+                found = self._loaded[digest] = self._defined(manifest, files, digest)
             check_told(manifest, found)
             return found
+
+    def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
+        """Return what a trusted source defines; one that an earlier process checked and compiled is taken as it is.
+
+        What requires distributions is checked each time, as what is installed may have changed.
+        """
+        known, codes = self._taken(digest), dict[str, CodeType]()
+        if known is None and not manifest.requires and (kept := self._kept.read(_COMPILED, digest)):
+            binding, order, codes = kept
+            return self._definition(Checked(text=_text(manifest, files), binding=binding, order=order), digest, codes)
+        checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
+        _check_same(checked.text, manifest, files)
+        found = self._definition(checked, digest, codes)
+        if not manifest.requires:
+            self._kept.keep((checked.binding, checked.order, codes), _COMPILED, digest)
+        return found
 
     def describe(
         self,
@@ -137,7 +158,7 @@ class DynamicManager:
         digest = _digest(text)
         known = self._taken(digest)
         checked = self._keep(known or check_source(text.source, text.files, text.kind, text.requires))
-        found = self._definition(checked, digest)
+        found = self._definition(checked, digest, {})
         if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
             raise refusal(f"output of {found.name!r} is no usable JSON Schema: {fault}.", "correct it.")
         return _CONFIGS[text.kind](
@@ -176,10 +197,10 @@ class DynamicManager:
         """Return a model that validates what `schema` describes; see `tea.managers.model_schema`."""
         return model_from_schema(schema, name)
 
-    def _definition(self, checked: Checked, digest: str) -> Definition:
+    def _definition(self, checked: Checked, digest: str, codes: dict[str, CodeType]) -> Definition:
         """Execute a source and return what it defines; its modules stay while the definition or an instance does."""
         files = {path: checked.text.files[path] for path in checked.order}
-        module = PrivateModule(digest, checked.text.source, files)
+        module = PrivateModule(digest, checked.text.source, files, codes)
         try:
             found = self._define(vars(module.main).get(checked.binding))
         except TeaError:
@@ -276,6 +297,20 @@ def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
         name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
         for name, one in signatures.items()
     }
+
+
+def _text(manifest: Manifest, files: Mapping[str, str]) -> SourceText:
+    """Return a source as its check found it when it was compiled; its digest says that it is the same."""
+    return SourceText(
+        kind=manifest.kind,
+        name=manifest.name,
+        source=manifest.source,
+        files=files,
+        requires=manifest.requires,
+        description=manifest.description,
+        metadata=manifest.metadata,
+        evolvable=manifest.evolvable,
+    )
 
 
 def _instance(module: PrivateModule, create: Callable[[], Any]) -> object:

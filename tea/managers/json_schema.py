@@ -20,6 +20,9 @@ $defs $ref additionalProperties anyOf const default description enum examples ex
 items maxItems maxLength maximum minItems minLength minimum properties required title type
 """
 _KNOWN = frozenset(_KNOWN_WORDS.split())
+_COUNTS = ("minItems", "maxItems", "minLength", "maxLength")
+_RULES = {"type", "properties", "required", "additionalProperties", "items", "minimum", *_COUNTS}
+_SOUND = _RULES | {"default", "description", "title", "examples"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -30,11 +33,14 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _PLAIN = frozenset({dict, list, str, bool, int, float, type(None)})
+_DEEPEST = 32  # of schemas that are looked through here
 _NESTED = re.compile(r"[+*}]\??[^()]*\)+[+*{]|\([^()]*\|[^()]*\)[+*{]")
 
 
 def schema_fault(schema: JsonSchema) -> str | None:
     """Return why `schema` cannot be used, in one line, or None when it can."""
+    if _sound(schema):
+        return None
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from referencing import Registry
@@ -57,6 +63,39 @@ def schema_fault(schema: JsonSchema) -> str | None:
     except RecursionError:
         return "it nests too deeply"
     return None
+
+
+def _sound(schema: JsonValue, depth: int = 0) -> bool:
+    """Tell whether a schema is usable for certain, by the few words that most consist of; false where in doubt.
+
+    Loading the full check takes longer than most runs have work for it.
+    """
+    if not isinstance(schema, dict):
+        return isinstance(schema, bool)
+    words = cast("dict[str, Any]", schema)
+    if depth > _DEEPEST or not words.keys() <= _SOUND:
+        return False
+    named, required, shown = words.get("type", "null"), words.get("required", []), words.get("properties", {})
+    types = cast("list[Any]", named) if isinstance(named, list) else [named]
+    return (
+        all(isinstance(one, str) and one in _TYPES for one in types)
+        and 0 < len(types) == len(set(types))
+        and _distinct_words(required)
+        and all(isinstance(words.get(key, ""), str) for key in ("description", "title"))
+        and isinstance(words.get("examples", []), list)
+        and all(type(words.get(key, 0)) is int and words.get(key, 0) >= 0 for key in _COUNTS)
+        and type(words.get("minimum", 0)) in (int, float)
+        and isinstance(shown, dict)
+        and all(_sound(one, depth + 1) for one in cast("dict[str, Any]", shown).values())
+        and all(_sound(words.get(key, True), depth + 1) for key in ("items", "additionalProperties"))
+    )
+
+
+def _distinct_words(value: object) -> bool:
+    if not isinstance(value, list):
+        return False
+    found = cast("list[object]", value)
+    return all(isinstance(one, str) for one in found) and len(found) == len(set(found))
 
 
 def _patterns(schema: JsonValue) -> Iterator[str]:

@@ -6,11 +6,12 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from tea.errors import BadArguments, BadComponent, BadOutput, NotEvolvable
 from tea.managers.json_schema import value_faults
+from tea.managers.kept import Kept
 from tea.managers.prompt_source import Prompt, nearest, read_prompt
 from tea.managers.prompt_template import Templates, check_template
 from tea.managers.prompt_text import replaced
@@ -27,16 +28,22 @@ BASES_LIMIT = 8
 Find = Callable[[str], Awaitable[Prompt]]
 
 _MAIN = ("system", "message")
+_READ = "prompt as read"
 _KEPT, _KEPT_BYTES = 256, 64 * 2**10
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 class PromptManager:
-    """Reads, inherits, renders and rewrites prompts; it holds nothing but what it read and compiled of late."""
+    """Reads, inherits, renders and rewrites prompts; it holds nothing but what it read and compiled of late.
 
-    def __init__(self) -> None:
-        self._templates = lru_cache(maxsize=64)(_templates)
+    Args:
+        kept: Where prompts are kept, read and compiled, for the next process.
+    """
+
+    def __init__(self, kept: Kept | None = None) -> None:
+        self._kept = kept or Kept()
+        self._templates = lru_cache(maxsize=64)(partial(_templates, self._kept))
         self._known = lru_cache(maxsize=64)(self._parsed)
         self._values = OrderedDict[int, _Value]()
 
@@ -239,8 +246,11 @@ class PromptManager:
         return result
 
     def _parsed(self, source: str) -> Prompt:
+        if (fields := self._kept.read(_READ, source)) is not None:
+            return Prompt(**fields)
         prompt = read_prompt(source)
         self._check(prompt)
+        self._kept.keep({name: getattr(prompt, name) for name in Prompt.__slots__}, _READ, source)
         return prompt
 
     def _check(self, prompt: Prompt) -> None:
@@ -259,8 +269,8 @@ class PromptManager:
         return self._templates(tuple(sorted(prompt.sections.items())), tuple(sorted(prompt.variables)))
 
 
-def _templates(sections: tuple[tuple[str, str], ...], variables: tuple[str, ...]) -> Templates:
-    return Templates(dict(sections), _MAIN, variables)
+def _templates(kept: Kept, sections: tuple[tuple[str, str], ...], variables: tuple[str, ...]) -> Templates:
+    return Templates(dict(sections), _MAIN, variables, kept)
 
 
 class _Value(NamedTuple):

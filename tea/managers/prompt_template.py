@@ -8,13 +8,16 @@ growth of each value are bounded. Everything that is not text is written as JSON
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import wraps
 from graphlib import CycleError, TopologicalSorter
+from types import CodeType
 from typing import Any, cast
 
 from tea.errors import BadArguments, BadComponent
+from tea.managers.kept import Kept
 from tea.types import JsonObject
 
 OUTPUT_LIMIT = 4 * 2**20
@@ -23,6 +26,7 @@ DEPTH_LIMIT = 24
 SIZE_LIMIT = 5_000
 _TEXT_LIMIT, _NUMBER_LIMIT = 32, 40
 _STEPS = "loop steps left"
+_COMPILED = "compiled prompt"
 
 _NODES = (
     "And", "Compare", "CondExpr", "Const", "Filter", "For", "Getattr", "Getitem", "If", "Keyword", "List", "Name",
@@ -47,20 +51,24 @@ class Templates:
         parts: Template text by name; a part is shown in another by its name, like a variable.
         shown: Names of the parts that `render` returns.
         variables: Names that the templates may use beside the parts.
+        kept: Where the compiled parts are kept for the next process.
 
     Raises:
         BadComponent: A template does not follow the language, uses an unknown name, or shows itself.
     """
 
-    def __init__(self, parts: Mapping[str, str], shown: tuple[str, ...], variables: Iterable[str]) -> None:
+    def __init__(self, parts: Mapping[str, str], shown: tuple[str, ...], variables: Iterable[str], kept: Kept) -> None:
         self._shown = shown
-        environment = _environment()
-        trees = {name: _tree(environment, name, text) for name, text in parts.items()}
-        uses = {name: _names(tree) for name, tree in trees.items()}
-        order = _order(uses, shown, frozenset(variables))
-        self._templates = {name: _compiled(environment, name, trees[name]) for name in order}
-        self._constant = self._texts(name for name in order if not uses[name])
-        self._order = [name for name in order if name not in self._constant]
+        environment, known = _environment(), sorted(variables)
+        made_of = _COMPILED, json.dumps([parts, shown, known], sort_keys=True), _compiler()
+        found = kept.read(*made_of)
+        if found is None:
+            found = _codes(environment, parts, shown, known)
+            kept.keep(found, *made_of)
+        codes, alone = found
+        self._templates = {name: _template(environment, code) for name, code in codes.items()}
+        self._constant = self._texts(alone)
+        self._order = [name for name in codes if name not in self._constant]
 
     def render(self, variables: JsonObject) -> tuple[str, ...]:
         """Return the texts of the shown parts.
@@ -93,7 +101,17 @@ def check_template(name: str, text: str) -> None:
         BadComponent: It does not.
     """
     environment = _environment()
-    _compiled(environment, name, _tree(environment, name, text))
+    _code(environment, name, _tree(environment, name, text))
+
+
+def _codes(
+    environment: Any, parts: Mapping[str, str], shown: tuple[str, ...], variables: Iterable[str]
+) -> tuple[dict[str, CodeType], list[str]]:
+    """Return the code of each part that is shown, after those of the parts it shows, and which parts use nothing."""
+    trees = {name: _tree(environment, name, text) for name, text in parts.items()}
+    uses = {name: _names(tree) for name, tree in trees.items()}
+    order = _order(uses, shown, frozenset(variables))
+    return {name: _code(environment, name, trees[name]) for name in order}, [one for one in order if not uses[one]]
 
 
 def _environment() -> Any:
@@ -219,9 +237,21 @@ def _order(uses: Mapping[str, set[str]], shown: tuple[str, ...], variables: froz
         ) from None
 
 
-def _compiled(environment: Any, name: str, tree: Any) -> Any:
+def _compiler() -> str:
+    """Return what tells this Jinja2 from others."""
+    import jinja2
+
+    facts = os.stat(str(jinja2.__file__))
+    return f"{facts.st_size} {facts.st_mtime_ns}"
+
+
+def _template(environment: Any, code: CodeType) -> Any:
+    return environment.template_class.from_code(environment, code, environment.make_globals(None))
+
+
+def _code(environment: Any, name: str, tree: Any) -> CodeType:
     try:
-        return environment.from_string(tree)
+        return environment.compile(tree)
     except (SyntaxError, RecursionError, MemoryError) as error:
         problem = f"The part {name!r} cannot be compiled: {_first_line(error)}."
         raise BadComponent(problem, fix="make it simpler.") from error

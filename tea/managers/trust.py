@@ -1,4 +1,4 @@
-"""Trust: which source the operator lets run in process, by digest, outside of any registry."""
+"""Trust: which source the operator lets run, and which may leave the workspace, by digest, outside of any registry."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Trust:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.path = (folder or state_folder()) / "trusted"
+        self._list = _List(folder, "trusted")
+        self.path = self._list.path
         self._shipped: set[str] = set()
-        self._granted = _Granted()
 
     def ship(self, digests: Iterable[str]) -> None:
         """Trust what was installed with tea or with an installed package, for this process."""
@@ -33,15 +33,46 @@ class Trust:
 
     def __call__(self, digest: str) -> bool:
         """Tell whether source of that digest may run in process."""
-        return digest in self._shipped or digest in self._read()
+        return digest in self._shipped or digest in self._list.read()
 
     def digests(self) -> Set[str]:
         """Return all digests whose source may run in process, as of now."""
-        return self._shipped | self._read()
+        return self._shipped | self._list.read()
 
     def grant(self, digest: str, what: str) -> None:
         """Trust a digest from now on; `what` says in words which source it is."""
-        if digest in self._read():
+        self._list.add(digest, what)
+
+
+class Consents:
+    """The versions whose effects beyond the workspace a person consented to, shared by every process of this account.
+
+    Args:
+        folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._list = _List(folder, "consented")
+
+    def __call__(self, version: str) -> bool:
+        """Tell whether a person consented to a version, `digest/effects`."""
+        return version in self._list.read()
+
+    def grant(self, version: str, what: str) -> None:
+        """Remember consent from now on; `what` says in words which operation was asked about."""
+        self._list.add(version, what)
+
+
+class _List:
+    """One list of the operator's: a line each, an entry without spaces first, then what it is in words."""
+
+    def __init__(self, folder: Path | None, name: str) -> None:
+        self.path = (folder or state_folder()) / name
+        self._granted = _Granted()
+
+    def add(self, digest: str, what: str) -> None:
+        """Write an entry that is not there yet."""
+        if digest in self.read():
             return
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -55,10 +86,11 @@ class Trust:
             finally:
                 os.close(handle)
         except OSError as error:
-            problem = f"The list of trusted components {str(self.path)!r} cannot be written: {error.strerror}."
+            problem = f"The list of {self.path.name} components {str(self.path)!r} cannot be written: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error
 
-    def _read(self) -> set[str]:
+    def read(self) -> set[str]:
+        """Return all entries, as of now."""
         known = self._granted
         try:
             stamp = _stamp(self.path.stat())
@@ -67,7 +99,7 @@ class Trust:
         except FileNotFoundError:
             known = self._granted = _Granted()
         except OSError as error:
-            problem = f"The list of trusted components {str(self.path)!r} cannot be read: {error.strerror}."
+            problem = f"The list of {self.path.name} components {str(self.path)!r} cannot be read: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may read.") from error
         return known.digests
 

@@ -8,10 +8,10 @@ from typing import Any, cast
 from tea.errors import BadInput
 from tea.loop.shortlist import MOST_SCHEMAS
 from tea.protocols.lock import LOCKED_KINDS, not_locked
-from tea.refs import Ref
+from tea.refs import Kind, Ref
 from tea.runtime.budget import check_price
 from tea.runtime.setting import Equipment
-from tea.runtime.task_file import TaskFile
+from tea.runtime.task_file import CALLED, TaskFile
 from tea.types import EVERY
 
 
@@ -26,13 +26,13 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
     Raises:
         ProviderError: Its model is not configured.
         BadInput: Its `use` names a model or a solution.
-        UnknownComponent: Its agent, or what it uses, is not there.
+        UnknownComponent: Its agent, or what it uses or allows, is not there.
         Quarantined: Its agent is not trusted.
         NotLocked: It is locked, and its agent or a tool that it names is not.
     """
     await admit_model(equipment, task.model, task)
     agents, agent = equipment.libraries["agent"], Ref.parse(task.agent, kind="agent")
-    named = [name for name in task.tools or () if name != EVERY]
+    named = list(dict.fromkeys(name for name in (*(task.tools or ()), *task.also) if name != EVERY))
     for name in (str(agent.at(None)), *(f"tool:{one}" for one in named)) if locked else ():
         if name not in task.use:
             raise not_locked(name)
@@ -50,6 +50,20 @@ async def admit(equipment: Equipment, task: TaskFile, *, locked: bool) -> None:
         tools = equipment.libraries["tool"]
         for name in named if len(named) <= MOST_SCHEMAS else await tools.missing(named):
             await tools.info(name)
+    for name in task.allow:
+        await _there(equipment, name)
+
+
+async def _there(equipment: Equipment, name: str) -> None:
+    """Make sure that a component that a task allows is there, of either kind where it names none.
+
+    Raises:
+        UnknownComponent: It is not there.
+    """
+    kind, _, bare = name.rpartition(":")
+    kinds: list[Kind] = [one for one in CALLED if kind in ("", one)]
+    if all([await equipment.libraries[one].missing([bare]) for one in kinds]):
+        await equipment.libraries[kinds[0]].info(bare)
 
 
 async def admit_model(equipment: Equipment, model: str | None, task: TaskFile, declared: str = "") -> None:

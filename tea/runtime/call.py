@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tea.errors import CallFailed
 from tea.managers.lossless import lossless
 from tea.manifest import Manifest
-from tea.operation import Signature
+from tea.operation import Signature, Traits
 from tea.protocols.recipe import passes_on
 from tea.protocols.server import operation_ref
 from tea.refs import Ref
@@ -76,18 +76,19 @@ class Call:
         told = None if used is given else given
         return cls(aim=aim, arguments=used, agent=agent, depth=depth, through=through, given=told)
 
-    def request(self, key: str, principal: Principal, run: str, session: str) -> CallRequest:
-        """Return what the policy is asked about it, as the effect of a key."""
+    def request(self, key: str, traits: Traits, principal: Principal, run: str, session: str) -> CallRequest:
+        """Return what the policy is asked about it, as the effect of a key, with what its source declares."""
         return CallRequest(
             ref=self.target,
             arguments=self.arguments,
-            traits=self.aim.signature.traits,
+            traits=traits,
             principal=principal,
             run=run,
             session=session,
             agent=self.agent,
             key=key,
             through=self.through,
+            digest=self.config.digest,
         )
 
     @property

@@ -22,10 +22,8 @@ from tea.refs import Kind
 from tea.runtime.defects import as_defects
 from tea.runtime.desk import AnyServer
 from tea.runtime.entry import own
-from tea.runtime.people import Person
 from tea.runtime.permission import Permission
-from tea.runtime.policy import CallRequest, Policy
-from tea.runtime.recorder import Recorder
+from tea.runtime.policy import CallRequest
 from tea.store.registry_store import RegistryStore
 from tea.types import JsonObject, JsonSchema, Principal, Response
 
@@ -84,8 +82,7 @@ class Direct:
         server: The protocol of tools.
         store: Tells whether what a ref means may have changed.
         trust: What may run.
-        policy: Decides about each call, or once about all of an operation.
-        person: Who can be asked for consent now, if anybody.
+        permission: Decides about each call, or once about all of an operation.
         seconds: Deadline of one call.
         in_a_run: Carries out the others.
     """
@@ -95,14 +92,12 @@ class Direct:
         server: AnyServer,
         store: RegistryStore,
         trust: Trust,
-        policy: Policy,
-        person: Person | None,
+        permission: Permission,
         seconds: float,
         in_a_run: Invoke,
     ) -> None:
         self._server, self._store, self._trust, self._seconds = server, store, trust, seconds
-        self._in_a_run = in_a_run
-        self._permission = Permission(policy, person, Recorder(None, ""), {}, frozenset())
+        self._in_a_run, self._permission = in_a_run, permission
         self._principal = Principal()
         self._known: dict[str, _Prepared] = {}
 
@@ -153,6 +148,7 @@ class Direct:
             session=session or "",
             agent="",
             key=_KEY,
+            digest=plain.digest,
         )
         with as_defects(f"Asking whether {plain.target} may be called"):
             return await self._permission.ask(request, self._server.response)

@@ -8,20 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tea.errors import BadTask, TeaError, error_from
+from tea.managers.prompt import PromptManager
 from tea.managers.tracer import new_run_id
 from tea.protocols.instances import Instances
-from tea.refs import Kind
+from tea.refs import Kind, with_kind
 from tea.runtime.direct import Direct, Invoke
 from tea.runtime.execution import Executions
 from tea.runtime.home import read_variables
 from tea.runtime.mask import Mask, secrets_among
 from tea.runtime.people import Person
-from tea.runtime.policy import AllowTrusted, Policy
+from tea.runtime.permission import Permission
+from tea.runtime.policy import AskOnce, Policy
+from tea.runtime.recorder import Recorder
 from tea.runtime.run import Run
 from tea.runtime.setting import CALL_SECONDS, Equipment, Setting
 from tea.runtime.task_file import TaskFile, make_task
 from tea.store.workspaces import FileWorkspaces
-from tea.types import JsonObject, Response
+from tea.types import EVERY, JsonObject, Response
 
 if TYPE_CHECKING:
     from tea.runtime.platform import Platform
@@ -48,7 +51,7 @@ class Engine:
         Args:
             tea: The platform.
             instances: Its live environments.
-            policy: Decides about calls; allows what is trusted by default.
+            policy: Decides about calls; by default a person is asked once about what declares to leave the workspace.
             person: Answers what components ask.
         """
         servers = cast(Any, {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp})
@@ -56,17 +59,19 @@ class Engine:
             servers=servers,
             libraries=tea.libraries,
             models=tea.models,
-            prompts=tea.prompts,
+            prompts=PromptManager(tea.compiled),  # what is only looked at is not kept
             memory=tea.memory,
-            policy=policy or AllowTrusted(),
+            policy=policy or AskOnce(tea.settings.policy),
+            consents=tea.consents,
             person=person,
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
         )
         executions = Executions(equipment, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)
-        direct = Direct(
-            tea.tcp, tea.versions.store, tea.trust, equipment.policy, equipment.person, CALL_SECONDS, in_a_run
-        )
+        permission = Permission(
+            equipment.policy, person, Recorder(None, ""), {}, frozenset(), tea.consents, (EVERY,)
+        )  # who makes a call from outside of any run consents to it by that
+        direct = Direct(tea.tcp, tea.versions.store, tea.trust, permission, CALL_SECONDS, in_a_run)
         mask = equipment.mask
         return cls(executions, _masked(direct.invoke, mask) if mask else direct.invoke, mask)
 
@@ -76,7 +81,10 @@ def _in_a_run(executions: Executions, instances: Instances, model: str | None) -
 
     async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         id = new_run_id()
-        setting = Setting(run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=model)
+        named = with_kind(ref, kind).partition("#")[0].partition("@")[0]
+        setting = Setting(
+            run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=model, allow=(named,)
+        )
 
         async def call(run: Run) -> Response:
             return await run.invoke(kind, ref, arguments, "", 0)

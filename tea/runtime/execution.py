@@ -312,6 +312,7 @@ class Executions:
             model=task.model,
             use=task.use,
             locked=locked,
+            allow=task.allow,
         )
 
     def _first(self, task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> TraceRecord:
@@ -348,7 +349,7 @@ class Executions:
 
     async def _outcome(self, run: Run, task: TaskFile) -> Outcome:
         names = tuple(Path(name).name for name in task.files)
-        work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools)
+        work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools, also=task.also)
         try:
             response = await run.gate.run(lambda: _work(run, task, work))
         except NotLocked as error:

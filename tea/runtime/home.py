@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tea.errors import BadInput
+from tea.runtime.policy import BEYOND, DECISIONS, Decision
 
 SETTINGS = "tea.toml"
 SECRETS = ".env"
-_KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict}
+_KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict, "policy": dict}
 _WORDS = {str: "text", dict: "table"}
 _ENTRY = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*="""
@@ -36,6 +37,7 @@ class Settings:
         roles: Names of model configurations by who asks, for example `planner` or `cheap`.
         models: Model configurations by name, as written.
         embedder: What turns texts into vectors for retrieval; see `tea.managers.embedding.choice`.
+        policy: Decisions about calls that declare the effects `external` or `irreversible`, by effects.
     """
 
     model: str | None = None
@@ -43,6 +45,7 @@ class Settings:
     roles: Mapping[str, str] = field(default_factory=dict[str, str])
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     embedder: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    policy: Mapping[str, Decision] = field(default_factory=dict[str, Decision])
 
 
 def find_home(chosen: str | Path | None = None) -> Path:
@@ -124,6 +127,10 @@ def _settings(data: dict[str, Any]) -> Settings:
             if not isinstance(value, inner):
                 problem = f"{kind}.{name[:60]} in {SETTINGS} is no {_WORDS[inner]}."
                 raise BadInput(problem, fix="see design/005-models.md.")
+    for effects, decision in data.get("policy", {}).items():
+        if effects not in BEYOND or decision not in DECISIONS:
+            problem = f"policy.{effects[:60]} = {str(decision)[:60]!r} in {SETTINGS} is no policy."
+            raise BadInput(problem, fix=f"let {' or '.join(BEYOND)} be one of {', '.join(DECISIONS)}.")
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
     return Settings(**data)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from tea.errors import ApprovalNeeded, Denied, InternalError
+from tea.managers.trust import Consents
 from tea.operation import Traits
+from tea.refs import Ref
 from tea.runtime.people import Person, is_text
-from tea.runtime.policy import CallRequest, Decision, Policy, StandingPolicy
+from tea.runtime.policy import DECISIONS, CallRequest, Decision, Policy, StandingPolicy
 from tea.runtime.recorder import Recorder
-from tea.types import AgentResponse, Principal, Response, Result, failure
+from tea.types import EVERY, AgentResponse, Principal, Response, Result, failure
 
 CONSENT = ("allow", "deny")
-_DECISIONS = (*CONSENT, "ask")
 Check = Callable[[], Awaitable[Response]]
 
 
@@ -26,6 +29,8 @@ class Permission:
         recorder: Where intents and answers are written.
         answers: A person's answers by key: `allow`, `deny`, or text to stand in for the result.
         intents: Keys of calls that an earlier process may have carried out.
+        consents: Which versions a person consented to, once for all their calls.
+        allowed: Names of components, or `kind:name`, that need no such consent; with `*` none does.
     """
 
     def __init__(
@@ -35,10 +40,15 @@ class Permission:
         recorder: Recorder,
         answers: Mapping[str, str],
         intents: frozenset[str],
+        consents: Consents,
+        allowed: Collection[str] = (),
     ) -> None:
         self._policy, self._person, self._recorder = policy, person, recorder
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._answers, self._intents = answers, intents
+        self._consents, self._allowed = consents, allowed
+        self._said = recorder.said_once(answers)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def stands(self, names: Sequence[str], traits: Traits, principal: Principal) -> bool:
         """Return whether an operation is allowed by each of its names once for all, and no call of it is in doubt.
@@ -77,11 +87,14 @@ class Permission:
             if found.ok and found.value is not None:
                 return response(ref=request.ref, ok=True, value=found.value)
             uncertain = not found.ok
+        stands_in = None
         if decision == "ask" or uncertain or (self._recorder.repeats and request.key in self._answers):
             why = "may have happened already" if uncertain else "needs a person's consent"
             stands_in = await self._answered(request, response, why)
-            if stands_in is not None:
-                return stands_in
+        elif decision == "once" and not self._recorder.repeats:
+            stands_in = await self._answered_once(request, response)
+        if stands_in is not None:
+            return stands_in
         if request.traits.effects != "reads" and not request.traits.scope:
             intent = {"target": request.ref, "effects": request.traits.effects, "decision": decision}
             self._recorder.write("intent", request.key, intent)
@@ -95,15 +108,39 @@ class Permission:
             if decision == "deny":
                 break
             said = _decision(await self._policy.decide(request.under(name)), name)
-            if said != "allow":
+            if DECISIONS.index(said) > DECISIONS.index(decision):
                 decision, decisive = said, name
         return decision, decisive
 
-    async def _answered(self, request: CallRequest, response: type[Response], why: str) -> Response | None:
+    async def _answered_once(self, request: CallRequest, response: type[Response]) -> Response | None:
+        """Return what stands in the place of a call of a version that needs consent once.
+
+        Calls of one version take turns here, so that a person is asked about the first of them. A no holds for the
+        other calls of the run, consent for all that follow.
+        """
+        if EVERY in self._allowed or any(_names(name) & {*self._allowed} for name in request.names):
+            return None
+        version = f"{request.digest}/{request.traits.effects}"
+        async with self._turns[version]:
+            if request.key not in self._answers:
+                said = self._said.get(version)
+                if said == "deny":
+                    return _denied(request, response)
+                if said == "allow" or await asyncio.to_thread(self._consents, version):
+                    return None
+            why = f"declares effects {request.traits.effects!r} and needs a person's consent, once for this version"
+            stands_in = await self._answered(request, response, why, version)
+            if stands_in is None:
+                await asyncio.to_thread(self._consents.grant, version, request.ref)
+            return stands_in
+
+    async def _answered(
+        self, request: CallRequest, response: type[Response], why: str, version: str = ""
+    ) -> Response | None:
         called = f", called through {', '.join(request.through)}," if request.through else ""
         which = f"call {request.key}" if request.key else "call"
         asked = f"The {which} of {request.ref}{called} {why}."
-        about = {"target": request.ref, "data": dict(request.arguments)}
+        about = {"target": request.ref, "data": dict(request.arguments), **({"once": version} if version else {})}
         answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, CONSENT, **about) else None
         if answer is None:
             self._recorder.ask(request.key, asked, CONSENT, **about)
@@ -114,11 +151,12 @@ class Permission:
             fix = self._recorder.remedy(request.key, "allow", " (or =deny, or =TEXT)")
             raise ApprovalNeeded(asked, fix=fix)
         self._recorder.answered(request.key, {"target": request.ref}, answer)
+        if version and answer in CONSENT:
+            self._said[version] = answer
         if answer == "allow":
             return None
         if answer == "deny":
-            problem = f"A person said no to {request.ref}."
-            return failure(response, request.ref, Denied(problem, fix="do without it."))
+            return _denied(request, response)
         words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
         return response(ref=request.ref, ok=True, value=words)
 
@@ -129,7 +167,18 @@ def _decision(said: object, ref: str) -> Decision:
     Raises:
         InternalError: It is none.
     """
-    if said not in _DECISIONS:
+    if said not in DECISIONS:
         problem = f"The policy said {str(said)[:60]!r} of {ref}."
-        raise InternalError(problem, fix=f"let it say one of {', '.join(_DECISIONS)}.")
+        raise InternalError(problem, fix=f"let it say one of {', '.join(DECISIONS)}.")
     return said
+
+
+def _denied(request: CallRequest, response: type[Response]) -> Response:
+    problem = f"A person said no to {request.ref}."
+    return failure(response, request.ref, Denied(problem, fix="do without it."))
+
+
+def _names(ref: str) -> set[str]:
+    """Return the names by which a task may allow a component."""
+    parsed = Ref.parse(ref)
+    return {parsed.name, f"{parsed.kind}:{parsed.name}"}

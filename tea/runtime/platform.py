@@ -17,11 +17,12 @@ from tea.managers.answer_type import AnswerType
 from tea.managers.bundled import bundled_root, entry_point_roots
 from tea.managers.dynamic import DynamicManager
 from tea.managers.embedding.choice import embedder_of
+from tea.managers.kept import Kept
 from tea.managers.memory import MemoryManager
 from tea.managers.model import Adapter, ModelConfig, ModelManager
 from tea.managers.prompt import PromptManager
 from tea.managers.tracer import Tracer
-from tea.managers.trust import Trust
+from tea.managers.trust import Consents, Trust
 from tea.managers.version import VersionManager
 from tea.manifest import Manifest
 from tea.models.connect import Keys, offer, offer_presets, withhold
@@ -72,7 +73,8 @@ class Platform:
     Args:
         home: Folder of `registry/` and `traces/`; see `tea.runtime.home.find_home` for the default.
         model: An adapter to answer in place of the configured models, for example a `ScriptedModel`.
-        policy: Decides about calls; allows what is trusted by default.
+        policy: Decides about calls; by default a person is asked once about each version that declares effects beyond
+            the workspace, as far as the settings say nothing else.
         state: Folder of the operator's own state, such as what is trusted.
         person: Answers what components ask the person behind a run; without one such a run waits to be resumed.
 
@@ -97,8 +99,10 @@ class Platform:
         self.home = find_home(home)
         self.settings: Settings = read_settings(self.home)
         self.trust = Trust(Path(state) if state else None)
+        self.consents = Consents(Path(state) if state else None)
         self.versions = VersionManager(FileRegistry(self.home / "registry"))
-        self.dynamic = DynamicManager(self.trust, _work)
+        self.compiled = Kept(self.trust.path.parent)
+        self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
         self.prompts = PromptManager()
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
         self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 from tea.operation import Traits
 from tea.types import JsonObject, Principal
 
-Decision = Literal["allow", "deny", "ask"]
+Decision = Literal["allow", "once", "ask", "deny"]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)  # the strictest last
+BEYOND = ("external", "irreversible")  # effects that leave the workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,7 @@ class CallRequest:
         through: The other names: what was called in the place of what acts, the first call first, where transformations
             made it: a tool that is an agent, an action that is a tool. The policy is asked by each name, and the
             strictest answer counts, so one that looks at `ref` alone denies what it denies; a person is asked once.
+        digest: Of the version that acts.
     """
 
     ref: str
@@ -38,6 +42,7 @@ class CallRequest:
     agent: str
     key: str
     through: tuple[str, ...] = ()
+    digest: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,7 +60,8 @@ class Policy(Protocol):
     async def decide(self, request: CallRequest) -> Decision:
         """Return whether the call may go ahead, may not, or waits for a person; it is asked by each name of a call.
 
-        Anything else allows nothing: it ends the run as a defect.
+        With `ask` a person consents to each call; with `once` to the first of a version, unless the task allows the
+        component by its name. Anything else allows nothing: it ends the run as a defect.
         """
         ...
 
@@ -75,8 +81,33 @@ class StandingPolicy(Protocol):
         ...
 
 
+class AskOnce:
+    """The default: a person is asked once about each version that declares effects beyond the workspace.
+
+    What declares no effects runs, since whoever registered it vouched for it; what is not trusted is quarantined
+    before it is asked for.
+
+    Args:
+        settings: What the operator decides instead about the effects `external` and `irreversible`.
+    """
+
+    def __init__(self, settings: Mapping[str, Decision] | None = None) -> None:
+        self._settings = settings or {}
+
+    async def decide(self, request: CallRequest) -> Decision:
+        """Decide by what the operation declares."""
+        traits = request.traits
+        if not traits.declared or traits.effects not in BEYOND:
+            return "allow"
+        return self._settings.get(traits.effects, "once")
+
+    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
+        """Allow once for all what declares no effects beyond the workspace."""
+        return None if traits.declared and traits.effects in BEYOND else "allow"
+
+
 class AllowTrusted:
-    """The default: what is trusted may run; what is not is quarantined before it is asked for."""
+    """Allows whatever is trusted, and asks nobody."""
 
     async def decide(self, request: CallRequest) -> Decision:
         """Allow."""

@@ -10,7 +10,7 @@ from typing import cast
 
 from tea.errors import ErrorRecord
 from tea.managers.model import Delta, Listen
-from tea.managers.tracer import Trace, TraceRecord, span_id
+from tea.managers.tracer import Trace, TraceRecord, as_mapping, span_id
 from tea.runtime.entry import Entry, canonical, encode
 from tea.runtime.mask import Mask, Pieces
 from tea.runtime.standing import ASKED, effect_key
@@ -90,6 +90,11 @@ class Recorder:
         if self.repeats or key not in self._before:
             return True
         return canonical(self._before[key]) == canonical(self.mask.data(_asking(question, choices, call)))
+
+    def said_once(self, answers: Mapping[str, str]) -> dict[str, str]:
+        """Return what `answers` say of versions that an earlier process asked about, once for all their calls."""
+        asked = {key: as_mapping(self._before[key]).get("once") for key in answers if key in self._before}
+        return {version: answers[key] for key, version in asked.items() if version}
 
     def answered(self, key: str, about: JsonObject, answer: str) -> None:
         """Write what a person said."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from tea.context import Context, Port
@@ -12,7 +13,9 @@ from tea.definition import Definition
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
 from tea.managers.model import CallTool
 from tea.manifest import Manifest
+from tea.operation import Traits
 from tea.protocols.instances import Place
+from tea.protocols.recipe import is_recipe
 from tea.refs import Kind, Ref, with_kind
 from tea.runtime.asking import Asking
 from tea.runtime.budget import Purse, Purses
@@ -25,6 +28,7 @@ from tea.runtime.memories import Memories
 from tea.runtime.people import People
 from tea.runtime.permission import Permission
 from tea.runtime.places import Places
+from tea.runtime.policy import BEYOND
 from tea.runtime.port import AgentPort, LeafPort
 from tea.runtime.recorder import Recorder
 from tea.runtime.services import RunServices
@@ -76,7 +80,15 @@ class Run:
             setting.model,
             recorder,
         )
-        self._permission = Permission(equipment.policy, equipment.person, recorder, answers or {}, intents)
+        self._permission = Permission(
+            equipment.policy,
+            equipment.person,
+            recorder,
+            answers or {},
+            intents,
+            equipment.consents,
+            setting.allow,
+        )
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[Place] = set()
@@ -241,7 +253,7 @@ class Run:
         return call.server.response.model_validate(value)
 
     async def _scope(self, call: Call) -> Response:
-        traits, principal = call.aim.signature.traits, self.setting.principal
+        traits, principal = await self._traits(call), self.setting.principal
         stands = self._permission.stands((call.target, *call.through), traits, principal)
 
         async def perform(key: str) -> JsonValue:
@@ -295,8 +307,24 @@ class Run:
         """Return what stands in the place of a call; of one that is only passed on, what acts is asked about."""
         if call.aim.passes_on:
             return None
-        request = call.request(key, self.setting.principal, self.id, self.session)
+        request = call.request(key, await self._traits(call), self.setting.principal, self.id, self.session)
         return await self._permission.ask(request, call.server.response, lambda: self._check(call, key))
+
+    async def _traits(self, call: Call) -> Traits:
+        """Return what an operation declares; of one that leaves the workspace its source says it, not what is stored.
+
+        What only passes its calls on to others declares nothing of its own: those are asked about.
+        """
+        told = call.aim.signature.traits
+        if told.effects not in BEYOND:
+            return told
+        if is_recipe(call.config.source):
+            return replace(told, declared=False)
+        try:
+            definition = await self.holding.definition(call.config)
+        except (RegistryError, BadInput):  # it is not called, and carrying it out says why
+            return told
+        return definition.operations[call.aim.operation].signature.traits
 
     async def _check(self, call: Call, key: str) -> Response:
         """Ask what became of a call that an earlier process may have carried out."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tea.managers.memory import MemoryManager
 from tea.managers.model import ModelManager
 from tea.managers.prompt import PromptManager
+from tea.managers.trust import Consents
 from tea.refs import Kind
 from tea.runtime.desk import AnyServer
 from tea.runtime.holding import Library
@@ -36,6 +37,7 @@ class Setting:
         versions: Which version of those with the same bytes, for what `use` names by its digest: of a fork, that which
             its origin pinned.
         locked: Whether nothing else may be used.
+        allow: Components, `name` or `kind:name`, that need no consent once for their version.
         call_seconds: Deadline of one call of a tool or action.
     """
 
@@ -49,6 +51,7 @@ class Setting:
     use: Mapping[str, str] = field(default_factory=dict[str, str])
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     locked: bool = False
+    allow: tuple[str, ...] = ()
     call_seconds: float = CALL_SECONDS
 
 
@@ -62,5 +65,6 @@ class Equipment:
     prompts: PromptManager
     memory: MemoryManager
     policy: Policy
+    consents: Consents
     person: Person | None = None
     mask: Mask = NO_SECRETS

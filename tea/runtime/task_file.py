@@ -18,6 +18,7 @@ from tea.store.files import parse_json_strict
 from tea.types import EVERY, Budget, Record
 
 TASK_LIMIT = 1024 * 1024
+CALLED = ("tool", "environment")  # kinds that a task may allow to leave the workspace
 
 
 class TaskFile(Record):
@@ -31,6 +32,8 @@ class TaskFile(Record):
         use: Exact versions of components, by `kind:name`.
         budget: What it may use.
         tools: The only tools the agent may use; with `*`, all that are active and trusted, beside these and its own.
+        also: Tools that are offered for certain, beside the agent's own or those.
+        allow: Components, `name` or `kind:name`, that may leave the workspace although nobody consented to them yet.
         answer: JSON Schema of the wanted answer.
         id: The task's own id.
         session: The session it belongs to.
@@ -43,6 +46,8 @@ class TaskFile(Record):
     use: dict[str, str] = Field(default_factory=dict[str, str])
     budget: Budget = Budget()
     tools: tuple[str, ...] | None = None
+    also: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
     answer: dict[str, Any] | None = None
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
     session: str | None = None
@@ -73,6 +78,21 @@ class TaskFile(Record):
         for name in value or ():
             if name != EVERY:
                 check_name(name, "a tool")
+        return value
+
+    @field_validator("also")
+    @classmethod
+    def _are_tools(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check_name(name, "a tool") for name in value)
+
+    @field_validator("allow")
+    @classmethod
+    def _are_components(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            kind, _, rest = name.rpartition(":")
+            if kind not in ("", *CALLED):
+                raise BadRef(f"{name[:80]!r} is not called by an agent.", fix=f"name one of {', '.join(CALLED)}.")
+            check_name(rest)
         return value
 
     @field_validator("use")

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from tea.managers.model import Adapter
 from tea.runtime.people import Person
 from tea.runtime.platform import Platform
-from tea.runtime.policy import Policy
+from tea.runtime.policy import AllowTrusted, Policy
 
 
 @asynccontextmanager
@@ -21,10 +21,10 @@ async def platform(
 
     Args:
         model: Answers in place of the offline model, for example a `ScriptedModel`.
-        policy: Decides about calls.
+        policy: Decides about calls; by default whatever is trusted is allowed, so that nobody is asked.
         person: Answers what components ask the person behind a run.
     """
     with TemporaryDirectory(prefix="tea-") as folder:
         home, state = Path(folder) / "home", Path(folder) / "state"
-        async with Platform(home, model=model, policy=policy, state=state, person=person) as made:
+        async with Platform(home, model=model, policy=policy or AllowTrusted(), state=state, person=person) as made:
             yield made

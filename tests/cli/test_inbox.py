@@ -107,7 +107,7 @@ def test_consent_is_asked_with_the_arguments_of_the_call(tea: Tea) -> None:
     source = PAY.replace("pay()", "pay(to: str, amount: int)").replace("asyncio.sleep(30)", "asyncio.sleep(0)")
     tea("register", tea.write("pay.py", source))
     tea("register", tea.write("payer.py", PAYER.replace('"pay", {}', '"pay", {"to": "A\\x1b[2J", "amount": 5}')))
-    assert tea("run", "pay", "--agent", "payer").code == 0
+    assert tea("run", "pay", "--agent", "payer", "--allow", "pay").code == 0
     cut(tea, after="intent")
     assert questions(tea) == []
     tea("resume", "last", "-q").refused(6, "may have happened already")

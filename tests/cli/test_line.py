@@ -105,7 +105,7 @@ sys.argv = ["tea", "list"]
 """
 
 
-@pytest.mark.parametrize("module", ["tea.cli.app", "tea.errors", "typer", "tea.cli.run", "tea.runtime.platform"])
+@pytest.mark.parametrize("module", ["tea.cli.app", "tea.errors", "typer", "tea.cli.list", "tea.runtime.platform"])
 def test_an_interruption_while_modules_are_loaded_is_one_line(tea: Tea, module: str) -> None:
     finished = subprocess.run(
         [sys.executable, "-c", INTERRUPTED.replace("sys.argv[-1]", repr(module)) + "main()"],

@@ -48,7 +48,7 @@ def test_what_cannot_be_mended_is_named_and_left(tea: Tea) -> None:
 
 def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tea: Tea) -> None:
     tea("register", tea.write("slow.py", SLOW))
-    with tea.started("run", "30", "--agent", "slow") as process:
+    with tea.started("run", "30", "--agent", "slow", "-v") as process:
         assert process.stderr is not None
         assert any("works on" in line for line in process.stderr)
         assert [one["status"] for one in tea("runs", "--json").data["runs"]] == ["running"]

@@ -9,12 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PAY, PAYER, RUDE, SLOW, Tea, on_a_terminal
+from .conftest import COUNTER, PAY, PAYER, RUDE, SHOUT, SLOW, Tea, on_a_terminal
+
+SEER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Seer(Agent):
+    """Tell which tools its task names."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Tell at once."""
+        return Result(answer=f"{task.tools} {list(task.also)}")
+'''
 
 
 def test_a_run_from_its_task_file_to_its_replay(stocked: Tea) -> None:
     task = stocked.write("task.json", json.dumps({"task": "0", "agent": "slow", "session": "monday"}))
-    done = stocked("run", task)
+    done = stocked("run", task, "-v")
     assert (done.code, done.out) == (0, "awake\n")
     assert "works on 0" in done.err
     assert "trace: " in done.err
@@ -67,7 +79,7 @@ def test_no_escape_sequence_of_an_answer_reaches_anyone(stocked: Tea) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_says_how_to_go_on_and_does(tea: Tea, number: signal.Signals) -> None:
     tea("register", tea.write("slow.py", SLOW.replace("float(task.text)", "2.0")))
-    with tea.started("run", "sleep", "--agent", "slow") as process:
+    with tea.started("run", "sleep", "--agent", "slow", "-v") as process:
         assert process.stderr is not None
         assert any("works on" in line for line in process.stderr)
         process.send_signal(number)
@@ -206,7 +218,7 @@ def test_a_killed_run_asks_before_it_repeats_what_may_have_happened(tea: Tea) ->
     tea("register", tea.write("payer.py", PAYER))
     os.mkfifo(tea.folder / "began")
     descriptor = os.open(tea.folder / "began", os.O_RDWR)
-    with tea.started("run", "pay", "--agent", "payer") as process:
+    with tea.started("run", "pay", "--agent", "payer", "--allow", "pay") as process:
         began, _, _ = select.select([descriptor], [], [], 30)
         process.kill()
         assert began, process.communicate()
@@ -227,9 +239,70 @@ def test_progress_is_one_changing_line_on_a_terminal(stocked: Tea) -> None:
     shown = on_a_terminal(stocked, ["run", "0", "--agent", "slow"], {}).decode()
     assert "works on 0" in shown
     assert "awake" in shown
-    plain = on_a_terminal(stocked, ["run", "0", "--agent", "slow"], {"TERM": "dumb"}).decode()
-    assert "works on 0" in plain
-    assert "\x1b" not in plain
+    dumb = {"TERM": "dumb"}
+    plain = on_a_terminal(stocked, ["run", "0", "--agent", "slow"], dumb).decode()
+    assert "works on 0" not in plain
+    verbose = on_a_terminal(stocked, ["run", "0", "--agent", "slow", "-v"], dumb).decode()
+    assert "works on 0" in verbose
+    assert "\x1b" not in plain + verbose
+
+
+def test_a_question_of_one_line_is_answered_in_at_most_five(tea: Tea) -> None:
+    data = tea.write("cities.csv", "city,people\nOslo,700000\nRome,2800000\n")
+    for question in (["What is 12*7?"], ["How many rows does cities.csv have?", "--file", data]):
+        said = tea("run", *question)
+        assert (said.code, len(said.out.splitlines())) == (0, 1)
+        told = said.err.splitlines()
+        assert len(told) <= 4, told
+        assert told[0] == "tea: no model is configured: offline solvers answer, see `tea doctor`."
+        run = tea("runs", "--json").data["runs"][0]["run"]
+        assert told[-1].startswith(f"trace: tea trace {run} (")
+        assert len(tea("run", *question, "-v").err.splitlines()) > 10
+
+
+def test_a_tool_is_offered_by_its_name_beside_the_agents_own(tea: Tea) -> None:
+    tea("register", tea.write("seer.py", SEER))
+    tea("register", tea.write("shout.py", SHOUT))
+    assert tea("run", "x", "--agent", "seer").out == "None []\n"
+    assert tea("run", "x", "--agent", "seer", "--tool", "shout", "--tool", "calculator").out == (
+        "None ['shout', 'calculator']\n"
+    )
+    task = tea.write("t.json", json.dumps({"task": "x", "agent": "seer", "also": ["calculator"], "tools": ["todo"]}))
+    assert tea("run", task, "--tool", "shout").out == "('todo',) ['calculator', 'shout']\n"
+    before = tea.files()
+    tea("run", "x", "--agent", "seer", "--tool", "shuot").refused(2, "did you mean 'shout'")
+    tea("run", "x", "--agent", "seer", "--tool", "*").refused(2, "'*' is not a name for a tool")
+    tea("run", "x", "--agent", "seer", "--allow", "shuot").refused(2, "did you mean 'shout'")
+    assert tea.files() == before
+
+
+def test_consent_is_asked_once_and_may_be_given_with_the_task(tea: Tea) -> None:
+    source = PAY.replace("asyncio.sleep(30)", "asyncio.sleep(0)").replace('    Path("began").write_text("yes")\n', "")
+    tea("register", tea.write("pay.py", source.replace("from pathlib import Path\n", "")))
+    tea("register", tea.write("payer.py", PAYER))
+    assert tea("run", "pay", "--agent", "payer", "--allow", "pay", "-q").out == "paid\n"
+    asked = tea("run", "pay", "--agent", "payer", "--json")
+    assert (asked.code, asked.data["error"]["code"]) == (6, "ApprovalNeeded")
+    assert "'irreversible'" in asked.data["error"]["problem"]
+    (key,) = re.findall(r"--answer (\S+)=allow", asked.data["error"]["fix"])
+    resumed = tea("resume", "last", "--answer", f"{key}=allow", "-q")
+    assert (resumed.code, resumed.out) == (0, "paid\n"), resumed.err
+    assert tea("replay", "last").code == 0
+    assert tea("run", "pay", "--agent", "payer", "-q").out == "paid\n"
+
+
+def test_registering_says_how_effects_would_be_declared(tea: Tea) -> None:
+    silent = SHOUT.replace('@tool(effects="reads", idempotent=True, network=False)', "@tool")
+    told = tea("register", tea.write("shout.py", silent))
+    assert told.err == (
+        "note: shout declares no effects; if it changes nothing, "
+        '@tool(effects="reads", idempotent=True) lets it run beside others and be retried.\n'
+    )
+    assert tea("register", tea.write("other.py", SHOUT.replace("shout", "other"))).err == ""
+    acts = COUNTER.replace('@action(effects="writes", network=False)', "@action")
+    assert "counter.add declares no effects" in tea("register", tea.write("counter.py", acts)).err
+    assert tea("update", "counter", tea.write("counter.py", COUNTER)).err == ""
+    assert tea("register", tea.write("third.py", silent.replace("shout", "third")), "--json").err == ""
 
 
 LOUD = '''

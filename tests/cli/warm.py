@@ -15,6 +15,7 @@ import tea.runtime.platform
 
 def serve() -> None:
     """Carry out what is asked for until nobody asks any more."""
+    tea.cli.app.application()
     for request in sys.stdin:
         child = os.fork()
         if child == 0:

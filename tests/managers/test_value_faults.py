@@ -5,9 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 from jsonschema.validators import extend
 
-from tea.managers.json_schema import fits_strictly, value_faults
+from tea.managers.json_schema import fits_strictly, schema_fault, value_faults
 
 STRICT: Any = extend(
     Draft202012Validator,
@@ -70,3 +71,20 @@ def test_a_value_fits_strictly_where_the_standard_says_so_and_no_float_stands_fo
 ) -> None:
     schema = {**schema, "$defs": DEFINITIONS}
     assert fits_strictly(schema, value) == STRICT(schema).is_valid(value)
+
+
+WRONG = st.sampled_from([None, -1, 0, 1, 1.5, 2.0, True, "", "x", "string", [], ["a"], ["a", "a"], [1], {}, {"a": 1}])
+KEYS = [
+    *("type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength"),
+    *("maxLength", "minimum", "default", "description", "title", "examples"),
+]
+
+
+@given(schema=st.dictionaries(st.sampled_from(KEYS), WRONG | SCHEMAS | st.dictionaries(NAMES, WRONG | SCHEMAS)))
+def test_whichever_way_a_schema_is_looked_through_its_verdict_is_the_standards(schema: dict[str, Any]) -> None:
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        assert schema_fault(schema) is not None
+    else:
+        assert schema_fault(schema) is None

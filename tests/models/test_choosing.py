@@ -238,7 +238,13 @@ async def test_a_probe_tells_what_is_there_without_asking_it_anything(tmp_path: 
         await models.close()
 
 
-@pytest.mark.parametrize("text", ["model = 7", "roles = 3", "[roles]\nplanner = 1", "models = []", "[models]\na = 1"])
+POLICIES = ["[policy]\nexternal = 'sometimes'", "[policy]\nreads = 'ask'", "[policy]\nexternal = ['ask']"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["model = 7", "roles = 3", "[roles]\nplanner = 1", "models = []", "[models]\na = 1", "policy = 1", *POLICIES],
+)
 def test_settings_of_another_shape_are_refused(tmp_path: Path, text: str) -> None:
     settings(tmp_path, text)
     with pytest.raises(BadInput, match=r"in tea\.toml is no"):

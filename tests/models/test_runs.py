@@ -73,7 +73,7 @@ async def test_one_address_is_all_that_a_server_of_ones_own_needs(tmp_path: Path
 
     async with Loopback(answer=answer).open() as server:
         options = ("--model", "local", "--base-url", f"{server.url}/v1")
-        code, out, err = await tea(tmp_path, "run", "What is 6 * 7?", *options)
+        code, out, err = await tea(tmp_path, "run", "-v", "What is 6 * 7?", *options)
         assert (code, out) == (0, "42\n"), err
         assert [asked.path for asked in server.asked] == ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]
         assert [asked.body["model"] for asked in server.asked[1:]] == ["first", "first"]
@@ -122,6 +122,44 @@ async def test_a_terminal_shows_how_much_of_an_answer_has_come(tmp_path: Path) -
     assert len(counts) > 1
     assert counts == sorted(counts)
     assert counts[-1] <= len(ENDS.text)
+
+
+WORDS = Say(text="Let me \x1b[2Jmultiply\u202e.", calls=(("c", "calculator", {"expression": "6 * 7"}),))
+LAST = Say(text="It is\nforty-two.", calls=(("d", "done", {"answer": "42"}),))
+NATIVE = {"capabilities": ["tools", "schema", "streaming"]}
+
+
+async def test_a_terminal_shows_the_words_of_the_answering_agent_while_they_come(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    whole = streamed(chat, WORDS, size=300)
+    half = Reply(headers=whole.headers, chunks=whole.chunks[:-3], then="break")
+    async with Loopback(half, whole, streamed(chat, LAST)).open() as server:
+        home(tmp_path, chat, server.url, **NATIVE)
+        reading, writing = pty.openpty()
+        process = await started(
+            tmp_path, "run", "6 * 7?", stderr=writing, environment={"TERM": "xterm", "NO_COLOR": "1"}
+        )
+        os.close(writing)
+        shown = await asyncio.to_thread(everything_shown, reading)
+        assert await process.communicate() == (b"42\n", None)
+        assert len(server.asked) == 3
+    draft = "\x1b[KLet me multiply.\r\x1b[J"
+    assert shown.count(draft) == 2, "the first try is taken away, and the second one shown anew"
+    assert "asks fake again" in shown.partition(draft)[2].partition(draft)[0]
+    assert "\x1b[2J" not in shown
+    assert "\u202e" not in shown
+    assert "It is\r\nforty-two.\r\x1b[1A\x1b[J" in shown
+
+
+async def test_words_are_drafted_on_a_terminal_only(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    async with Loopback(streamed(chat, WORDS), streamed(chat, LAST)).open() as server:
+        home(tmp_path, chat, server.url, **NATIVE)
+        code, out, err = await tea(tmp_path, "run", "6 * 7?")
+    assert (code, out) == (0, "42\n"), err
+    assert "forty-two" not in err
+    assert err.splitlines()[0] == "tea: the model 'fake' answers."
+    assert len(err.splitlines()) == 2
 
 
 def everything_shown(terminal: int) -> str:

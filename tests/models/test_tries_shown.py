@@ -66,7 +66,7 @@ async def test_a_trace_tells_of_every_model_where_none_answered(tmp_path: Path) 
 async def test_progress_names_the_model_that_answers(tmp_path: Path, broken: Reply) -> None:
     async with Loopback(broken).open() as first, Loopback(streamed(CHAT, ENDS)).open() as second:
         two(tmp_path, first.url, second.url)
-        code, out, err = await tea(tmp_path, "run", "6 * 7?")
+        code, out, err = await tea(tmp_path, "run", "-v", "6 * 7?")
     assert (code, out) == (0, "42\n"), err
     told = err.splitlines()
     begun = ["planner: fake answers"] if broken is not DOWN else []
@@ -79,7 +79,7 @@ async def test_progress_names_the_model_that_answers(tmp_path: Path, broken: Rep
 async def test_progress_says_where_nobody_answered(tmp_path: Path, broken: Reply) -> None:
     async with Loopback(broken).open() as first, Loopback(broken).open() as second:
         two(tmp_path, first.url, second.url)
-        code, _, err = await tea(tmp_path, "run", "6 * 7?")
+        code, _, err = await tea(tmp_path, "run", "-v", "6 * 7?")
     assert code == 4
     told = err.splitlines()
     at = told.index("planner: asks others instead")
@@ -92,7 +92,7 @@ async def test_progress_says_what_is_left_before_each_question(tmp_path: Path) -
     async with Loopback(streamed(CHAT, ADDS), streamed(CHAT, ENDS)).open() as server:
         home(tmp_path, CHAT, server.url, **NATIVE, max_output=500, prices={"input": 10, "output": 10})
         budget = ("--max-steps", "3", "--max-tokens", "1000000", "--max-cost", "7")
-        code, _, err = await tea(tmp_path, "run", *budget, "6 * 7?")
+        code, _, err = await tea(tmp_path, "run", "-v", *budget, "6 * 7?")
     assert code == 0
     assert [line for line in err.splitlines() if "left" in line] == [
         "planner: asks fake [left: 3 steps, 1000000 tokens, $7.00]",

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tea import Platform
-from tea.errors import ApprovalNeeded
+from tea.errors import ApprovalNeeded, BadTask, UnknownComponent
 from tea.runtime.policy import CallRequest, Decision
+from tea.store.sealed import sealed, unsealed
 
 SEND = '''
 from tea import tool
@@ -184,3 +185,230 @@ async def test_nobody_changes_the_arguments_of_a_call_while_a_person_is_asked_ab
     async with Platform(tmp_path / "home", policy=AskAboutPayments(), state=tmp_path / "state", person=slow) as tea:
         await tea.tcp.register(source)
         assert (await tea.tcp.invoke("pay", arguments)).value == "paid 1"
+
+
+def plain(folder: Path, somebody: Somebody | None = None, settings: str = "") -> Platform:
+    """Return a platform without a policy of its own."""
+    (folder / "home").mkdir(exist_ok=True)
+    (folder / "home" / "tea.toml").write_text(settings)
+    return Platform(folder / "home", state=folder / "state", person=somebody)
+
+
+async def stocked(tea: Platform, tool: str = SEND) -> None:
+    await tea.tcp.register(tool)
+    await tea.acp.register(SENDER)
+
+
+AT_ONCE = '''
+from tea import Agent, Context, Result, Task
+
+class Sender(Agent):
+    """Send two letters."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Send both at once."""
+        async with ctx.group() as group:
+            calls = [group.spawn(ctx.tcp.invoke("send", {"to": to, "words": "hello"})) for to in ("Ann", "Bob")]
+        return Result(answer=[one.result().value for one in calls])
+'''
+
+BOTH_SENT = ["sent hello to Ann", "sent hello to Bob"]
+
+
+async def test_what_declares_to_leave_the_workspace_is_asked_about_once_for_its_version(tmp_path: Path) -> None:
+    somebody = Somebody("allow")
+    async with plain(tmp_path, somebody) as tea:
+        await stocked(tea)
+        first, second = [await tea.run("Go.", agent="sender") for _ in range(2)]
+        assert first.answer == second.answer == BOTH_SENT
+        ((question, choices),) = somebody.asked
+        assert choices == ("allow", "deny")
+        assert all(word in question for word in ("tool:send@1.0.0", "'external'", "once", '"to": "Ann"'))
+        assert (await tea.replay(first.run)).answer == BOTH_SENT
+    other = Somebody("deny")
+    async with plain(tmp_path, other) as tea:
+        assert (await tea.run("Go.", agent="sender")).answer == BOTH_SENT
+        await tea.tcp.update("send", SEND.replace("sent {words}", "mailed {words}"))
+        assert (await tea.run("Go.", agent="sender")).answer == ["Denied", "Denied"]
+        assert len(other.asked) == 1
+
+
+async def test_where_nobody_is_the_run_waits_and_the_answer_holds_for_the_version(tmp_path: Path) -> None:
+    async with plain(tmp_path) as tea:
+        await stocked(tea)
+        with pytest.raises(ApprovalNeeded, match="once for this version"):
+            await tea.run("Go.", agent="sender")
+        (question,) = (await tea.inbox()).questions
+        assert (question.call, question.arguments) == ("tool:send@1.0.0#call", {"to": "Ann", "words": "hello"})
+        outcome = await tea.resume("last", answers={question.key: "allow"})
+        assert outcome.answer == BOTH_SENT
+        assert (await tea.replay(outcome.run)).answer == BOTH_SENT
+    async with plain(tmp_path) as tea:
+        assert (await tea.run("Go.", agent="sender")).answer == BOTH_SENT
+
+
+async def test_calls_at_once_of_one_version_are_one_question(tmp_path: Path) -> None:
+    somebody = Somebody("allow")
+    (tmp_path / "there").mkdir()
+    async with plain(tmp_path / "there", somebody) as tea:
+        await tea.tcp.register(SEND)
+        await tea.acp.register(AT_ONCE)
+        assert (await tea.run("Go.", agent="sender")).answer == BOTH_SENT
+        assert len(somebody.asked) == 1
+    (tmp_path / "gone").mkdir()
+    async with plain(tmp_path / "gone") as tea:
+        await tea.tcp.register(SEND)
+        await tea.acp.register(AT_ONCE)
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Go.", agent="sender")
+        last = (await tea.inbox()).questions[-1]
+        assert (await tea.resume("last", answers={last.key: "allow"})).answer == BOTH_SENT
+
+
+@pytest.mark.parametrize("said", ["external", "irreversible"])
+@pytest.mark.parametrize("declared", [True, False])
+async def test_only_what_is_declared_in_so_many_words_is_asked_about(tmp_path: Path, said: str, declared: bool) -> None:
+    tool = SEND.replace('(effects="external")', f'(effects="{said}")' if declared else "(idempotent=True)")
+    async with plain(tmp_path) as tea:
+        await stocked(tea, tool)
+        if declared:
+            with pytest.raises(ApprovalNeeded, match=said):
+                await tea.run("Go.", agent="sender")
+        else:
+            assert (await tea.run("Go.", agent="sender")).answer == BOTH_SENT
+
+
+async def test_what_the_registry_says_of_a_declaration_does_not_count(tmp_path: Path) -> None:
+    async with plain(tmp_path) as tea:
+        await stocked(tea)
+    registered = (tmp_path / "home" / "registry").rglob("*.json")
+    (file,) = [one for one in registered if "Send words to somebody" in one.read_text()]
+    document = unsealed(file)
+    del document["operations"]["call"]["traits"]["declared"]  # as before there was such a word
+    file.unlink()
+    file.write_bytes(sealed(document))
+    async with plain(tmp_path) as tea:
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Go.", agent="sender")
+
+
+@pytest.mark.parametrize(
+    ("decision", "answer"), [("allow", BOTH_SENT), ("deny", ["Denied", "Denied"]), ("ask", None), ("once", None)]
+)
+async def test_the_settings_decide_about_declared_effects(
+    tmp_path: Path, decision: str, answer: list[str] | None
+) -> None:
+    async with plain(tmp_path, settings=f'[policy]\nexternal = "{decision}"\n') as tea:
+        await stocked(tea)
+        if answer is not None:
+            assert (await tea.run("Go.", agent="sender")).answer == answer
+            return
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Go.", agent="sender")
+        (first,) = (await tea.inbox()).questions
+        if decision == "once":
+            assert (await tea.resume("last", answers={first.key: "allow"})).answer == BOTH_SENT
+            return
+        with pytest.raises(ApprovalNeeded):
+            await tea.resume("last", answers={first.key: "allow"})
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Go.", agent="sender", allow=["send"])
+
+
+@pytest.mark.parametrize("name", ["send", "tool:send"])
+async def test_a_task_allows_by_name_what_nobody_consented_to_and_that_is_for_itself_only(
+    tmp_path: Path, name: str
+) -> None:
+    async with plain(tmp_path) as tea:
+        await stocked(tea)
+        assert (await tea.run("Go.", agent="sender", allow=[name])).answer == BOTH_SENT
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Go.", agent="sender", allow=["human"])
+
+
+async def test_a_task_that_allows_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    async with plain(tmp_path) as tea:
+        await stocked(tea)
+        with pytest.raises(UnknownComponent, match="did you mean 'send'"):
+            await tea.run("Go.", agent="sender", allow=["sendd"])
+        with pytest.raises(BadTask, match="not called by an agent"):
+            await tea.run("Go.", agent="sender", allow=["prompt:planner"])
+        assert not (tmp_path / "home" / "traces").exists()
+
+
+async def test_who_makes_a_call_from_outside_of_any_run_consents_to_it_but_to_nothing_inside(tmp_path: Path) -> None:
+    outer = SEND.replace("async def send(to: str", "async def pass_on(ctx: Context, to: str").replace(
+        'return f"sent {words} to {to}"', 'return (await ctx.tcp.invoke("send", {"to": to, "words": words})).unwrap()'
+    )
+    outer = outer.replace("from tea import tool", "from tea import Context, tool")
+    letter = {"to": "Ann", "words": "hello"}
+    async with plain(tmp_path) as tea:
+        await stocked(tea)
+        await tea.tcp.register(outer)
+        assert (await tea.tcp.invoke("send", letter)).value == "sent hello to Ann"
+        with pytest.raises(ApprovalNeeded, match="tool:send"):
+            await tea.tcp.invoke("pass_on", letter)
+
+
+async def test_a_recipe_is_asked_about_by_what_acts(tmp_path: Path) -> None:
+    somebody = Somebody("allow")
+    async with plain(tmp_path, somebody) as tea:
+        await tea.tcp.register(SEND)
+        await tea.transform("T2E", ["send"], name="post")
+        await tea.acp.register(SENDER.replace('ctx.tcp.invoke("send"', 'ctx.ecp.invoke("post#send"'))
+        assert (await tea.run("Go.", agent="sender")).answer == BOTH_SENT
+        ((question, _),) = somebody.asked
+        assert "tool:send@1.0.0" in question
+
+
+COURIER = '''
+from tea import Context, Environment, action
+
+class Courier(Environment):
+    """Sends."""
+
+    recovery = "rerun"
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @action(effects="external", idempotent=True, network=False)
+    async def order(self, ctx: Context) -> int:
+        """Send one more."""
+        self.count += 1
+        return self.count
+
+    async def state(self) -> int:
+        """Return how many were sent."""
+        return self.count
+'''
+
+CUSTOMER = '''
+from tea import Agent, Context, Result, Task
+
+class Customer(Agent):
+    """Order, ask, and count."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Tell what came of it."""
+        first = (await ctx.ecp.invoke("courier#order", {})).unwrap()
+        said = await ctx.person("Content?")
+        return Result(answer=[first, said, (await ctx.ecp.state("courier")).value])
+'''
+
+
+async def test_consent_is_not_asked_for_again_to_bring_an_environment_back(tmp_path: Path) -> None:
+    async with plain(tmp_path) as tea:
+        await tea.ecp.register(COURIER)
+        await tea.acp.register(CUSTOMER)
+        with pytest.raises(ApprovalNeeded, match="courier"):
+            await tea.run("x", agent="customer")
+        (consent,) = (await tea.inbox()).questions
+        with pytest.raises(ApprovalNeeded, match="Content"):
+            await tea.resume("last", answers={consent.key: "allow"})
+    (tmp_path / "state" / "consented").unlink()
+    async with plain(tmp_path) as tea:
+        (question,) = (await tea.inbox()).questions
+        outcome = await tea.resume("last", answers={question.key: "yes"})
+        assert outcome.answer == [1, "yes", 1]
+        assert (await tea.replay(outcome.run)).answer == outcome.answer

@@ -8,7 +8,7 @@ import pytest
 from tea.errors import ApprovalNeeded
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
-from tea.runtime.policy import CallRequest, Decision
+from tea.runtime.policy import AllowTrusted, CallRequest, Decision
 
 SEND = '''
 from tea import Context, tool
@@ -168,7 +168,7 @@ async def test_what_an_action_had_done_for_good_is_not_done_again_to_bring_its_e
     tmp_path: Path, effects: str
 ) -> None:
     def process() -> Platform:
-        return Platform(tmp_path / "home", state=tmp_path / "state")
+        return Platform(tmp_path / "home", state=tmp_path / "state", policy=AllowTrusted())
 
     async with process() as tea:
         await tea.tcp.register(SEND.replace("EFFECTS", effects))

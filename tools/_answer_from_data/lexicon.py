@@ -1,5 +1,6 @@
 """What words mean outside of the grammar: light words, verbs, units, synonyms; of no table in particular."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -169,7 +170,7 @@ class Lexicon:
     rows: frozenset[str]
     persons: frozenset[str]
     demographic: Implications
-    groups: tuple[frozenset[str], ...]
+    near: Mapping[str, frozenset[str]]
 
 
 @cache
@@ -192,13 +193,22 @@ def lexicon() -> Lexicon:
         rows=_stems(_ROWS),
         persons=_stems(_PERSONS),
         demographic=_lines(_DEMOGRAPHIC),
-        groups=tuple(_stems(group) for group in _SYNONYMS.split(";")),
+        near=_near(_stems(group) for group in _SYNONYMS.split(";")),
     )
 
 
 def synonyms(one: str, two: str) -> bool:
     """Tell whether two stems are near in meaning."""
-    return one == two or any(one in group and two in group for group in lexicon().groups)
+    return one == two or two in lexicon().near.get(one, ())
+
+
+def _near(groups: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Return for each stem those that share a group with it."""
+    found: dict[str, frozenset[str]] = {}
+    for group in groups:
+        for word in group:
+            found[word] = found.get(word, group) | group
+    return found
 
 
 def _stems(text: str) -> frozenset[str]:

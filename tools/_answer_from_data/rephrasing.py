@@ -18,8 +18,9 @@ def rephrased(question: str) -> str:
     for pattern, plain in INNER:
         text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
     text = _CENTURY.sub(lambda found: f"between {int(found[1]) - 1}01 and {found[1]}00", text)
-    for rule, plain in _compiled():
-        found = rule.fullmatch(text)
+    first = text.lower().partition(" ")[0]
+    for begins, pattern, plain in _rules():
+        found = _compiled(pattern, plain).fullmatch(text) if not begins or first in begins else None
         if found:
             return _filled(plain, found.groupdict())
     return text
@@ -32,9 +33,20 @@ def _filled(plain: str, said: dict[str, str | None]) -> str:
 
 
 @cache
-def _compiled() -> tuple[tuple[re.Pattern[str], str], ...]:
+def _rules() -> tuple[tuple[frozenset[str], str, str], ...]:
+    """Return each rule's first words, where it can begin with nothing else, and its two sides."""
     rules = (line.split(" -> ") for line in WHOLE.strip().replace("\n    ", "").splitlines())
-    return tuple((re.compile(_expanded(pattern, plain), re.IGNORECASE), plain) for pattern, plain in rules)
+    return tuple((_begins(pattern), pattern, plain) for pattern, plain in rules)
+
+
+def _begins(pattern: str) -> frozenset[str]:
+    found = re.match(r"([a-z]+) |\((?:\?:)?([a-z|]+)\) ", pattern)
+    return frozenset((found[1] or found[2]).split("|")) if found else frozenset()
+
+
+@cache
+def _compiled(pattern: str, plain: str) -> re.Pattern[str]:
+    return re.compile(_expanded(pattern, plain), re.IGNORECASE)
 
 
 def _expanded(pattern: str, plain: str) -> str:

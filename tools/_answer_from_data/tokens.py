@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 _CONTRACTIONS = (
     (r"\b(what|who|which|where|when|how|there|that)['’](?:s|re)\b", r"\1 is"),
@@ -151,6 +152,7 @@ def plain_number(text: str) -> int | float | None:
     return int(bare) if re.fullmatch(r"[+-]?\d+", bare) else value
 
 
+@lru_cache(maxsize=20_000)  # the names of columns and the words of a question, again and again
 def norm(text: str) -> str:
     """Return words without case, accents and punctuation, one space between them."""
     folded = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
@@ -160,9 +162,14 @@ def norm(text: str) -> str:
 
 def name_words(name: str) -> list[str]:
     """Return the stems of a name's words: snake_case, camelCase and digits are split."""
+    return list(_name_words(name))
+
+
+@lru_cache(maxsize=20_000)
+def _name_words(name: str) -> tuple[str, ...]:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     spaced = re.sub(r"(?<=[A-Za-z]{3})(?=\d)|#", lambda found: " number " if found[0] else " ", spaced)
-    return [stem(word) for word in norm(spaced).split()]
+    return tuple(stem(word) for word in norm(spaced).split())
 
 
 def stem(word: str) -> str:

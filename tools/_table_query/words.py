@@ -2,10 +2,12 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
+@lru_cache(maxsize=20_000)  # a join compares each cell with each of another table
 def norm(text: str) -> str:
     """Return words without case, accents and punctuation, one space between them."""
     folded = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))

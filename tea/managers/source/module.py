@@ -7,7 +7,7 @@ import sys
 import weakref
 from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from tea.errors import TeaError, words_of
 from tea.managers.source.text import one_line, refusal
@@ -20,12 +20,13 @@ class PrivateModule:
         digest: The source's digest; it names the module.
         source: The main file's text.
         files: The helper files' texts by path, each after those it imports.
+        codes: The code of files by path, that of the main file under the empty one; what is lacking is added.
 
     Raises:
         BadComponent: The source raises while it is imported; nothing of it stays behind.
     """
 
-    def __init__(self, digest: str, source: str, files: Mapping[str, str]) -> None:
+    def __init__(self, digest: str, source: str, files: Mapping[str, str], codes: dict[str, CodeType]) -> None:
         self.main = _claim(f"_tea_{digest.removeprefix('sha256:')[:12]}")
         texts = {f"{self.main.__name__}.{_dotted(path)}": (path, text) for path, text in files.items()}
         names = [self.main.__name__, *_modules(self.main.__name__, texts)]
@@ -35,8 +36,8 @@ class PrivateModule:
             for name in names[1:]:
                 _attach(name, _is_package(name, names, texts))
             for name, (path, text) in texts.items():
-                _execute(sys.modules[name], text, _filename(self.main, path))
-            _execute(self.main, source, _filename(self.main, ""))
+                codes[path] = _execute(sys.modules[name], text, _filename(self.main, path), codes.get(path))
+            codes[""] = _execute(self.main, source, _filename(self.main, ""), codes.get(""))
         except BaseException as error:
             self._release()
             if isinstance(error, TeaError):
@@ -91,10 +92,14 @@ def _is_package(name: str, names: list[str], texts: Mapping[str, tuple[str, str]
     return path.endswith("__init__.py") or any(other.startswith(f"{name}.") for other in names)
 
 
-def _execute(module: ModuleType, source: str, filename: str) -> None:
+def _execute(module: ModuleType, source: str, filename: str, code: CodeType | None) -> CodeType:
+    """Execute a file, and return its code; what was compiled under another name would not show its lines."""
     module.__file__ = filename
     linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
-    exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
+    if code is None or code.co_filename != filename:
+        code = compile(source, filename, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+    return code
 
 
 def _filename(main: ModuleType, path: str) -> str:

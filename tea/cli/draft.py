@@ -1,0 +1,73 @@
+"""Draft: the words of an answer while they come, shown on a terminal and taken away again."""
+
+from __future__ import annotations
+
+from shutil import get_terminal_size
+from typing import TextIO
+from unicodedata import combining, east_asian_width
+
+from tea.cli.terminal import clean, painted, write
+
+_KEPT = "[what stands above was a draft]"
+_RECORDS = ("{", "```")
+
+
+class Draft:
+    """Shows words piece by piece, without their control characters.
+
+    Args:
+        stream: The terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._closed = self._open = self._text = ""
+        self._shown = False
+        self._rows = self._column = 0
+
+    def add(self, piece: str) -> bool:
+        """Show a further piece, after all that came before it where that was hidden meanwhile.
+
+        Returns:
+            Whether it is shown: what a model without functions writes is a record, and no words for a person.
+        """
+        lines, end, self._open = (self._open + piece).rpartition("\n")
+        self._closed += _plain(lines + end)
+        text = (self._closed + _plain(self._open)).lstrip()  # a line as a whole: pieces may cut a control sequence
+        if not text or text.startswith(_RECORDS):
+            return False
+        if not text.startswith(self._text):
+            self.hide()
+        self._show(text[len(self._text) :] if self._shown else text)
+        self._text = text
+        return True
+
+    def hide(self) -> None:
+        """Take the words off the screen; those that are too many for it stay, and are marked."""
+        if not self._shown:
+            return
+        if self._rows < get_terminal_size().lines - 1:
+            up = f"\x1b[{self._rows}A" if self._rows else ""
+            write(f"\r{up}\x1b[J", self._stream)
+        else:
+            write(painted(f"\n{_KEPT}", "dim", self._stream) + "\n", self._stream)
+        self._shown, self._rows, self._column = False, 0, 0
+
+    def drop(self) -> None:
+        """Take the words off the screen for good."""
+        self.hide()
+        self._closed = self._open = self._text = ""
+
+    def _show(self, text: str) -> None:
+        width = get_terminal_size().columns
+        for letter in text:
+            cells = 0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1
+            if letter == "\n" or self._column + cells > width:
+                self._rows, self._column = self._rows + 1, 0
+            self._column += 0 if letter == "\n" else cells
+        write(painted(text, "dim", self._stream), self._stream)
+        self._shown = True
+
+
+def _plain(text: str) -> str:
+    return clean(text).replace("\t", "    ")

@@ -1,0 +1,75 @@
+"""The draft on a terminal: it is shown piece by piece, and can be taken away again."""
+
+from io import StringIO
+
+import pytest
+
+from tea.cli.draft import Draft
+
+
+class Terminal(StringIO):
+    """A terminal of 20 columns and 5 lines."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def said(self) -> str:
+        """Return what was written since the last look."""
+        said = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return said
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    screen = Terminal()
+    for name, value in {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "20", "LINES": "5"}.items():
+        monkeypatch.setenv(name, value)
+    return screen
+
+
+def test_pieces_are_shown_as_they_come_and_taken_away_line_by_line(terminal: Terminal) -> None:
+    draft = Draft(terminal)
+    for piece in ("  One ", "line,\n", "and " + "x" * 20, "日本"):
+        assert draft.add(piece)
+    assert terminal.said() == "One line,\nand " + "x" * 20 + "日本"
+    draft.hide()
+    assert terminal.said() == "\r\x1b[2A\x1b[J"
+    draft.hide()
+    assert terminal.said() == ""
+
+
+def test_what_was_hidden_is_shown_whole_with_the_next_piece_and_what_was_dropped_is_not(terminal: Terminal) -> None:
+    draft = Draft(terminal)
+    draft.add("One, ")
+    draft.hide()
+    terminal.said()
+    draft.add("two")
+    assert terminal.said() == "One, two"
+    draft.drop()
+    terminal.said()
+    draft.add("three")
+    assert terminal.said() == "three"
+
+
+@pytest.mark.parametrize("hostile", ["a\x1b[2Jb", "a\x1b]0;owned\x07b", "a\x9b31mb", "a\u202eb", "a\x08\x00b"])
+def test_no_control_character_is_shown_however_it_is_cut(terminal: Terminal, hostile: str) -> None:
+    draft = Draft(terminal)
+    for piece in hostile:
+        draft.add(piece)
+    assert terminal.said() == "ab"
+
+
+def test_a_record_is_no_words_for_a_person(terminal: Terminal) -> None:
+    assert not Draft(terminal).add(' {"thinking": "so"}')
+    assert not Draft(terminal).add("```json\n{}")
+    assert terminal.said() == ""
+
+
+def test_what_does_not_fit_the_screen_stays_and_is_marked(terminal: Terminal) -> None:
+    draft = Draft(terminal)
+    draft.add("line\n" * 9)
+    terminal.said()
+    draft.hide()
+    assert terminal.said() == "\n[what stands above was a draft]\n"
