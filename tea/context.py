@@ -324,10 +324,6 @@ class Context:
         """
         return await self.port.model(prompt, variables, history, model, output)
 
-    async def model(self) -> JsonObject:
-        """STUB."""
-        return await self.port.serve("model", "facts", {})
-
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own into the journal, for example a step."""
         self.port.note(kind, data)

@@ -22,7 +22,7 @@ from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
 from tea.managers.json_schema import schema_fault
-from tea.models.context_limit import limit_in
+from tea.models.context_length import limit_in
 from tea.types import JsonObject, Result, Task, data_part, message
 
 STRIKES = 3

@@ -60,9 +60,6 @@ class RunServices:
             found = list(map(facts, await self._run.holding.resolve_all(refs)))
             return found if verb == "facts" else found[0]
 
-        if service == "model":
-            one = await self._run.asking._model(self._run.asking._default, agent)
-            return {"name": one.name, "context": 32000, "fold": "recent", "solver": one.provider == "offline"}
         data = own(data)
         scope = await self._scope(agent) if service == "memory" else None
         known = self._run.recorder.trace is not None  # then the journal holds all of the effect
