@@ -33,6 +33,19 @@ class OfflineModel:
 
 
 def observations(request: ModelRequest) -> list[JsonObject]:
-    """Return the structured part of what the user side of the conversation said, oldest first."""
-    parts = [part for message in request.messages if message.role == "user" for part in message.content]
-    return [as_object(part.data) for part in parts if isinstance(part, DataPart)]
+    """Return what a solver sees of a conversation, oldest first: for each step its calls with their results.
+
+    What a user says as data stands between the steps, as it is.
+    """
+    found: list[JsonObject] = []
+    step, results = 0, list[JsonObject]()
+    for message in request.messages:
+        data = [as_object(part.data) for part in message.content if isinstance(part, DataPart)]
+        if message.role == "assistant" and message.calls:
+            step, results = step + 1, []
+            found.append({"step": step, "calls": results})
+        elif message.role == "tool":
+            results += data
+        elif message.role == "user":
+            found += data
+    return found

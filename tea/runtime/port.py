@@ -13,7 +13,7 @@ from tea.refs import Kind
 from tea.runtime.defects import as_defects
 from tea.runtime.desk import Desk
 from tea.runtime.entry import canonical, copied, own
-from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result
+from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result, ToolChoice
 
 _OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
 _PATIENCE = 10.0  # seconds that a question waits for what a tool does beside it
@@ -53,10 +53,11 @@ class AgentPort:
         history: tuple[Message, ...],
         model: str | None,
         output: JsonSchema | None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Ask a model."""
         with as_defects(f"The question through prompt {prompt[:80]}"):
-            return await self._run.asking.ask(prompt, variables, history, model, self._agent, output)
+            return await self._run.asking.ask(prompt, variables, history, model, self._agent, output, tool_choice)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own."""
@@ -131,6 +132,7 @@ class LeafPort:
         history: tuple[Message, ...],
         model: str | None,
         output: JsonSchema | None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Refuse: a tool that asks models would hide them from budget and journal."""
         fix = "let an agent ask, or declare the tool with scope=True."
