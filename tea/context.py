@@ -26,6 +26,7 @@ from tea.types import (
     Response,
     Result,
     Task,
+    ToolChoice,
     ToolResponse,
 )
 
@@ -67,6 +68,7 @@ class Port(Protocol):
         history: tuple[Message, ...],
         model: str | None,
         output: JsonSchema | None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Ask a model through a prompt, or for another output than the prompt's."""
         ...
@@ -306,8 +308,11 @@ class Context:
         *,
         model: str | None = None,
         output: JsonSchema | None = None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Ask a model, through a prompt; its output is validated against the prompt's schema.
+
+        Where that has a member `calls`, whatever came is returned; `unusable` says why nothing of it can be used.
 
         Args:
             prompt: The prompt's name or `name@selector`.
@@ -316,13 +321,26 @@ class Context:
                 `answer.message()` gives.
             model: Name of a model configuration; the run's own by default.
             output: JSON Schema of the answer, in place of the prompt's; `tea.ask_for` takes a type.
+            tool_choice: Whether a call is left to the model, wanted, or ruled out; for models that can be told.
 
         Raises:
             Abstained: No model is configured and the prompt's solver cannot tell.
-            BadOutput: The answer does not fit the schema.
+            BadOutput: The answer does not fit the schema, which has no `calls`.
+            ContextLengthExceeded: The question is longer than the model reads.
             ProviderError: The model cannot be reached.
         """
-        return await self.port.model(prompt, variables, history, model, output)
+        return await self.port.model(prompt, variables, history, model, output, tool_choice)
+
+    async def model(self, name: str | None = None) -> JsonObject:
+        """Return what is known of the model that `ask` would ask: see `ModelConfig.facts`.
+
+        Args:
+            name: Name of a model configuration; the run's own by default.
+
+        Raises:
+            ProviderError: There is no such model, or it cannot be used.
+        """
+        return await self.port.serve("model", "facts", {"name": name})
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own into the journal, for example a step."""

@@ -263,6 +263,7 @@ class ReasoningPart(Record):
 
 Part: TypeAlias = TextPart | MediaPart | DataPart | ReasoningPart
 Finish = Literal["stop", "length", "calls", "refusal"]
+ToolChoice = Literal["auto", "required", "none"]
 
 
 class ToolCall(Record):
@@ -330,7 +331,7 @@ class ModelRequest(Record):
     output: dict[str, Any] | None = None
     tools: tuple[dict[str, Any], ...] = ()
     shown: bool = True
-    tool_choice: Literal["auto", "required", "none"] = "auto"
+    tool_choice: ToolChoice = "auto"
     parallel: bool = True
     max_output: int | None = None
     media: dict[str, bytes] = Field(default_factory=dict[str, bytes], exclude=True, repr=False)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tea.types import JsonObject, Response
 
 _ACTIONS = ("ls", "add", "test")
+_FOLDS = "recent, restart or summary."
 _PATIENCE = 10.0
 _TEST = {"attempts": 1, "attempt_seconds": 60.0}
 _QUESTION = "Answer with the single word ok."
@@ -62,6 +63,8 @@ async def models(
             help="concurrency, requests_per_minute, attempts, attempt_seconds, seconds; repeatable.",
         ),
     ] = None,
+    context: Annotated[int | None, typer.Option("--context", help="Most tokens of a question with its answer.")] = None,
+    fold: Annotated[str | None, typer.Option("--fold", help="What stays of a long history: " + _FOLDS)] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the history.")] = "",
 ) -> int | None:
     """List the models, add one to the registry, or ask one whether it answers.
@@ -69,6 +72,7 @@ async def models(
     A key is never given here: name the environment variable, or the line of .env, that holds it.
     """
     given = {"preset": preset, "provider": provider, "model": model, "base_url": base_url, "key_env": key_env}
+    given |= {"context": context, "fold": fold}
     stated: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     lists = {"fallbacks": fallback, "prices": _numbers("--price", price), "limits": _numbers("--limit", limit)}
     stated |= {key: value for key, value in lists.items() if value}

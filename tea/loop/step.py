@@ -22,7 +22,6 @@ from tea.types import (
     TextPart,
     ToolCall,
     Usage,
-    data_part,
     message,
 )
 
@@ -87,10 +86,7 @@ class Reply:
 
     def message(self) -> Message:
         """Return it as it came, as a message of the conversation."""
-        if self.record:
-            said = (data_part(dict(self.record)),) if any(self.record.values()) else ()
-        else:
-            said = (TextPart(text=self.text),) if self.text.strip() else ()
+        said = (TextPart(text=self.text),) if self.text.strip() else ()
         return message("assistant", (*self.reasoning, *said), self.calls)
 
     @property

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
-from tea.errors import BadInput, ProviderError
+from tea.errors import BadInput, ContextLengthExceeded, ProviderError
 from tea.managers.model_config import NAMED, OFFLINE, ModelConfig, holds_key
 from tea.models.accounts import Accounts
-from tea.types import Attempt, JsonObject, Message, ModelRequest, ModelResponse, ReasoningPart, Response, Usage
+from tea.types import (
+    Attempt,
+    JsonObject,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    Response,
+    Usage,
+    changed,
+)
 
+_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 CallTool = Callable[[str, JsonObject], Awaitable[Response]]
 
 
@@ -159,8 +172,8 @@ class ModelManager:
             if not model:
                 return config
             self._adapters[wanted] = adapter
-            prices = dict[str, float]() if config.model else config.prices
-            return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, prices=prices))
+            other = {"prices": dict[str, float](), "context": None} if config.model else {}  # what is known of that one
+            return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, **other))
         if holds_key(wanted):
             raise ProviderError("What looks like a key names no model.", fix=NAMED)
         near = difflib.get_close_matches(wanted, self._configs, n=1)
@@ -195,17 +208,18 @@ class ModelManager:
         Raises:
             Abstained: The offline solver cannot tell.
             BudgetExceeded: The payer lets no further try begin.
+            ContextLengthExceeded: The question is longer than a model of the chain reads, and no other answers.
             ProviderError: No model of the chain can be reached, or one refuses, or is not configured.
         """
         first = self.config(request.model)
         before: list[Attempt] = []
-        fix = ""
+        fix, kind = "", ProviderError
         for name in (first.name, *first.fallbacks):
             limit = request.max_output if payer is None else payer.ready()
             try:
                 config = self.config(name)
-                asked, changed = (request, "") if config is first else carried(request, config.origin)
-                before += [Attempt(model=name, problem=changed)] if changed else []
+                asked, words = (request, "") if config is first else carried(request, config.origin)
+                before += [Attempt(model=name, problem=words)] if words else []
                 most = config.limited(limit)
                 asked = asked if most == asked.max_output else asked.model_copy(update={"max_output": most})
                 if listen is not None and config is not first:
@@ -214,9 +228,10 @@ class ModelManager:
             except ProviderError as error:
                 before.append(Attempt(model=name, problem=error.problem))
                 fix = fix or error.fix
+                kind = ContextLengthExceeded if isinstance(error, ContextLengthExceeded) else kind
             else:
                 return response.model_copy(update={"attempts": (*before, *response.attempts)}) if before else response
-        raise ProviderError(" ".join(one.problem for one in before), fix=fix)
+        raise kind(" ".join(one.problem for one in before), fix=fix)
 
     async def probe(self, name: str) -> str:
         """Return in words whether a configured model can be reached, without asking it anything.
@@ -280,19 +295,20 @@ class ModelManager:
 def carried(request: ModelRequest, origin: str) -> tuple[ModelRequest, str]:
     """Return a conversation as another model can take it up, and what had to change, in words.
 
-    Reasoning of others is dropped with its signatures, and the ids of tool calls are numbered anew.
+    Reasoning of others is dropped with its signatures, and ids of calls that not all providers take are numbered anew.
     """
-    dropped, numbers = 0, dict[str, str]()
+    dropped, numbers = 0, _numbers(request)
     messages: list[Message] = []
     for message in request.messages:
         kept = tuple(part for part in message.content if not isinstance(part, ReasoningPart) or part.origin == origin)
         dropped += len(message.content) - len(kept)
-        for call in message.calls:
-            numbers[call.id] = f"call_{len(numbers) + 1}"
-        calls = tuple(call.model_copy(update={"id": numbers[call.id]}) for call in message.calls)
-        call_id = numbers.get(message.call_id or "", message.call_id)
-        if (kept, calls, call_id) != (message.content, message.calls, message.call_id):
-            message = message.model_copy(update={"content": kept, "calls": calls, "call_id": call_id})
+        if len(kept) != len(message.content):
+            message = changed(message, content=kept)
+        if message.call_id in numbers:
+            message = changed(message, call_id=numbers[message.call_id])
+        if any(call.id in numbers for call in message.calls):
+            calls = (changed(call, id=numbers.get(call.id, call.id)) for call in message.calls)
+            message = changed(message, calls=tuple(calls))
         messages.append(message)
     if not dropped and not numbers:
         return request, ""
@@ -300,3 +316,10 @@ def carried(request: ModelRequest, origin: str) -> tuple[ModelRequest, str]:
         f"The conversation goes on here: {dropped} pieces of foreign reasoning dropped, {len(numbers)} ids rewritten."
     )
     return request.model_copy(update={"messages": tuple(messages)}), words
+
+
+def _numbers(request: ModelRequest) -> dict[str | None, str]:
+    """Return other ids for calls whose own not all providers take."""
+    known = dict.fromkeys(call.id for message in request.messages for call in message.calls)
+    free = (name for number in count(1) if (name := f"call_{number}") not in known)
+    return {id: next(free) for id in known if not _ID.fullmatch(id)}

@@ -21,7 +21,12 @@ from tea.types import JsonObject
 
 OFFLINE = "offline"
 Provider = Literal["openai_chat", "openai_responses", "anthropic_messages"]
-CAPABILITIES = ("tools", "schema", "vision", "audio", "files", "streaming")
+Fold = Literal["recent", "restart", "summary"]
+CAPABILITIES = ("tools", "tool_choice", "schema", "vision", "audio", "files", "streaming")
+SENSES = ("vision", "audio", "files")
+CONTEXT = 32_000  # tokens, where nobody knows how many a model reads
+LEAST_CONTEXT = 1_000
+_ANSWER = 8192
 LIMITS = ("concurrency", "requests_per_minute", "attempts", "attempt_seconds", "seconds")
 PRICES = ("input", "cached", "written", "output")
 
@@ -48,12 +53,16 @@ class ModelConfig:
         model: The provider's own id of the model; empty for the first that the server lists.
         base_url: Where it is reached, None for the provider's default.
         key_env: Names of the environment variables that hold keys, divided by commas; never a key.
-        capabilities: What it can do beyond text: `tools`, `schema`, `vision`, `audio`, `files`, `streaming`.
+        capabilities: What it can do beyond text: `tools`, `tool_choice` (whether a call is wanted can be said),
+            `schema`, `vision`, `audio`, `files`, `streaming`.
         prices: US dollars per million tokens: `input`, `cached`, `written`, `output`; empty for the list prices.
         fallbacks: Names of the configurations to try next; never `offline`.
         limits: `concurrency`, `requests_per_minute`, `attempts`, `attempt_seconds`, `seconds`.
         max_output: Most tokens of one answer; None where no tokens are counted.
         options: Further members of the request, as the provider's reference has them, for example `temperature`.
+        context: Most tokens of a question and its answer; None where that is not known.
+        fold: What of a longer conversation stays: the `recent` results in full, a written state to `restart` from, or
+            a `summary`.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
@@ -69,6 +78,8 @@ class ModelConfig:
     limits: Mapping[str, float] = field(default_factory=dict[str, float])
     max_output: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    context: int | None = None
+    fold: Fold = "recent"
 
     @property
     def origin(self) -> str:
@@ -83,6 +94,23 @@ class ModelConfig:
     def limited(self, most: int | None) -> int | None:
         """Return how many tokens an answer may have at most where a question allows `most`; None where none count."""
         return min(most, self.max_output) if most and self.max_output else most
+
+    def facts(self) -> dict[str, Any]:
+        """Return what an agent may know of it.
+
+        `context` is 32,000 tokens where it is not known; `functions` and `streaming` say whether it can; `solver` says
+        whether no model answers, but what a prompt names in its place.
+        """
+        return {
+            "name": self.name,
+            "context": self.context or CONTEXT,
+            "max_output": self.max_output,
+            "fold": self.fold,
+            "functions": "tools" in self.capabilities,
+            "solver": self.provider == OFFLINE,
+            "senses": [name for name in SENSES if name in self.capabilities],
+            "streaming": "streaming" in self.capabilities,
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as a JSON object, which shares its mappings."""
@@ -100,7 +128,8 @@ class ModelConfig:
         check_name(name, "a model")
         if fault := _wording_fault(document):
             raise BadInput(f"The model {name[:80]!r} is not usable: {fault[0]}.", fix=fault[1])
-        given = {"provider": "openai_chat", "max_output": 8192, **document, "name": name}
+        most = answer_within(_ANSWER, document.get("context"))
+        given = {"provider": "openai_chat", "max_output": most, **document, "name": name}
         try:
             config = _reader().validate_json(dumps(given))
         except (ValidationError, Refused) as error:
@@ -109,6 +138,12 @@ class ModelConfig:
         if fault := _fault(config):
             raise BadInput(f"The model {name[:80]!r} is not usable: {fault[0]}.", fix=fault[1])
         return config
+
+
+def answer_within(max_output: int, context: Any) -> int:
+    """Return how many tokens an answer may have where nobody says it: at most a quarter of what the model reads."""
+    known = isinstance(context, int) and context >= LEAST_CONTEXT
+    return min(max_output, context // 4) if known else max_output
 
 
 def holds_key(text: str) -> bool:
@@ -208,4 +243,8 @@ def _fault(config: ModelConfig) -> tuple[str, str] | None:
         return "a limit is 0", "write more, or leave it out."
     if config.max_output is not None and config.max_output < 1:
         return "`max_output` is no number of tokens", "write how many an answer may have."
+    if config.context is not None and config.context < LEAST_CONTEXT:
+        return f"`context` is less than {LEAST_CONTEXT:,} tokens", "write how many a question and its answer may have."
+    if config.max_output is not None and config.context is not None and config.max_output >= config.context:
+        return "`max_output` leaves no room for a question in `context`", "write a smaller one, or leave it out."
     return None

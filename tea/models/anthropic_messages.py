@@ -18,6 +18,7 @@ from tea.models.format import (
     Sdk,
     Wishes,
     assembled,
+    chooses,
     count,
     decoded,
     encoded,
@@ -94,9 +95,9 @@ class AnthropicMessages:
         members = {"model": encoded(config.model), "max_tokens": encoded(limit)}
         if tools:
             members["tools"] = joined([*tools[:-1], _breakpoint(tools[-1])])
-            choice = {"type": _CHOICE[request.tool_choice]}
-            single = {} if request.parallel or request.tool_choice == "none" else {"disable_parallel_tool_use": True}
-            members["tool_choice"] = encoded({**choice, **single})
+            chosen = _CHOICE[request.tool_choice] if chooses(request, config) else "auto"
+            single = {} if request.parallel or chosen == "none" else {"disable_parallel_tool_use": True}
+            members |= {"tool_choice": encoded({"type": chosen, **single})} if single or chosen != "auto" else {}
         own: dict[str, Any] = {}
         if form := wanted(request, config, self.reach):
             own["output_config"] = {"format": {"type": "json_schema", "schema": form[0]}}
@@ -142,7 +143,7 @@ class AnthropicMessages:
         return ModelResponse(
             text="".join(texts) or str(member(document, "stop_details").get("explanation") or ""),
             calls=tuple(wishes.calls),
-            unusable=wishes.unusable or _UNUSABLE.get(document.get("stop_reason"), ""),
+            unusable=_UNUSABLE.get(document.get("stop_reason"), ""),
             reasoning=tuple(thought),
             usage=_usage(member(document, "usage")),
             finish=_FINISH.get(document.get("stop_reason"), "stop"),

@@ -7,6 +7,8 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 
+from tea.models.context_length import exceeds
+
 RETRIED = frozenset({408, 409, 425, 429})
 LASTING = ("insufficient_quota",)  # what no waiting mends, though its status may pass
 
@@ -20,6 +22,7 @@ class Fault(Exception):
         status: The HTTP status, if there was a response.
         wait: Seconds that the provider asks to wait.
         unheard: Whether it may have been answered nonetheless, and be billed.
+        code: What the provider itself calls it.
     """
 
     def __init__(
@@ -30,10 +33,13 @@ class Fault(Exception):
         status: int | None = None,
         wait: float | None = None,
         unheard: bool = False,
+        code: str = "",
     ) -> None:
         super().__init__(problem)
         self.problem = " ".join("".join(one if one.isprintable() else " " for one in problem).split())
-        self.again, self.status, self.wait, self.unheard = again, status, wait, unheard
+        self.too_long = exceeds(self.problem, code, status)
+        self.again = again and not self.too_long  # the same question is not shorter at another time
+        self.status, self.wait, self.unheard = status, wait, unheard
 
 
 def repeatable(status: int) -> bool:

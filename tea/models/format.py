@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count as count_from
 from typing import Any, Literal, Protocol, cast
 
 from pydantic_core import to_json
@@ -14,6 +15,7 @@ from tea.errors import ProviderError
 from tea.managers.model import Delta
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault
+from tea.models.rendering import result_text
 from tea.models.schema import Reach
 from tea.models.sse import Sent
 from tea.store.strict import Refused, loads
@@ -28,10 +30,12 @@ from tea.types import (
     TextPart,
     ToolCall,
     Usage,
+    changed,
 )
 
 Sdk = Literal["openai", "anthropic"]
 BYTES_PER_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
+_SHOWN = 200  # characters of what cannot be read
 MOST_TOKENS = 10**12  # of one answer; who counts more does not count
 Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
 """Gives the pieces of messages in the format's own form, with the contents of their media; some may be empty."""
@@ -191,8 +195,16 @@ def words(part: TextPart | DataPart) -> str:
 
 
 def plain(message: Message) -> str:
-    """Return all words of a message."""
-    return "\n\n".join(words(part) for part in message.content if isinstance(part, TextPart | DataPart))
+    """Return all words of a message; the data of a call's result as text, compact and exact."""
+    say = _result if message.role == "tool" else words
+    return "\n\n".join(say(part) for part in message.content if isinstance(part, TextPart | DataPart))
+
+
+def _result(part: TextPart | DataPart) -> str:
+    if isinstance(part, TextPart) or not isinstance(part.data, dict):
+        return words(part)
+    data = cast("dict[str, Any]", part.data)
+    return result_text(data) if "ok" in data else words(part)
 
 
 def thoughts(message: Message) -> list[ReasoningPart]:
@@ -236,32 +248,51 @@ def sorted_tools(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class Wishes:
-    """The tool calls of one answer; a call that cannot be read makes the answer unusable, and never another call."""
+    """The tool calls of one answer; one that cannot be read stays among them, and says why."""
 
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
-    unusable: str = ""
 
     def add(self, id: Any, name: Any, arguments: Any) -> None:
         """Add a call as the model wrote it, its arguments as JSON text or an object."""
-        try:
-            given = decoded(arguments.encode()) if isinstance(arguments, str) and arguments.strip() else arguments or {}
-        except Fault as error:
-            self.unusable = f"The arguments of the call of {str(name)[:60]!r} cannot be read: {error.problem}."
-            return
-        if not isinstance(name, str) or not name or not isinstance(given, dict):
-            self.unusable = "A call has no name, or its arguments are no JSON object."
-            return
-        known = {call.id for call in self.calls}
-        own = id if isinstance(id, str) and id and id not in known else f"call_{len(self.calls) + 1}"
-        self.calls.append(ToolCall(id=own, name=name, arguments=cast("dict[str, Any]", given)))
+        given, known = _arguments(arguments), {call.id for call in self.calls}
+        unreadable = "" if given is not None else f"its arguments are not a JSON object: {_beginning(arguments)}"
+        if not isinstance(name, str) or not name.strip():
+            given, unreadable, name = None, f"it has no name: {_beginning(arguments)}", ""
+        own = id if isinstance(id, str) and id and id not in known else _free(known)
+        self.calls.append(ToolCall(id=own, name=paired(name), arguments=given or {}, unreadable=unreadable))
 
 
 def whole(response: ModelResponse) -> ModelResponse:
-    """Return an answer, without its calls where it was cut off: the last of them may be half of what was meant."""
-    if response.finish != "length" or not (response.calls or response.unusable):
+    """Return an answer whose last call cannot be read where it was cut off: that may be half of what was meant."""
+    if response.finish != "length" or not response.calls:
         return response
-    why = "The answer was cut off at its greatest length, in the middle of its calls: make fewer or smaller ones."
-    return response.model_copy(update={"calls": (), "unusable": why})
+    *before, last = response.calls
+    why = "the answer was cut off at its greatest length, in the middle of it; make fewer or smaller calls"
+    return changed(response, calls=(*before, changed(last, arguments={}, unreadable=why)))
+
+
+def _arguments(written: Any) -> dict[str, Any] | None:
+    """Return the arguments of a call, which may be JSON twice over; None where they are no object."""
+    value = written
+    for _ in range(2):
+        if isinstance(value, str):
+            try:
+                value = loads(value.encode("utf-8", "surrogatepass")) if value.strip() else None
+            except Refused:
+                return None
+    if not value:
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _beginning(written: Any) -> str:
+    """Return the beginning of what a model wrote, in one line that can be printed."""
+    text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, default=str)
+    return paired(" ".join(text[:_SHOWN].split()))
+
+
+def _free(known: set[str]) -> str:
+    return next(name for number in count_from(len(known) + 1) if (name := f"call_{number}") not in known)
 
 
 def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) -> Usage:
@@ -295,6 +326,11 @@ def members(value: JsonObject, name: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise Fault(f"{name!r} is no list of objects", again=True)
     return found
+
+
+def chooses(request: ModelRequest, config: ModelConfig) -> bool:
+    """Tell whether a question says what is to be called, in a word that its model takes."""
+    return request.tool_choice != "auto" and "tool_choice" in config.capabilities
 
 
 def error_of(document: JsonObject) -> str:

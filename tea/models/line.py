@@ -13,15 +13,17 @@ from tea.errors import ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
 from tea.models.connections import Way, alone, arriving, connections
+from tea.models.context_length import exceeds, limit_in
 from tea.models.disguises import SHORTEST, hidden, sent_headers
 from tea.models.fault import LASTING, Fault, remedy, repeatable, retry_after
-from tea.models.format import Sdk, decoded, members
+from tea.models.format import Sdk, decoded, encoded, member, members
 from tea.models.sse import MOST_BYTES
 
 Take = Callable[[bytes], float | None]
 """Takes the next bytes, and tells in how many seconds the response has to end, once the answer said its end."""
 NO_KEY = "none"
 REST = 60.0
+_MOST_WORDS = 200
 ENDING = 1.0  # seconds that a response has to end in once it is whole; then the connection can be used again
 SETTLING = 20.0  # the same where the answer is whole, and what it used may still come
 _AGAIN: Mapping[str, bool] = {"true": True, "false": False}  # what the SDKs heed before any status
@@ -203,8 +205,11 @@ class Line:
             self._accounts[name].rest(REST if wait is None else wait)
             if not all(one.resting for one in self._accounts.values()):
                 wait, again = 0.0, True
-        words = f"status {status}: {self._words(_said(error))[:200]}"
-        return Fault(words, again=again, status=status, wait=wait)
+        said, code = self._words(_said(error)), _code(error)
+        words = f"status {status}: {said[:_MOST_WORDS]}"
+        if exceeds(said, code, status) and (most := limit_in(said) or _window(error)) and limit_in(words) is None:
+            words += f" (context length {most})"
+        return Fault(words, again=again, status=status, wait=wait, code=code)
 
     def _words(self, text: str) -> str:
         """Return words of an error without keys, in whatever form; they are cut off only then."""
@@ -224,19 +229,38 @@ def _imported(sdk: Sdk) -> Any:
     return anthropic
 
 
-def _code(error: Exception) -> object:
-    """Return the code that a provider gives an error."""
-    body = cast("dict[str, Any]", getattr(error, "body", None))
-    return body.get("code") if isinstance(body, dict) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+def _code(error: Exception) -> str:
+    """Return the code or the type that a provider gives an error, empty where it gives none."""
+    found = (_body(error).get(name) for name in ("code", "type"))
+    return next((one for one in found if isinstance(one, str) and one), "")
 
 
-def _said(error: Exception) -> str:
-    """Return what a provider says of an error."""
+def _window(error: Exception) -> int | None:
+    """Return how many tokens a model reads, where its server says so beside the words of an error."""
+    found = _body(error).get("n_ctx")
+    return found if isinstance(found, int) else None
+
+
+def _body(error: Exception) -> dict[str, Any]:
+    """Return what a provider says of an error, without the envelopes around it."""
     body: Any = getattr(error, "body", None)
     while body and isinstance(body, dict | list):
         if isinstance(body, list):  # where Gemini puts its errors
             body = cast("list[Any]", body)[0]
             continue
-        inner = cast("dict[str, Any]", body)
-        body = next((inner[name] for name in ("error", "message", "detail", "type") if inner.get(name)), "")
-    return str(body or getattr(error, "message", "") or type(error).__name__)
+        found = cast("dict[str, Any]", body)
+        if not isinstance(found.get("error"), dict | list):
+            return found
+        body = found["error"]
+    return {"message": body} if isinstance(body, str) else {}
+
+
+def _said(error: Exception) -> str:
+    """Return the words of a provider for an error, with those of the one that it asked itself, as routers do."""
+    body = _body(error)
+    found: Any = next((body[name] for name in ("error", "message", "detail", "type") if body.get(name)), "")
+    if isinstance(found, list | dict):
+        found = encoded(found).decode()
+    words = str(found or getattr(error, "message", "") or type(error).__name__)
+    raw = member(body, "metadata").get("raw")
+    return f"{words}: {raw}" if isinstance(raw, str) else words

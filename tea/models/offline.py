@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from tea.errors import Abstained
 from tea.managers.model import CallTool, ModelConfig
-from tea.types import DataPart, JsonObject, ModelRequest, ModelResponse, Usage, as_object
+from tea.types import DataPart, JsonObject, ModelRequest, ModelResponse, ToolCall, Usage, as_object
 
 OFFLINE = ModelConfig(name="offline", provider="offline", prices={"input": 0.0, "output": 0.0})
 
@@ -34,15 +33,19 @@ class OfflineModel:
 
 
 def observations(request: ModelRequest) -> list[JsonObject]:
-    """Return what the calls of each step gave, oldest first."""
-    steps: list[JsonObject] = []
-    calls: dict[str, Any] = {}
+    """Return what a solver sees of a conversation, oldest first: for each step its calls with their results.
+
+    What a user says as data stands between the steps, as it is.
+    """
+    found: list[JsonObject] = []
+    calls, results = dict[str, ToolCall](), list[JsonObject]()
     for message in request.messages:
+        data = [as_object(part.data) for part in message.content if isinstance(part, DataPart)]
         if message.role == "assistant" and message.calls:
-            calls = {one.id: one for one in message.calls}
-            steps.append({"step": len(steps) + 1, "calls": []})
-        for part in message.content if message.role == "tool" else ():
-            if isinstance(part, DataPart):
-                call = calls[message.call_id]
-                steps[-1]["calls"].append({"name": call.name, "arguments": call.arguments, **as_object(part.data)})
-    return steps
+            calls, results = {one.id: one for one in message.calls}, []
+            found.append({"step": 1 + sum("calls" in one for one in found), "calls": results})
+        elif message.role == "tool" and (call := calls.get(message.call_id or "")) is not None:
+            results += [{"name": call.name, "arguments": call.arguments, **one} for one in data]
+        elif message.role == "user":
+            found += data
+    return found

@@ -22,6 +22,7 @@ from tea.models.format import (
     Sdk,
     Wishes,
     assembled,
+    chooses,
     count,
     decoded,
     encoded,
@@ -82,7 +83,7 @@ class OpenAIChat:
             members[_limit(config)] = encoded(limit)
         if tools:
             members["tools"] = joined(tools)
-            members["tool_choice"] = encoded(request.tool_choice)
+            members |= {"tool_choice": encoded(request.tool_choice)} if chooses(request, config) else {}
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
         own: dict[str, Any] = {}
         if form := wanted(request, config, self.reach):
@@ -125,7 +126,6 @@ class OpenAIChat:
         return ModelResponse(
             text=str(refusal or _text(said.get("content"))),
             calls=tuple(wishes.calls),
-            unusable=wishes.unusable,
             reasoning=_reasoning(said, config.origin),
             usage=_usage(member(document, "usage")),
             finish="calls" if wishes.calls and finish == "stop" else finish,
@@ -227,7 +227,8 @@ def _failed(document: JsonObject, otherwise: str = "") -> Fault:
     """
     code = str(member(document, "error").get("code") or "")
     status = int(code) if re.fullmatch("[45][0-9]{2}", code) else 402 if code in LASTING else None
-    return Fault(error_of(document) or otherwise, again=status is None or repeatable(status), status=status)
+    problem = error_of(document) or otherwise
+    return Fault(problem, again=status is None or repeatable(status), status=status, code=code)
 
 
 def _usage(usage: JsonObject) -> Usage:

@@ -18,6 +18,7 @@ from tea.models.format import (
     Sdk,
     Wishes,
     assembled,
+    chooses,
     count,
     decoded,
     encoded,
@@ -81,7 +82,7 @@ class OpenAIResponses:
             members["max_output_tokens"] = encoded(limit)
         if tools:
             members["tools"] = joined(tools)
-            members["tool_choice"] = encoded(request.tool_choice)
+            members |= {"tool_choice": encoded(request.tool_choice)} if chooses(request, config) else {}
             members |= {} if request.parallel else {"parallel_tool_calls": b"false"}
         own: dict[str, Any] = {}
         if form := wanted(request, config, self.reach):
@@ -134,7 +135,6 @@ class OpenAIResponses:
         return ModelResponse(
             text="".join(refusals) or _BREAK.join(texts),
             calls=tuple(wishes.calls),
-            unusable=wishes.unusable,
             reasoning=tuple(thought),
             usage=_usage(member(document, "usage")),
             finish=_finish(document, calls=bool(wishes.calls), refused=bool(refusals)),
@@ -238,7 +238,7 @@ def _failed(error: JsonObject) -> Fault:
     code = str(error.get("code") or "").lower()
     again = not code or any(word in code for word in _PASSING)
     problem = str(error.get("message") or code or "what came back is no finished answer")[:300]
-    return Fault(problem, again=again, status=None if again else 400)
+    return Fault(problem, again=again, status=None if again else 400, code=code)
 
 
 def _thought(item: dict[str, Any]) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tea.errors import BadInput
-from tea.managers.model_config import OFFLINE, ModelConfig
+from tea.managers.model_config import OFFLINE, ModelConfig, answer_within
 from tea.types import JsonObject
 
-_ALL = ("tools", "schema", "vision", "files", "streaming")
+_ALL = ("tools", "tool_choice", "schema", "vision", "files", "streaming")
+_OWN = ("tools", "tool_choice", "schema", "streaming")
 _LOCAL: Mapping[str, Any] = {
     "provider": "openai_chat",
     "capabilities": ("tools", "schema", "streaming"),
@@ -26,6 +27,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "key_env": "OPENAI_API_KEY",
         "capabilities": _ALL,
         "max_output": 16384,
+        "context": 1_050_000,
     },
     "anthropic": {
         "provider": "anthropic_messages",
@@ -33,33 +35,35 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "key_env": "ANTHROPIC_API_KEY",
         "capabilities": _ALL,
         "max_output": 16384,
+        "context": 1_000_000,
     },
     "gemini": {
         "provider": "openai_chat",
         "model": "gemini-2.5-pro",
         "base_url": "https://generativelanguage.googleapis.com/v1beta/openai/",
         "key_env": "GEMINI_API_KEY",
-        "capabilities": ("tools", "schema", "vision", "audio", "streaming"),
+        "capabilities": ("tools", "tool_choice", "schema", "vision", "audio", "streaming"),
         "max_output": 16384,
+        "context": 1_048_576,
     },
     "openrouter": {
         "provider": "openai_chat",
         "model": "openrouter/auto",
         "base_url": "https://openrouter.ai/api/v1",
         "key_env": "OPENROUTER_API_KEY",
-        "capabilities": ("tools", "schema", "vision", "streaming"),
+        "capabilities": ("tools", "tool_choice", "schema", "vision", "streaming"),
         "max_output": 8192,
     },
     "ollama": {**_LOCAL, "base_url": "http://127.0.0.1:11434/v1"},
-    "vllm": {**_LOCAL, "base_url": "http://127.0.0.1:8000/v1"},
-    "llamacpp": {**_LOCAL, "base_url": "http://127.0.0.1:8080/v1"},
+    "vllm": {**_LOCAL, "capabilities": _OWN, "base_url": "http://127.0.0.1:8000/v1"},
+    "llamacpp": {**_LOCAL, "capabilities": _OWN, "base_url": "http://127.0.0.1:8080/v1"},
 }
 _ADDRESSES: Mapping[str, str] = {
     "openai_chat": "OPENAI_BASE_URL",
     "openai_responses": "OPENAI_BASE_URL",
     "anthropic_messages": "ANTHROPIC_BASE_URL",
 }
-_CUSTOM: Mapping[str, Any] = {"capabilities": ("tools", "schema", "streaming"), "max_output": 8192}
+_CUSTOM: Mapping[str, Any] = {"capabilities": _OWN, "max_output": 8192}
 
 
 def preset(name: str) -> ModelConfig:
@@ -84,13 +88,21 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
         raise BadInput(f"There is no preset {str(start)[:60]!r}.", fix=f"presets are {', '.join(PRESETS)}.")
     if name == OFFLINE:
         raise BadInput("The offline solvers are called 'offline'.", fix="give the model another name.")
-    config = ModelConfig.of(name, {**(PRESETS[start] if start else _CUSTOM), **given})
+    config = ModelConfig.of(name, {**_beginning(start, given), **given})
     if config.base_url is None and not config.keys:
         problem = f"The model {name!r} is not usable: nothing says where it is reached."
         raise BadInput(problem, fix="start from a preset, or name its `base_url`, or its key as `key_env`.")
     if "prices" not in given and "base_url" in given and not _own_machine(str(config.base_url)):
         return replace(config, prices={})  # what a preset is free of is one's own machine
     return config
+
+
+def _beginning(start: str | None, given: JsonObject) -> dict[str, Any]:
+    """Return what a configuration starts from; what a preset knows of its own model is not known of another."""
+    found = dict(PRESETS[start] if start else _CUSTOM)
+    if given.get("model", found.get("model")) != found.get("model"):
+        found.pop("context", None)
+    return {**found, "max_output": answer_within(found["max_output"], given.get("context"))}
 
 
 def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfig:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -36,9 +37,15 @@ def list_prices(config: ModelConfig) -> dict[str, float]:
     return dict(_listed(config.model, _address(config)))
 
 
-async def found_prices(config: ModelConfig) -> dict[str, float]:
-    """Return what `list_prices` does; the list, which takes a while to load, is loaded in a thread."""
-    return list_prices(config) if "genai_prices" in sys.modules else await asyncio.to_thread(list_prices, config)
+async def known(config: ModelConfig) -> ModelConfig:
+    """Return a configuration with the prices and the context that the list has for its model, where it says none.
+
+    The list takes a while to load, so that happens in a thread.
+    """
+    if "genai_prices" not in sys.modules:
+        await asyncio.to_thread(list_prices, config)
+    context = config.context or _window(config.model, _address(config))
+    return replace(config, prices=config.prices or list_prices(config), context=context)
 
 
 def worst_case(prices: Mapping[str, float], input_tokens: int, output_tokens: int) -> float | None:
@@ -71,6 +78,13 @@ def _own(prices: Mapping[str, float], usage: Usage) -> float | None:
 def _known(model: str, address: str) -> bool:
     """Tell whether the list has a model; one that it lacks takes longer to look for than all the rest of a call."""
     return _calculated(model, address, Usage(input_tokens=1, output_tokens=1)) is not None
+
+
+@lru_cache(maxsize=256)
+def _window(model: str, address: str) -> int | None:
+    """Return how many tokens a model reads and writes, None where the list does not say."""
+    found = _calculated(model, address, Usage(input_tokens=1, output_tokens=1))
+    return None if found is None else found.model.context_window
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
-from tea.errors import ProviderError
+from tea.errors import ContextLengthExceeded, ProviderError
 from tea.managers.model_config import ModelConfig
 from tea.models.fault import Fault, remedy
 from tea.types import Attempt, ModelResponse
@@ -55,6 +55,7 @@ class Retrying:
             again: Called before each further try, which it may refuse; None lets all begin.
 
         Raises:
+            ContextLengthExceeded: The question is longer than the model reads.
             ProviderError: No try gave an answer, or time is up, or the provider failed too often of late.
         """
         trial = self._admit(config.name)
@@ -118,4 +119,6 @@ class Retrying:
 def _failure(config: ModelConfig, fault: Fault, tries: int) -> ProviderError:
     times = f" (after {tries} tries)" if tries > 1 else ""
     problem = f"The model {config.name!r} did not answer{times}: {fault.problem.rstrip('. ')}."
+    if fault.too_long:
+        return ContextLengthExceeded(problem, fix="shorten the conversation, or choose a model that reads more.")
     return ProviderError(problem, fix=remedy(fault.status, config.keys))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
 
-from tea.models.fault import Fault
-from tea.models.format import Wishes, braced, decoded, plain, sorted_tools
-from tea.types import Message, ModelRequest, ModelResponse, TextPart
+from tea.models.format import plain, sorted_tools, thoughts
+from tea.models.kept import Grown, Kept
+from tea.models.written_calls import CALLS, calls_in
+from tea.types import JsonObject, Message, ModelRequest, ModelResponse, TextPart, changed, message
 
 _PROTOCOL = """
 
@@ -35,20 +35,50 @@ _CHOICE = {
 }
 
 
-def in_words(request: ModelRequest) -> ModelRequest:
-    """Return a question about a record as one without functions, which are listed in words where its own do not."""
-    if request.shown or not request.messages:
-        return request.model_copy(update={"tools": ()})
-    told = _LISTED.format(tools=_listed(request))
-    first = _said(request.messages[0].role, plain(request.messages[0]) + told)
-    return request.model_copy(update={"messages": (first, *request.messages[1:]), "tools": ()})
+class StepWords:
+    """Puts steps into words, for models without functions; what it made of a conversation is made once."""
+
+    def __init__(self) -> None:
+        self._firsts: Kept[tuple[tuple[JsonObject, ...], Message]] = Kept()
+        self._rest: Grown[Message] = Grown()
+
+    def asked(self, request: ModelRequest) -> ModelRequest:
+        """Return a question about a record as one without functions, which are listed where its own words do not."""
+        given = request.messages
+        if not given:
+            return changed(request, tools=())
+        first = given[0] if request.shown else self._first(given[0], request)
+        rest = self._rest.parts(given, lambda position, _: in_words(given, position))
+        return changed(request, messages=(first, *rest), tools=())
+
+    def _first(self, given: Message, request: ModelRequest) -> Message:
+        found = self._firsts.get(given)
+        if found is None or found[0] is not request.tools:
+            told = plain(given) + _LISTED.format(tools=_listed(request))
+            found = self._firsts.put(given, (request.tools, _said(given, told)))
+        return found[1]
+
+
+def in_words(messages: tuple[Message, ...], position: int) -> Message:
+    """Return a message without calls or results of calls, as a model without functions reads and writes it."""
+    one = messages[position]
+    if one.role == "tool":
+        return _result(messages, position)
+    if not one.calls:
+        return one
+    text = plain(one)
+    if calls_in(text) is None:
+        thinking = {"thinking": text} if text else {}
+        text = json.dumps({**thinking, CALLS: _made(one)}, ensure_ascii=False)
+    return _said(one, text)
 
 
 def as_text(request: ModelRequest) -> ModelRequest:
     """Return a question about tools as one that needs no function calling."""
     choice = _CHOICE[request.tool_choice] + (" Call at most one." if not request.parallel else "")
     told = _PROTOCOL.format(tools=_listed(request), choice=choice)
-    messages = _told(tuple(_spoken(message) for message in request.messages), told)
+    given = request.messages
+    messages = _told(tuple(_spoken(given, position) for position in range(len(given))), told)
     return request.model_copy(update={"messages": messages, "tools": ()})
 
 
@@ -60,48 +90,47 @@ def formed(request: ModelRequest) -> ModelRequest:
 
 def from_text(response: ModelResponse, request: ModelRequest) -> ModelResponse:
     """Return an answer with the calls that its text holds."""
-    found = _calls(response.text)
+    found = calls_in(response.text)
     if found is None:
         unusable = "A tool had to be called, and none was." if request.tool_choice == "required" else ""
         return response.model_copy(update={"unusable": response.unusable or unusable})
-    wishes = Wishes()
-    for one in found:
-        call = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
-        wishes.add(None, call.get("name"), call.get("arguments"))
-    update = {"text": "", "calls": tuple(wishes.calls), "unusable": wishes.unusable, "finish": "calls"}
-    return response.model_copy(update=update)
-
-
-def _calls(text: str) -> list[Any] | None:
-    """Return the calls in a text: those of the JSON object that it is, or has words around."""
-    try:
-        found = decoded(braced(text).encode("utf-8", "replace")).get("calls")
-    except Fault:
-        return None
-    return cast("list[Any]", found) if isinstance(found, list) and found else None
+    return response.model_copy(update={"text": "", "calls": tuple(found.read().calls), "finish": "calls"})
 
 
 def _listed(request: ModelRequest) -> str:
     return "\n".join(json.dumps(one, ensure_ascii=False, sort_keys=True) for one in sorted_tools(request.tools))
 
 
-def _spoken(message: Message) -> Message:
+def _spoken(messages: tuple[Message, ...], position: int) -> Message:
     """Return a message without calls or results of calls, as it reads in words."""
-    if message.role == "tool":
-        return _said("user", f"Result of {message.call_id}:\n{plain(message)}")
-    if message.calls:
-        calls = [{"name": one.name, "arguments": one.arguments} for one in message.calls]
-        text = json.dumps({"calls": calls}, ensure_ascii=False, sort_keys=True)
-        return _said("assistant", "\n\n".join(filter(None, (plain(message), text))))
-    return message
+    one = messages[position]
+    if one.role == "tool":
+        return _result(messages, position)
+    if one.calls:
+        text = json.dumps({CALLS: _made(one)}, ensure_ascii=False, sort_keys=True)
+        return _said(one, "\n\n".join(filter(None, (plain(one), text))))
+    return one
+
+
+def _result(messages: tuple[Message, ...], position: int) -> Message:
+    """Return the result of a call as what somebody says of it."""
+    one = messages[position]
+    called = (call.name for before in reversed(messages[:position]) for call in before.calls if call.id == one.call_id)
+    name = next(called, "a call")
+    return message("user", (TextPart(text=f"Result of {name} ({one.call_id}):\n{plain(one)}"),))
+
+
+def _made(spoken: Message) -> list[JsonObject]:
+    return [{"name": call.name, "arguments": call.arguments} for call in spoken.calls]
 
 
 def _told(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
     """Return a conversation whose system text ends with these words."""
     if messages and messages[0].role == "system":
-        return _said("system", plain(messages[0]) + words), *messages[1:]
-    return _said("system", words.strip()), *messages
+        return _said(messages[0], plain(messages[0]) + words), *messages[1:]
+    return message("system", (TextPart(text=words.strip()),)), *messages
 
 
-def _said(role: Any, text: str) -> Message:
-    return Message(role=role, content=(TextPart(text=text),))
+def _said(given: Message, text: str) -> Message:
+    """Return a message with other words; the reasoning before them stays."""
+    return message(given.role, (*thoughts(given), TextPart(text=text)))

@@ -6,6 +6,7 @@ them untouched, and their own retries are off, since a try that failed belongs i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -16,8 +17,9 @@ from typing import Any, TypeAlias
 
 from tea.managers.model import CallTool, Delta, Listen, Payer
 from tea.managers.model_config import ModelConfig
+from tea.models.context_length import limit_in
 from tea.models.fault import Fault
-from tea.models.format import Format, begins, counted, decoded, encoded, paired, sorted_tools, whole
+from tea.models.format import Format, begins, chooses, counted, decoded, encoded, paired, sorted_tools, whole
 from tea.models.kept import Grown, Kept
 from tea.models.line import ENDING, SETTLING, Line
 from tea.models.media import transcribe
@@ -25,8 +27,8 @@ from tea.models.prices import price
 from tea.models.retrying import Retrying
 from tea.models.schema import wanted
 from tea.models.sse import Events, Sent
-from tea.models.step_calls import StepCalls, answered, by_record, callable_by_name
-from tea.models.text_calls import as_text, formed, from_text, in_words
+from tea.models.step_calls import by_record, callable_by_name, called, usable_name
+from tea.models.text_calls import StepWords, as_text, formed, from_text
 from tea.types import (
     Attempt,
     MediaPart,
@@ -41,6 +43,9 @@ from tea.types import (
 )
 
 Tools = tuple[dict[str, Any], ...]
+_REFUSED = (400, 422)
+_CHOICE = re.compile("tool[_ -]choice")
+_ANSWER = re.compile("max_(?:completion_|new_|output_)?tokens|completion")  # the answer is what does not fit
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
 Read = Callable[[ModelResponse], ModelResponse]
 Answer: TypeAlias = "CoroutineType[Any, Any, ModelResponse]"
@@ -59,7 +64,7 @@ class WireModel:
         self._format, self._line, self._retrying = format, line, retrying
         self._told: dict[str, _Told] = {}
         self._relented: dict[str, ModelConfig] = {}
-        self._steps = StepCalls()
+        self._steps = StepWords()
         self._offers: Kept[tuple[Tools, list[bytes]]] = Kept()
 
     def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> Answer:
@@ -121,6 +126,8 @@ class WireModel:
     async def _write(self, one: _Asked) -> None:
         """Write a question's body, for a model as it is configured; where it names none, its server is asked."""
         named, encode = await self._line.named(one.config), partial(self._encode, one.told, one.config)
+        if (most := named.limited(one.request.max_output)) != one.request.max_output:
+            one.request = changed(one.request, max_output=most)
         one.body = self._format.body(one.request, named, encode, one.tools, stream=one.listen is not None)
 
     def _again(self, one: _Asked) -> None:
@@ -149,18 +156,32 @@ class WireModel:
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise Fault("what came back has another shape than the format's", again=True) from error
         except Fault as fault:
-            if (less := self._relent(fault, one.config)) is None:
+            if (less := self._relent(fault, one)) is None:
                 raise
             one.config, one.body = less, b""
-            raise Fault(fault.problem, again=True, status=fault.status, wait=0.0) from fault
+            fault.again, fault.wait = True, 0.0
+            raise
 
-    def _relent(self, fault: Fault, config: ModelConfig) -> ModelConfig | None:
+    def _relent(self, fault: Fault, one: _Asked) -> ModelConfig | None:
         """Return how a model is asked from now on that refuses what other models of its format want."""
-        found = (given for words, given in self._format.relents.items() if words in fault.problem.lower())
-        options = next(found, None) if fault.status == 400 else None
-        if options is None or options.keys() & config.options.keys():
+        config, words = one.config, fault.problem.lower()
+        if fault.status not in _REFUSED:
             return None
-        less = self._relented[config.name] = replace(config, options={**config.options, **options})
+        if fault.too_long and _ANSWER.search(words):
+            shorter = (limit_in(words) or 0) // 4
+            most = config.limited(one.request.max_output) or config.max_output or 0
+            if not 0 < shorter < most:
+                return None
+            less = replace(config, max_output=shorter)
+        elif chooses(one.request, config) and _CHOICE.search(words):
+            abilities = tuple(name for name in config.capabilities if name != "tool_choice")
+            less = replace(config, capabilities=abilities)
+        else:
+            options = next((given for said, given in self._format.relents.items() if said in words), None)
+            if options is None or options.keys() & config.options.keys():
+                return None
+            less = replace(config, options={**config.options, **options})
+        self._relented[config.name] = less
         return less
 
     def _translated(self, request: ModelRequest, config: ModelConfig) -> tuple[ModelRequest, Read]:
@@ -168,8 +189,8 @@ class WireModel:
         functions = "tools" in config.capabilities
         if by_record(request):
             if functions and callable_by_name(request.tools):
-                return self._steps.asked(request), lambda response: answered(response, request)
-            return in_words(request), lambda response: response
+                return changed(request, output=None), called
+            return self._steps.asked(request), lambda response: response
         if request.output is not None and wanted(request, config, self._format.reach) is None:
             request = formed(request)
         if request.tools and not functions:
@@ -286,10 +307,18 @@ class _Asked:
 
 
 def understood(message: Message, config: ModelConfig) -> Message:
-    """Return a message as a model can take it: without others' reasoning, and in words where it lacks a sense."""
+    """Return a message as a model can take it.
+
+    It has no reasoning of others, words where the model lacks a sense, and names of calls as they are taken back.
+    """
     parts = [one for part in message.content if (one := _understood(part, config)) is not None]
-    same = len(parts) == len(message.content) and all(map(is_, parts, message.content))
-    return message if same else message.model_copy(update={"content": tuple(parts)})
+    names = [usable_name(call.name) for call in message.calls]
+    if len(parts) != len(message.content) or not all(map(is_, parts, message.content)):
+        message = changed(message, content=tuple(parts))
+    if any(call.name != name for call, name in zip(message.calls, names, strict=True)):
+        calls = tuple(changed(call, name=name) for call, name in zip(message.calls, names, strict=True))
+        message = changed(message, calls=calls)
+    return message
 
 
 def _understood(part: Part, config: ModelConfig) -> Part | None:

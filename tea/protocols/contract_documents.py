@@ -22,6 +22,11 @@ _SEEN = {
     "agent": "the events of the session that the agent recorded itself",
     "task": "the events that the agent recorded itself for the same task",
 }
+_FOLDS = {
+    "recent": "each step, and the recent results in full",
+    "restart": "what its model wrote down of it",
+    "summary": "a summary of it, and its last steps",
+}
 _LIMITS = {
     "concurrency": "calls at once",
     "requests_per_minute": "requests a minute",
@@ -55,6 +60,8 @@ def _model(name: str, own: dict[str, object]) -> Facts:
     yield "Its key stands in", _listed(model.keys) or "nothing: it needs none"
     yield "Beyond text it can", _listed(model.capabilities)
     yield "An answer has", f"{model.max_output} tokens at most" if model.max_output else ""
+    yield "It reads and writes", f"{model.context:,} tokens in all at most" if model.context else ""
+    yield "Of a longer conversation stays", _FOLDS[model.fold] if model.context or model.fold != "recent" else ""
     yield "Limits", ", ".join(f"{model.limits[key]:g} {words}" for key, words in _LIMITS.items() if key in model.limits)
     yield "US dollars per million tokens", _prices(model)
     yield "Where it fails, asked next", _listed(model.fallbacks)

@@ -20,6 +20,7 @@ from tea.types import (
     ModelResponse,
     Response,
     Result,
+    ToolChoice,
     ToolResponse,
     failure,
 )
@@ -105,9 +106,10 @@ class OwnPort:
         history: tuple[Message, ...],
         model: str | None,
         output: JsonSchema | None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Ask a model."""
-        return await self.port.model(prompt, variables, history, model, output)
+        return await self.port.model(prompt, variables, history, model, output, tool_choice)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record."""

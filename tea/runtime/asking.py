@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, TeaError, error_from
+from tea.errors import BadOutput, BudgetExceeded, ProviderError, TeaError, error_from
 from tea.loop.shortlist import Fixed
 from tea.managers.model import CallTool, ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.managers.prompt import Prompt, PromptManager
 from tea.manifest import Manifest
 from tea.models.format import BYTES_PER_TOKEN, encoded
-from tea.models.prices import dearest, found_prices, worst_case
-from tea.models.step_calls import callable_by_name
+from tea.models.prices import dearest, known, worst_case
+from tea.models.step_calls import by_record, callable_by_name, settled
 from tea.refs import Ref
-from tea.runtime.budget import Purses, Tries
+from tea.runtime.answer import check_usable, printable, recorded, recorded_step
+from tea.runtime.budget import Purse, Purses, Tries
 from tea.runtime.conversation import Chains
 from tea.runtime.entry import JsonText, assembled, canonical, encode
 from tea.runtime.gate import Gate
@@ -33,6 +34,7 @@ from tea.types import (
     Message,
     ModelRequest,
     ModelResponse,
+    ToolChoice,
     Usage,
     as_object,
     changed,
@@ -111,11 +113,14 @@ class Asking:
         model: str | None,
         agent: str,
         output: JsonSchema | None = None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Ask for `agent` and return the complete, validated answer; `output` stands in for the prompt's own schema.
 
+        The answer to a step is whatever came, with what can be used of it.
+
         Raises:
-            BadOutput: The answer does not fit the schema; what it used is settled all the same.
+            BadOutput: The answer to another question does not fit the schema; what it used is settled all the same.
             BudgetExceeded: There is no step left for it.
         """
         config, prompt = await self._prompt(name)
@@ -134,15 +139,15 @@ class Asking:
             "output": prompt.output,
             "tools": opening.tools,
             "shown": opening.shown,
-            "tool_choice": "auto",
+            "tool_choice": tool_choice,
             "parallel": True,
             "max_output": held.max_output,
             "media": {},
             "solver": prompt.solver,
         }
         told = {"digest": f'"{config.digest}"', "prompt": f'"{ref}"', **self._chains.link(messages)}
-        if output is not None:
-            told["output"] = canonical(output)
+        told |= {} if output is None else {"output": canonical(output)}
+        told |= {} if tool_choice == "auto" else {"tool_choice": f'"{tool_choice}"'}
         asked = self._gate.effect(
             "model",
             f"model:{chosen.name}",
@@ -155,14 +160,19 @@ class Asking:
             purse.release(held)
             raise
         response = ModelResponse.model_validate(answer["response"])
-        for one in answer.get(_UNKNOWN, ()):
-            purse.keep(*one)
-        for one in answer.get(_LOST, ()):
-            purse.pay(Usage.model_validate(one["usage"]), agent, one["model"])
+        _pay_attempts(purse, answer, agent)
         purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
         if answer["error"] is not None:
             raise error_from(answer["error"])
         return response
+
+    async def facts(self, name: str | None, agent: str) -> JsonObject:
+        """Return what `agent` may know of the model that it would ask; it is pinned as by a question.
+
+        Raises:
+            ProviderError: There is none of that name, or it cannot be used.
+        """
+        return (await self._model(name or self._default, agent)).facts()
 
     def change(self, model: str | None) -> None:
         """Take prompts from their pins again, and ask another model if one is named."""
@@ -179,7 +189,7 @@ class Asking:
                 tries.held.unheard()
         try:
             response = await self._models.complete(request, self._within(key), self._recorder.listener(key), tries)
-            found = self._checked(response, prompt)
+            found = self._step(response, prompt) if by_record(request) else self._checked(response, prompt)
         except (BudgetExceeded, ProviderError) as error:
             if not lost and not unknown:
                 raise
@@ -187,24 +197,30 @@ class Asking:
             if lost:
                 *lost, last = lost
                 none = changed(none, usage=last.usage, answered_by=last.attempt.model)
-            found = _answer(none, error)
+            found = recorded(none, error)
         told = [{"model": one.attempt.model, "usage": one.usage.model_dump(mode="json")} for one in lost]
         more = {name: value for name, value in ((_LOST, told), (_UNKNOWN, unknown)) if value}
         return JsonText(f"{found.text[:-1]},{encode(more)[1:]}") if more else found
 
+    def _step(self, response: ModelResponse, prompt: Prompt) -> JsonText:
+        """Return the answer to a step, whatever a model made of it."""
+        check, parse = (partial(do, prompt) for do in (self._prompts.check_output, self._prompts.parse_output))
+        found = settled(response, prompt.output or {}, check, parse)
+        return recorded_step(found)
+
     def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonText:
         try:
-            _check_usable(response)
+            check_usable(response)
             if response.output is not None:
                 output = self._prompts.check_output(prompt, response.output)
             else:
                 output = None if response.calls else self._prompts.parse_output(prompt, response.text)
-            return _answer(changed(response, output=output))
+            return recorded(changed(response, output=output))
         except BadOutput as error:
             cut = BadOutput("The answer was cut off at its greatest length.", fix="answer more briefly.")
             told = cut if response.finish == "length" and not response.unusable else error
-            unused = changed(response, output=None, calls=(), reasoning=(), text=_printable(response.text))
-            return _answer(unused, BadOutput(_printable(told.problem), fix=told.fix))
+            unused = changed(response, output=None, calls=(), reasoning=(), text=printable(response.text))
+            return recorded(unused, BadOutput(printable(told.problem), fix=told.fix))
 
     async def _contents(self) -> Mapping[str, bytes]:
         """Return the contents of the media parts that the run has shown, read once."""
@@ -254,7 +270,7 @@ class Asking:
         return self._prompts.parse((await self._resolve(Ref.parse(name, kind="prompt"))).source)
 
     async def _model(self, name: str | None, agent: str) -> ModelConfig:
-        """Pin a configuration, with the prices that are known of it; whoever asks may have a role of its own."""
+        """Pin a configuration with what is known of its prices and context; whoever asks may have a role of its own."""
 
         async def perform(key: str) -> JsonValue:
             chosen = self._models.config(name, agent, self.declared.get(agent, ""))
@@ -285,11 +301,19 @@ class Asking:
         return Estimate(input_tokens=tokens, max_output=config.max_output, prices=prices, unpriced=unpriced)
 
 
+def _pay_attempts(purse: Purse, answer: JsonObject, agent: str) -> None:
+    """Pay for the tries of an answer that broke, and keep back what nobody knows of others."""
+    for one in answer.get(_UNKNOWN, ()):
+        purse.keep(*one)
+    for one in answer.get(_LOST, ()):
+        purse.pay(Usage.model_validate(one["usage"]), agent, one["model"])
+
+
 async def _priced(config: ModelConfig) -> ModelConfig:
-    """Return a configuration with the prices that are known of it."""
-    if config.max_output is None or config.prices:
+    """Return a configuration with the prices and the context that are known of it."""
+    if config.max_output is None or (config.prices and (config.context or config.base_url)):
         return config
-    return replace(config, prices=await found_prices(config))
+    return await known(config)
 
 
 def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]:
@@ -317,35 +341,3 @@ def _image(variables: JsonObject) -> bytes:
         return marshal.dumps(told, 0)
     except ValueError:
         return canonical(dict(variables)).encode()
-
-
-def _check_usable(response: ModelResponse) -> None:
-    """Refuse what is no answer.
-
-    Raises:
-        BadOutput: It is refused; the reason is told to the model.
-    """
-    if response.unusable:
-        raise BadOutput(response.unusable, fix="write the call again.")
-    if response.finish == "refusal":
-        said = response.text[:300] or "it does not say why."
-        raise BadOutput(f"The model refused: {said}", fix="ask for something else, or another model.")
-
-
-def _answer(response: ModelResponse, error: TeaError | None = None) -> JsonText:
-    """Return what the journal holds of an answer.
-
-    Raises:
-        BadOutput: It cannot be recorded, as it holds NaN or half of a character (a lone surrogate), or is nested more
-            deeply than the records of the steps that follow from it could be.
-    """
-    told = {"response": response.model_dump(), "error": None if error is None else error.record()}
-    try:
-        return JsonText(encode(told))
-    except BadArguments as problem:
-        reason = f"The answer cannot be recorded. {problem.problem}"
-        raise BadOutput(reason, fix="answer more simply.") from problem
-
-
-def _printable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

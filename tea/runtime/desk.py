@@ -13,7 +13,7 @@ from tea.runtime.holding import Holding
 from tea.runtime.memories import Memories
 from tea.runtime.people import People
 from tea.runtime.recorder import Recorder
-from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelResponse, Response
+from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelResponse, Response, ToolChoice
 
 AnyServer = Server[Any, Any]
 
@@ -29,8 +29,13 @@ class Asker(Protocol):
         model: str | None,
         agent: str,
         output: JsonSchema | None = None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Ask a model through a prompt for `agent`, as one effect."""
+        ...
+
+    async def facts(self, name: str | None, agent: str) -> JsonObject:
+        """Return what `agent` may know of the model that it would ask."""
         ...
 
 

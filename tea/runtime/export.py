@@ -17,17 +17,15 @@ from typing import Any, Literal, cast
 from tea.managers.tracer import TraceRecord, as_mapping
 from tea.manifest import canonical
 from tea.models.openai_chat import OpenAIChat
-from tea.models.step_calls import CALLS, StepCalls, callable_by_name
+from tea.models.text_calls import in_words
 from tea.types import (
     DataPart,
     JsonObject,
     MediaPart,
     Message,
-    ModelRequest,
     ModelResponse,
     ReasoningPart,
     TextPart,
-    ToolCall,
 )
 
 ExportFormat = Literal["openai-chat", "sharegpt", "jsonl"]
@@ -121,29 +119,17 @@ def _native(records: Sequence[TraceRecord]) -> set[str]:
 def _conversation(
     start: TraceRecord, said: tuple[JsonObject, ...], answer: ModelResponse, *, native: bool
 ) -> Conversation:
-    asked = tuple(map(Message.model_validate, said))
-    last = _answer(answer, len(asked), native=native)
-    if native and asked:
-        asked = StepCalls().asked(ModelRequest(messages=asked)).messages
+    messages = (*map(Message.model_validate, said), _answer(answer))
+    if not native:
+        messages = tuple(in_words(messages, position) for position in range(len(messages)))
     by = answer.model or answer.answered_by
-    return Conversation(key=start.key, agent=start.agent, model=by, messages=(*asked, last))
+    return Conversation(key=start.key, agent=start.agent, model=by, messages=messages)
 
 
-def _answer(answer: ModelResponse, place: int, *, native: bool) -> Message:
-    """Return the last answer as the model gave it: with calls, or with a record in words."""
-    output: Any = answer.output
-    record = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
-    calls = record.get(CALLS)
-    if native and isinstance(calls, list) and callable_by_name(wishes := cast("list[dict[str, Any]]", calls)):
-        named = tuple(
-            ToolCall(id=f"call_{place}_{number}", name=one["name"], arguments=one["arguments"])
-            for number, one in enumerate(wishes)
-        )
-        words = {name: value for name, value in record.items() if name != CALLS and value != ""}
-        return Message(role="assistant", content=(DataPart(data=words),) if words else (), calls=named)
-    if answer.text or answer.calls or output is None:
-        return answer.message()
-    return Message(role="assistant", content=(DataPart(data=output),))
+def _answer(answer: ModelResponse) -> Message:
+    """Return the last answer as the model gave it."""
+    said = answer.text or answer.calls or answer.output is None
+    return answer.message() if said else Message(role="assistant", content=(DataPart(data=answer.output),))
 
 
 def _openai_chat(records: Sequence[TraceRecord], functions: Functions) -> list[JsonObject]:

@@ -14,7 +14,7 @@ from tea.runtime.defects import as_defects
 from tea.runtime.delivery import MESSAGES
 from tea.runtime.desk import Desk
 from tea.runtime.entry import canonical, copied, own
-from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result
+from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result, ToolChoice
 
 _OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
 _ROOT = 1  # how deep the calls of the root task's agent are
@@ -57,10 +57,11 @@ class AgentPort:
         history: tuple[Message, ...],
         model: str | None,
         output: JsonSchema | None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Ask a model."""
         with as_defects(f"The question through prompt {prompt[:80]}"):
-            return await self._run.asking.ask(prompt, variables, history, model, self._agent, output)
+            return await self._run.asking.ask(prompt, variables, history, model, self._agent, output, tool_choice)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own."""
@@ -135,6 +136,7 @@ class LeafPort:
         history: tuple[Message, ...],
         model: str | None,
         output: JsonSchema | None,
+        tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
         """Refuse: a tool that asks models would hide them from budget and journal."""
         fix = "let an agent ask, or declare the tool with scope=True."

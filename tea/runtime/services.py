@@ -60,6 +60,9 @@ class RunServices:
             found = list(map(facts, await self._run.holding.resolve_all(refs)))
             return found if verb == "facts" else found[0]
 
+        if (service, verb) == ("model", "facts"):
+            return await self._run.asking.facts(data.get("name"), agent)
+
         data = own(data)
         scope = await self._scope(agent) if service == "memory" else None
         known = self._run.recorder.trace is not None  # then the journal holds all of the effect
@@ -100,6 +103,8 @@ class RunServices:
             "media": self._media,
             MESSAGES: self._messages,
         }
+        if service == "model":
+            raise InternalError("A tool cannot ask a model.", fix="let an agent ask.")
         if service not in answers:
             raise InternalError(f"A run has no service {service!r}.", fix="use the methods of the context.")
         return await answers[service](verb, data, agent, key)

@@ -44,6 +44,15 @@ def test_a_model_is_added_with_its_prices_and_limits(tea: Tea) -> None:
     assert (found["prices"], found["limits"]) == ({"input": 1.25, "output": 10}, {"concurrency": 8, "attempts": 2})
 
 
+def test_a_model_is_added_with_its_context_and_how_it_folds(tea: Tea) -> None:
+    words = ("models", "add", "own", "--base-url", "http://127.0.0.1:1/v1", "--model", "m")
+    assert tea(*words, "--context", "16000", "--fold", "restart").code == 0
+    found = tea("models", "ls", "own", "--json").data["models"][0]
+    assert (found["context"], found["fold"], found["max_output"]) == (16000, "restart", 4000)
+    tea(*words, "--fold", "never").refused(2, "recent")
+    tea(*words, "--context", "10").refused(2, "less than 1,000 tokens")
+
+
 def test_one_model_is_listed_by_its_name(tea: Tea) -> None:
     assert tea("models", "add", "mini", "--preset", "openai", "--model", "gpt-5.4-mini").code == 0
     assert [one["name"] for one in tea("models", "ls", "mini", "--json").data["models"]] == ["mini"]

@@ -17,7 +17,7 @@ from tea.models.wire import WireModel
 from tea.types import JsonObject, Message, ModelRequest, ModelResponse, Response, TextPart
 
 KEYS = {"FAKE_KEY": "key-that-nobody-may-see", "SPARE_KEY": "another-that-nobody-may-see"}
-ALL = ["tools", "schema", "vision", "audio", "files", "streaming"]
+ALL = ["tools", "tool_choice", "schema", "vision", "audio", "files", "streaming"]
 
 
 async def no_tool(ref: str, arguments: JsonObject) -> Response:

@@ -14,7 +14,7 @@ from tea.managers.model import ModelManager
 from tea.managers.model_config import ModelConfig
 from tea.models.connect import connect, offer_presets
 from tea.models.presets import PRESETS, configured, local, preset
-from tea.models.prices import list_prices, price, worst_case
+from tea.models.prices import known, list_prices, price, worst_case
 from tea.runtime.home import read_keys, read_settings, read_variables
 from tea.runtime.platform import Platform
 from tea.testing import ScriptedModel
@@ -124,6 +124,10 @@ def test_what_cannot_be_a_key_is_said_before_anything_is_sent(key: str) -> None:
         ({"options": {"n": 3}}, "'n' among its options is tea's own"),
         ({"limits": {"patience": 1}}, "knows no 'patience'"),
         ({"max_output": 0}, "max_output"),
+        ({"context": 999}, "`context` is less than 1,000 tokens. Fix: write how many a question and its answer"),
+        ({"context": "8k"}, "context"),
+        ({"context": 8000, "max_output": 8000}, "`max_output` leaves no room for a question in `context`"),
+        ({"fold": "never"}, "fold: Input should be 'recent', 'restart' or 'summary'"),
         ({"model": 7}, "model"),
         ({"api_key": SECRET}, "'api_key' would hold a key. Fix: name the variable that holds it"),
         ({"options": {"extra_headers": {"x": SECRET}}}, "'extra_headers' would hold a key"),
@@ -154,6 +158,39 @@ def test_a_configuration_that_cannot_be_used_says_why(document: dict[str, Any], 
         configured("offline", {"base_url": "http://127.0.0.1:1/v1"})
     with pytest.raises(TeaError):
         configured("My Model", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "context", "max_output"),
+    [
+        ("openai", {}, 1_050_000, 16_384),
+        ("anthropic", {}, 1_000_000, 16_384),
+        ("gemini", {}, 1_048_576, 16_384),
+        ("mini", {"preset": "openai", "model": "gpt-5.4-mini"}, None, 16_384),
+        ("mini", {"preset": "openai", "model": "gpt-5.4-mini", "context": 16_000}, 16_000, 4000),
+        ("ollama", {}, None, 4096),
+        ("ollama", {"context": 8192}, 8192, 2048),
+        ("own", {"base_url": "http://127.0.0.1:1/v1", "context": 16_000}, 16_000, 4000),
+        ("own", {"base_url": "http://127.0.0.1:1/v1", "context": 16_000, "max_output": 9000}, 16_000, 9000),
+    ],
+)
+def test_how_much_a_model_reads_is_known_of_its_own_model_only(
+    name: str, document: dict[str, Any], context: int | None, max_output: int
+) -> None:
+    config = configured(name, document)
+    assert (config.context, config.max_output, config.fold) == (context, max_output, "recent")
+    assert config.facts()["context"] == (context or 32_000)
+    assert ModelConfig.of(name, config.to_json()) == config
+
+
+async def test_what_the_public_list_knows_of_another_model_is_pinned_with_it() -> None:
+    mini = await known(configured("mini", {"preset": "openai", "model": "gpt-5.4-mini"}))
+    assert mini.context == 400_000
+    assert mini.prices == list_prices(mini)
+    models = ModelManager()
+    offer_presets(models, {"OPENAI_API_KEY": "a key"}.get)
+    assert models.config("openai").context == 1_050_000
+    assert models.config("openai/gpt-5.4-mini").context is None
 
 
 async def test_roles_choose_who_answers_whom(tmp_path: Path) -> None:

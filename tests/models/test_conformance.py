@@ -2,6 +2,7 @@
 
 import pytest
 from dialects import Dialect, Say, said, streamed
+from loopback import document
 from model_kit import HELLO, asking, both, user
 
 from tea.errors import ProviderError
@@ -91,17 +92,40 @@ async def test_tools_and_bodies_are_the_same_bytes_whatever_their_order(dialect:
 async def test_whether_tools_are_called_can_be_said(dialect: Dialect, choice: str, parallel: bool) -> None:
     request = HELLO.model_copy(update={"tools": (ADD,), "tool_choice": choice, "parallel": parallel})
     _, _, server = await both(dialect, Say(text="x"), request)
-    words = {"auto": "auto", "required": "any" if dialect.name == "anthropic_messages" else "required", "none": "none"}
-    chosen = server.asked[0].body["tool_choice"]
-    assert (chosen["type"] if isinstance(chosen, dict) else chosen) == words[choice]
+    words = {"required": "any" if dialect.name == "anthropic_messages" else "required"}
+    chosen = server.asked[0].body.get("tool_choice", "auto")
+    assert (chosen["type"] if isinstance(chosen, dict) else chosen) == words.get(choice, choice)
+    assert ("tool_choice" in server.asked[0].body) == (choice != "auto")
     assert ("parallel" in server.asked[0].raw.decode()) is not parallel
 
 
-async def test_arguments_that_cannot_be_read_make_the_answer_unusable_and_are_paid_for(dialect: Dialect) -> None:
+async def test_a_model_that_takes_no_choice_is_told_none(dialect: Dialect) -> None:
+    request = HELLO.model_copy(update={"tools": (ADD,), "tool_choice": "required"})
+    _, _, server = await both(dialect, Say(text="x"), request, capabilities=["tools", "streaming"])
+    assert "tool_choice" not in server.asked[0].body
+
+
+async def test_a_model_that_refuses_a_choice_is_asked_without_from_then_on(dialect: Dialect) -> None:
+    words = "Thinking may not be enabled when tool_choice forces tool use."
+    refused, answer = document({"error": {"message": words, "type": "invalid_request_error"}}, 400), Say(text="x")
+    auto = HELLO.model_copy(update={"tools": (ADD,)})
+    required = auto.model_copy(update={"tool_choice": "required"})
+    async with asking(dialect, refused, *[said(dialect, answer)] * 3) as (one, server):
+        found = [await one.ask(request) for request in (required, required, auto)]
+        assert ["tool_choice" in asked.body for asked in server.asked] == [True, False, False, False]
+    assert ([len(one.attempts) for one in found], one.waited) == ([1, 0, 0], [0.0])
+    async with asking(dialect, refused) as (one, server):
+        with pytest.raises(ProviderError, match="Thinking may not"):
+            await one.ask(auto)
+        assert len(server.asked) == 1
+
+
+async def test_arguments_that_cannot_be_read_are_said_of_their_call_and_paid_for(dialect: Dialect) -> None:
     async with asking(dialect, streamed(dialect, Say(calls=(("c", "add", '{"a": '),)))) as (one, _):
         found = await one.ask(HELLO.model_copy(update={"tools": (ADD,)}), stream=True)
-    assert "arguments" in found.unusable
-    assert (found.calls, found.usage.output_tokens) == ((), 20)
+    assert (found.unusable, found.usage.output_tokens) == ("", 20)
+    ((name, arguments, why),) = [(call.name, call.arguments, call.unreadable) for call in found.calls]
+    assert (name, arguments, why) == ("add", {}, 'its arguments are not a JSON object: {"a":')
 
 
 async def test_an_answer_that_was_cut_off_or_refused_says_so(dialect: Dialect) -> None:
@@ -179,7 +203,7 @@ async def test_a_model_without_function_calling_is_told_of_tools_in_words(dialec
     body = server.asked[0].body
     assert "tools" not in body
     assert "Add numbers." in server.asked[0].raw.decode()
-    assert "Result of c1" in server.asked[0].raw.decode()
+    assert "Result of look (c1)" in server.asked[0].raw.decode()
     plain, _, _ = await both(dialect, Say(text="No need."), asked, capabilities=["streaming"])
     assert (plain.text, plain.calls) == ("No need.", ())
     wanted = asked.model_copy(update={"tool_choice": "required"})

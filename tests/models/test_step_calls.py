@@ -1,102 +1,63 @@
-"""Steps by function calls: real definitions on the wire, the same record in the journal, one kind of agent."""
+"""Steps by function calls: asked for as they are, given back as they came; in words where a model has no functions."""
 
 import json
-from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from dialects import DIALECTS, Dialect, Say, said, streamed
 from loopback import Loopback, document
-from model_kit import HELLO, asking
-from run_kit import ADDS, ENDS, home, record, replayed, run, tea
+from model_kit import HELLO, asking, both
+from run_kit import tea
+from step_kit import stepped
 
-from tea.models.step_calls import StepCalls
-from tea.runtime.outcome import Outcome
-from tea.types import DataPart, Message, ModelRequest, TextPart
+from tea.models.text_calls import StepWords
+from tea.types import DataPart, Message, ModelRequest, TextPart, ToolCall
 
-NATIVE: dict[str, Any] = {"capabilities": ["tools", "schema"]}
-THOUGHT = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g"}
-SUM = ("own-id-1", "calculator", {"expression": "6 * 7"})
+NATIVE: dict[str, Any] = {"capabilities": ["tools", "schema", "streaming"]}
+OUTPUT = {"type": "object", "properties": {"thinking": {"type": "string"}, "calls": {"type": "array"}}}
+ADD = {"name": "add", "description": "Add up numbers.", "parameters": {"type": "object", "properties": {}}}
+STEP = HELLO.model_copy(update={"output": OUTPUT, "tools": (ADD,), "shown": False})
+SUM = ("own-id-1", "add", {"a": 6, "b": 7})
 DONE = ("own-id-2", "done", {"answer": "42"})
+RECORD = {"thinking": "t", "next_goal": "g", "calls": [{"name": "add", "arguments": {"a": 6}}]}
+ENDS = {**RECORD, "calls": [{"name": "done", "arguments": {"answer": "42"}}]}
 
 
-def steps(outcome: Outcome) -> list[Any]:
-    lines = map(json.loads, (outcome.trace / "journal.jsonl").read_text().splitlines())
-    notes = [line["data"] for line in lines if line["kind"] == "note"]
-    return [note["data"] for note in notes if note["kind"] == "step"]
+def words(text: str) -> Say:
+    return Say(text=text)
 
 
-def functions(body: Any) -> list[str]:
-    return [one.get("function", one)["name"] for one in body["tools"]]
+def messages(body: Any) -> Any:
+    return body.get("messages") or body["input"]
 
 
-def identifiers(value: Any, names: Iterable[str]) -> list[str]:
-    """Every id of a call in a body, in its order, whatever the format calls it."""
-    if isinstance(value, list):
-        return [found for one in value for found in identifiers(one, names)]
-    if not isinstance(value, dict):
-        return []
-    own = [found for name, found in value.items() if name in names and str(found).startswith("call_")]
-    return [*own, *(found for one in value.values() for found in identifiers(one, names))]
+def spoken(body: Any) -> str:
+    """All words of a body, without its definitions of functions."""
+    return json.dumps({name: value for name, value in body.items() if name != "tools"})
 
 
-async def test_functions_are_called_and_the_journal_is_that_of_a_model_without_them(
-    dialect: Dialect, tmp_path: Path
-) -> None:
-    text = json.dumps(THOUGHT)
-    replies = said(dialect, Say(text=text, calls=(SUM,))), said(dialect, Say(text=text, calls=(DONE,)))
-    (tmp_path / "native").mkdir()
-    (tmp_path / "words").mkdir()
-    async with Loopback(*replies).open() as server:
-        home(tmp_path / "native", dialect, server.url, **NATIVE)
-        outcome = await run(tmp_path / "native")
-        assert (outcome.answer, outcome.cost.steps) == ("42", 2)
-        first, second = (asked.body for asked in server.asked)
-        for body in (first, second):
-            assert functions(body) == sorted(functions(body))
-            assert {"calculator", "done", "analyzer"} <= set(functions(body))
-            assert not {"response_format", "text", "output_config"} & set(body)
-        assert json.dumps(first["tools"]) == json.dumps(second["tools"])
-        ids = identifiers(
-            second.get("messages") or second.get("input"), ("id", "call_id", "tool_call_id", "tool_use_id")
-        )
-        assert len(ids) == 2
-        assert len(set(ids)) == 1
-        assert (await replayed(tmp_path / "native", outcome)).to_json() == outcome.to_json()
-    async with Loopback(said(dialect, ADDS), said(dialect, ENDS)).open() as server:
-        home(tmp_path / "words", dialect, server.url, capabilities=["schema"])
-        spoken = await run(tmp_path / "words")
-        assert all("tools" not in asked.body for asked in server.asked)
-    assert steps(outcome) == steps(spoken)
+async def test_a_step_is_asked_for_by_functions_alone(dialect: Dialect) -> None:
+    found, _, server = await both(dialect, Say(text="I add.", calls=(SUM,), reasoning="hm"), STEP, **NATIVE)
+    body = server.asked[0].body
+    assert not {"response_format", "text", "output_config", "tool_choice"} & set(body)
+    assert [one.get("function", one)["name"] for one in body["tools"]] == ["add"]
+    assert "Be brief." in spoken(body)
+    assert not any(word in spoken(body) for word in ("JSON", "function_calling", "Add up"))
+    assert (found.text, found.output, found.finish) == ("I add.", None, "calls")
+    assert found.calls == (ToolCall(id="own-id-1", name="add", arguments={"a": 6, "b": 7}),)
+    assert [part.text for part in found.reasoning] == ["hm"]
 
 
-async def test_a_call_without_words_is_a_step_with_empty_ones(dialect: Dialect, tmp_path: Path) -> None:
-    replies = said(dialect, Say(text="I compute.", calls=(SUM,))), said(dialect, Say(calls=(DONE,)))
-    async with Loopback(*replies).open() as server:
-        home(tmp_path, dialect, server.url, **NATIVE)
-        outcome = await run(tmp_path)
-        assert outcome.answer == "42"
-    words = [[one[name] for name in THOUGHT] for one in steps(outcome)]
-    assert words == [["I compute.", "", "", ""], ["", "", "", ""]]
-
-
-async def test_a_record_in_words_counts_where_functions_were_on_offer(dialect: Dialect, tmp_path: Path) -> None:
-    async with Loopback(said(dialect, ADDS), said(dialect, Say(text="42.")), said(dialect, ENDS)).open() as server:
-        home(tmp_path, dialect, server.url, **NATIVE)
-        outcome = await run(tmp_path)
-        assert (outcome.answer, outcome.cost.steps) == ("42", 3)
-        assert "could not be used" in server.asked[2].raw.decode()
-
-
-async def test_what_was_sent_stays_a_prefix_of_what_is_sent(dialect: Dialect, tmp_path: Path) -> None:
-    calls = [Say(calls=((f"id-{n}", "calculator", {"expression": f"{n} + 1"}),)) for n in range(4)]
-    replies = [said(dialect, one) for one in [*calls, Say(calls=(DONE,))]]
-    async with Loopback(*replies).open() as server:
-        home(tmp_path, dialect, server.url, **NATIVE)
-        assert (await run(tmp_path)).answer == "42"
-    sent = [json.dumps(_plain(one.body.get("messages") or one.body["input"]))[:-1] for one in server.asked]
+async def test_a_run_of_steps_is_sent_as_it_came_and_stays_a_prefix(dialect: Dialect, tmp_path: Path) -> None:
+    says = [Say(text="First.", calls=(SUM, SUM)), Say(calls=(SUM,)), Say(calls=(DONE,))]
+    outcome, server = await stepped(tmp_path, dialect, *(said(dialect, one) for one in says), **NATIVE)
+    assert outcome.answer == "42"
+    sent = [json.dumps(_plain(messages(one.body)))[:-1] for one in server.asked]
     assert all(later.startswith(earlier) for earlier, later in pairwise(sent))
+    assert [one in sent[2] for one in ("First.", "c1_1", "c1_2", "c2_1", "result of c1_2")] == [True] * 5
+    assert json.dumps(server.asked[0].body["tools"]) == json.dumps(server.asked[2].body["tools"])
 
 
 def _plain(value: Any) -> Any:
@@ -108,112 +69,90 @@ def _plain(value: Any) -> Any:
     return value
 
 
-async def test_a_name_that_no_provider_takes_leaves_the_step_in_words() -> None:
-    made = json.loads(record(("no such tool!", {})))
-    seen = {"step": 1, "calls": [{"name": "no such tool!", "arguments": {}, "ok": False, "value": None}]}
-    given = (
-        Message(role="system", content=(TextPart(text="s"),)),
-        Message(role="assistant", content=(DataPart(data=made),)),
-        Message(role="user", content=(DataPart(data=seen),)),
-    )
-    tools = ({"name": "done", "description": "", "parameters": {}},)
-    asked = StepCalls().asked(ModelRequest(messages=given, output={"properties": {"calls": {}}}, tools=tools))
-    assert asked.messages[1:] == given[1:]
+async def test_a_call_that_cannot_be_read_goes_back_beside_the_good_ones(dialect: Dialect, tmp_path: Path) -> None:
+    calls = (("a", "add", {"a": 1}), ("b", "functions.add", "{'a': 2}"), ("c", "add", {"a": 3}))
+    replies = streamed(dialect, Say(calls=calls)), streamed(dialect, Say(calls=(DONE,)))
+    options = {"capabilities": ["tools", "streaming"]}
+    async with asking(dialect, replies[0], **options) as (one, _):
+        found = await one.ask(STEP, stream=True)
+    assert [(call.name, call.arguments) for call in found.calls] == [
+        ("add", {"a": 1}),
+        ("functions.add", {}),
+        ("add", {"a": 3}),
+    ]
+    assert [call.unreadable for call in found.calls] == ["", "its arguments are not a JSON object: {'a': 2}", ""]
+    assert found.unusable == ""
+    history = (found.message(), *(Message(role="tool", content=(), call_id=call.id) for call in found.calls))
+    async with asking(dialect, replies[1], **options) as (one, server):
+        await one.ask(STEP.model_copy(update={"messages": (*STEP.messages, *history)}), stream=True)
+        sent = spoken(server.asked[0].body)
+    assert "functions_add" in sent
+    assert "functions.add" not in sent  # which no provider takes as a name
+    assert "'a': 2" not in sent
 
 
-async def test_another_state_is_told_beside_the_results() -> None:
-    made = json.loads(record(("a", {}), ("b", {})))
-    results = [{"name": name, "arguments": {}, "ok": True, "value": name} for name in "ab"]
-    given = (
-        Message(role="assistant", content=(DataPart(data=made),)),
-        Message(role="user", content=(DataPart(data={"step": 1, "calls": results, "state": {"w": 1}}),)),
-    )
-    translator, request = StepCalls(), ModelRequest(messages=given, output={"properties": {"calls": {}}}, tools=())
-    found = translator.asked(request).messages
-    assert [one.role for one in found] == ["assistant", "tool", "tool", "user"]
-    assert [call.id for call in found[0].calls] == [one.call_id for one in found[1:3]]
-    assert found[3].content == (DataPart(data={"state": {"w": 1}}),)
-    assert all(again is once for again, once in zip(translator.asked(request).messages, found, strict=True))
-
-
-async def test_a_server_of_ones_own_is_offered_functions_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(RECORD),
+        f"I add.\n```json\n{json.dumps(RECORD)}\n```",
+        '<think>{"calls": [{"name": "no"}]}</think>I add. {"name": "add", "arguments": {"a": 6}}',
+        '<tool_call>\n{"name": "add", "arguments": "{\\"a\\": 6}"}\n</tool_call>',
+        '[TOOL_CALLS] [{"name": "add", "parameters": {"a": 6}}]',
+        '{"tool_calls": [{"id": "1", "type": "function", "function": {"name": "add", "arguments": "{\\"a\\": 6}"}}]}',
+    ],
+)
+async def test_calls_in_words_count_where_functions_were_on_offer_and_none_was_called(text: str) -> None:
     chat = DIALECTS["openai_chat"]
-    replies = streamed(chat, Say(calls=(SUM,))), streamed(chat, Say(calls=(DONE,)))
-    async with Loopback(*replies).open() as server:
-        code, out, err = await tea(tmp_path, "run", "-q", "6 * 7?", "--model", "m", "--base-url", f"{server.url}/v1")
-        assert (code, out) == (0, "42\n"), err
-        assert "calculator" in functions(server.asked[0].body)
+    found, _, _ = await both(chat, words(text), STEP, **NATIVE)
+    assert [(call.name, call.arguments, call.unreadable) for call in found.calls] == [("add", {"a": 6}, "")]
+    assert "{" not in found.text
+    assert ("I add." in found.text) == ("I add." in text)
 
 
-EXPRESSION = "Numbers with + - * / // % **"  # of the calculator's schema
-CHECKLIST = "Keep the plan of a task as a checklist"
+@pytest.mark.parametrize("text", ["It is 42.", '{"answer": 42}', 'Use {"a": 1} or {b}.', '{"calls": [3]}', "{" * 2000])
+async def test_other_words_are_no_calls(text: str) -> None:
+    found, _, _ = await both(DIALECTS["openai_chat"], words(text), STEP, **NATIVE)
+    assert (found.text, found.calls) == (text, ())
 
 
-def spoken(body: Any) -> str:
-    """All words of a body, without its definitions of functions."""
-    return json.dumps({name: value for name, value in body.items() if name != "tools"})
+async def test_words_beside_functions_that_were_called_are_no_calls(dialect: Dialect) -> None:
+    found, _, _ = await both(dialect, Say(text=json.dumps(ENDS), calls=(SUM,)), STEP, **NATIVE)
+    assert ([call.name for call in found.calls], found.text) == (["add"], json.dumps(ENDS))
 
 
-async def test_a_schema_is_told_once_as_a_function_or_in_words(dialect: Dialect, tmp_path: Path) -> None:
-    replies = said(dialect, Say(calls=(DONE,))), said(dialect, ENDS)
-    sizes: list[int] = []
-    for reply, capabilities, words in zip(replies, (["tools"], []), (0, 1), strict=True):
-        folder = tmp_path / str(words)
-        folder.mkdir()
-        async with Loopback(reply).open() as server:
-            home(folder, dialect, server.url, capabilities=capabilities)
-            outcome = await run(folder)
-            assert outcome.answer == "42"
-            assert (await replayed(folder, outcome)).to_json() == outcome.to_json()
-            (asked,) = server.asked
-            sizes.append(len(asked.raw))
-            assert [asked.raw.decode().count(one) for one in (EXPRESSION, CHECKLIST)] == [1, 1]
-            assert [spoken(asked.body).count(one) for one in (EXPRESSION, CHECKLIST)] == [words, words]
-            assert ("behind it" in spoken(asked.body)) == (not words)
-    assert sizes[0] < sizes[1]
+async def test_steps_are_put_into_words_for_a_model_without_functions(dialect: Dialect, tmp_path: Path) -> None:
+    replies = (said(dialect, words(json.dumps(one))) for one in (RECORD, RECORD, ENDS))
+    outcome, server = await stepped(tmp_path, dialect, *replies, capabilities=["schema"])
+    assert outcome.answer == "42"
+    sent = [json.dumps(_plain(messages(one.body)), ensure_ascii=False) for one in server.asked]
+    assert all(later.startswith(earlier[:-1]) for earlier, later in pairwise(sent))
+    assert "Result of add (c2_1):\\nresult of c2_1" in sent[2]
+    assert sent[2].count(json.dumps(json.dumps(RECORD))) == 2  # as it was written
+    assert not any("tools" in asked.body for asked in server.asked)
 
 
-async def test_a_fallback_without_functions_is_told_of_them_in_words(dialect: Dialect, tmp_path: Path) -> None:
-    down = document({"error": {"message": "down"}}, 400)
-    async with Loopback(down, said(dialect, ADDS), down, said(dialect, ENDS)).open() as server:
-        home(tmp_path, dialect, server.url, capabilities=["tools"], fallbacks=["plain"])
-        lines = f'provider = "{dialect.name}"\nmodel = "m"\nbase_url = "{server.url}{dialect.base}"\ncapabilities = []'
-        with (tmp_path / "tea.toml").open("a") as file:
-            file.write(f"\n[models.plain]\n{lines}")
-        outcome = await run(tmp_path)
-        assert outcome.answer == "42", outcome
-        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
-        for native, plain in zip(server.asked[::2], server.asked[1::2], strict=True):
-            assert ("tools" in native.body, "tools" in plain.body) == (True, False)
-            assert EXPRESSION not in spoken(native.body)
-            assert spoken(plain.body).count(EXPRESSION) == 1
+def native(step: int, text: str = "") -> tuple[Message, ...]:
+    calls = tuple(ToolCall(id=f"c{step}_{n}", name=name, arguments={"n": n}) for n, name in ((1, "add"), (2, "look")))
+    content = (TextPart(text=text),) if text else ()
+    results = (Message(role="tool", content=(DataPart(data={"n": one.id}),), call_id=one.id) for one in calls)
+    return Message(role="assistant", content=content, calls=calls), *results
 
 
-async def test_names_that_no_provider_takes_are_told_in_words(dialect: Dialect) -> None:
-    """An action's name is made of two, and may be too long for a function."""
-    tools = tuple({"name": name, "description": "Act.", "parameters": {}} for name in ("x" * 65, "done"))
-    request = HELLO.model_copy(update={"output": {"properties": {"calls": {}}}, "tools": tools, "shown": False})
-    async with asking(dialect, said(dialect, Say(text="{}"))) as (one, server):
-        await one.ask(request)
-        assert "tools" not in server.asked[0].body
-        assert spoken(server.asked[0].body).count("x" * 65) == 1
+def test_steps_by_functions_are_put_into_words_where_another_model_takes_over() -> None:
+    found = StepWords().asked(ModelRequest(messages=(*HELLO.messages, *native(1, "Now."), *native(2)), tools=(ADD,)))
+    shown = [part.text for one in found.messages[2:] for part in one.content if isinstance(part, TextPart)]
+    calls = [{"name": "add", "arguments": {"n": 1}}, {"name": "look", "arguments": {"n": 2}}]
+    assert [json.loads(shown[0]), json.loads(shown[3])] == [{"thinking": "Now.", "calls": calls}, {"calls": calls}]
+    assert (shown[2], shown[4]) == ('Result of look (c1_2):\n{"n":"c1_2"}', 'Result of add (c2_1):\n{"n":"c2_1"}')
+    assert [one.role for one in found.messages[2:]] == ["assistant", "user", "user"] * 2
+    assert found.tools == ()
 
 
-def test_a_conversation_that_grew_forked_or_began_anew_is_translated_as_if_it_were_new() -> None:
-    def said_at(number: int) -> tuple[Message, Message]:
-        calls = [{"name": "add", "arguments": {"n": number}}]
-        record, seen = {**THOUGHT, "calls": calls}, {"step": number, "calls": [{**calls[0], "ok": True}]}
-        return Message(role="assistant", content=(DataPart(data=record),)), Message(
-            role="user", content=(DataPart(data=seen),)
-        )
-
-    def asked(kept: StepCalls, *messages: Message) -> tuple[Message, ...]:
-        tools = ({"name": "add", "description": "Add.", "parameters": {"type": "object"}},)
-        return kept.asked(ModelRequest.model_construct(messages=messages, tools=tools, shown=True)).messages
-
-    kept = StepCalls()
-    system, task = (Message(role=role, content=(TextPart(text=role),)) for role in ("system", "user"))
-    one, two, three = (said_at(number) for number in range(3))
+def test_a_conversation_that_grew_forked_or_folded_is_put_into_words_as_if_it_were_new() -> None:
+    kept = StepWords()
+    system, task = HELLO.messages
+    one, two, three = (native(number) for number in range(3))
     told = Message(role="user", content=(TextPart(text="once more"),))
     for conversation in (
         (system, task),
@@ -221,8 +160,67 @@ def test_a_conversation_that_grew_forked_or_began_anew_is_translated_as_if_it_we
         (system, task, *one, *two, told),
         (system, task, *one, *two),
         (system, task, *one, *three, *two),
-        (system, task, *one, *three, two[0]),
+        (system, task, told, *two),
         (system, task, *one, *three, *two),
         (system,),
     ):
-        assert asked(kept, *conversation) == asked(StepCalls(), *conversation)
+        for shown in (True, False):
+            request = ModelRequest.model_construct(messages=conversation, tools=(ADD,), shown=shown)
+            assert kept.asked(request) == StepWords().asked(request)
+
+
+def test_what_was_put_into_words_once_is_the_very_same_in_the_next_step() -> None:
+    """So that each message is encoded once; what may be made anew is the last that was known."""
+    kept, tools, step = StepWords(), (ADD,), [native(number) for number in range(9)]
+    before = (*HELLO.messages, *(one for some in step[:8] for one in some))
+    first, second = (
+        kept.asked(ModelRequest.model_construct(messages=given, tools=tools, shown=False)).messages
+        for given in (before, (*before, *step[8]))
+    )
+    assert all(again is once for again, once in zip(second, first[:-1], strict=False))
+
+
+async def test_a_server_of_ones_own_is_offered_functions_too(tmp_path: Path) -> None:
+    chat = DIALECTS["openai_chat"]
+    sums = ("a", "calculator", {"expression": "6 * 7"})
+    replies = streamed(chat, Say(calls=(sums,))), streamed(chat, Say(calls=(DONE,)))
+    async with Loopback(*replies).open() as server:
+        code, out, err = await tea(tmp_path, "run", "-q", "6 * 7?", "--model", "m", "--base-url", f"{server.url}/v1")
+        assert (code, out) == (0, "42\n"), err
+        assert "calculator" in json.dumps(server.asked[0].body["tools"])
+
+
+async def test_what_is_on_offer_is_told_once_as_a_function_or_in_words(dialect: Dialect, tmp_path: Path) -> None:
+    replies = said(dialect, Say(calls=(DONE,))), said(dialect, words(json.dumps(ENDS)))
+    for reply, capabilities, shown in zip(replies, (["tools"], []), (0, 1), strict=True):
+        folder = tmp_path / str(shown)
+        folder.mkdir()
+        outcome, server = await stepped(folder, dialect, reply, capabilities=capabilities)
+        assert outcome.answer == "42"
+        (asked,) = server.asked
+        assert asked.raw.decode().count("Add up numbers.") == 1
+        assert spoken(asked.body).count("Add up numbers.") == shown
+
+
+async def test_a_fallback_without_functions_is_told_of_them_in_words(dialect: Dialect, tmp_path: Path) -> None:
+    down = document({"error": {"message": "down"}}, 400)
+    replies = [one for said_in in (RECORD, ENDS) for one in (down, said(dialect, words(json.dumps(said_in))))]
+    more = f'\n[models.plain]\nprovider = "{dialect.name}"\nmodel = "m"\nbase_url = "URL{dialect.base}"\n'
+    more += "capabilities = []"
+    outcome, server = await stepped(tmp_path, dialect, *replies, more=more, capabilities=["tools"], fallbacks=["plain"])
+    assert outcome.answer == "42", outcome
+    for asked, plain in zip(server.asked[::2], server.asked[1::2], strict=True):
+        assert ("tools" in asked.body, "tools" in plain.body) == (True, False)
+        assert "Add up numbers." not in spoken(asked.body)
+        assert spoken(plain.body).count("Add up numbers.") == 1
+    assert "Result of add (c1_1)" in spoken(server.asked[3].body)
+
+
+async def test_names_that_no_provider_takes_are_told_in_words(dialect: Dialect) -> None:
+    """An action's name is made of two, and may be too long for a function."""
+    tools = tuple({"name": name, "description": "Act.", "parameters": {}} for name in ("x" * 65, "done"))
+    request = STEP.model_copy(update={"tools": tools})
+    async with asking(dialect, said(dialect, Say(text="{}"))) as (one, server):
+        await one.ask(request)
+        assert "tools" not in server.asked[0].body
+        assert spoken(server.asked[0].body).count("x" * 65) == 1

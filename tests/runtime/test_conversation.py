@@ -7,7 +7,7 @@ from journals import PROMPT
 
 from tea import Agent, Context, Result, Task, TeaError
 from tea.testing import ScriptedModel, platform
-from tea.types import DataPart, Message
+from tea.types import DataPart, Message, ModelResponse, ToolCall
 
 
 class Talker(Agent):
@@ -72,6 +72,35 @@ async def test_a_conversation_may_be_a_list_and_is_recorded_as_the_model_reads_i
         kept = [one for one in tea.tracer.records(outcome.run) if one.kind == "start" and "messages" in str(one.data)]
         messages: Any = kept[1].data
         assert messages["data"]["messages"][-1]["content"] == [{"type": "data", "data": {"a": "\u4e16", "b": [1, 2]}}]
+
+
+class Caller(Agent):
+    """Give calls back with their results."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask, then again with what was called."""
+        first = await ctx.ask("answers", {})
+        content = [{"type": "text", "text": "done"}]
+        results = tuple(
+            type(first.message()).model_validate({"role": "tool", "content": content, "call_id": call.id})
+            for call in first.calls
+        )
+        return Result(answer=(await ctx.ask("answers", {}, (first.message(), *results))).text)
+
+
+async def test_calls_and_their_results_are_recorded_as_they_were_said() -> None:
+    calls = tuple(ToolCall(id=id, name="add", arguments={"a": 1}) for id in ("c1", "c2"))
+    model = ScriptedModel([ModelResponse(text="I add.", calls=calls), "end"])
+    async with platform(model=model) as tea:
+        await tea.libraries["prompt"].register(PROMPT)
+        await tea.acp.register(Caller)
+        outcome = await tea.run("go", agent="caller")
+        assert outcome.answer == "end", outcome
+        kept: list[Any] = [one.data for one in tea.tracer.records(outcome.run) if one.kind == "start"]
+        spoken, *results = [one["data"]["messages"] for one in kept if one["kind"] == "model"][1]
+        assert spoken["calls"] == [{**call.model_dump(), "unreadable": ""} for call in calls]
+        assert [one["call_id"] for one in results] == ["c1", "c2"]
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
 
 
 GUESSER = '''

@@ -1,0 +1,50 @@
+"""Context length: how providers say that a question is longer than their model reads, and how much that is.
+
+Sources: the errors of OpenAI (`context_length_exceeded`), Anthropic ("prompt is too long: 213000 tokens > 200000
+maximum", "exceed context limit: 190000 + 21333 > 200000"), Gemini ("exceeds the maximum number of tokens allowed
+(1048576)"), OpenRouter, DeepSeek and vLLM ("maximum context length is 8192 tokens"), Mistral ("too large for model with
+32768 maximum context length"), xAI ("maximum prompt length is 131072"), llama.cpp ("exceeds the available context size
+(4096 tokens)", `n_ctx`), LM Studio ("context length of only 4096 tokens") and Together ("must be <= 4097").
+"""
+
+from __future__ import annotations
+
+import re
+
+TOO_LARGE = 413
+_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
+_STATUSES = frozenset({None, 400, 422, 500})  # older servers of one's own call it their own failure
+_WORDS = re.compile(
+    r"context[ _](?:length|size|window|limit)|maximum (?:prompt|input) length|n_ctx|(?:prompt|input) is too long"
+    r"|maximum number of (?:input )?tokens|too many (?:input )?tokens|max_new_tokens`? must be <=",
+    re.IGNORECASE,
+)
+_NUMBER = r"(\d[\d,_]{2,12})(?![\d_]|\s*\+)"  # a sum is what was asked
+_LIMIT = re.compile(
+    rf"(?:\bmaximum (?:context|prompt|input) length|context (?:length|size|window|limit)|\bn_ctx"
+    rf"|maximum number of (?:input )?tokens(?: allowed)?)(?: is| of)?(?: only)?[^\w>+]{{0,3}}{_NUMBER}"
+    rf"|> ?{_NUMBER}|<= ?{_NUMBER}|{_NUMBER}(?: tokens?)? maximum|\blimit(?: of|:)? {_NUMBER}",
+    re.IGNORECASE,
+)
+
+
+def exceeds(problem: str, code: str = "", status: int | None = None) -> bool:
+    """Tell whether an error says that a question is too long for its model.
+
+    Args:
+        problem: Its words.
+        code: The provider's own code or type of it.
+        status: Its HTTP status, None where it came in the place of an answer.
+    """
+    return status == TOO_LARGE or code in _CODES or (status in _STATUSES and _WORDS.search(problem) is not None)
+
+
+def limit_in(problem: str) -> int | None:
+    """Return how many tokens a model reads by the words of an error, None where they do not say.
+
+    Examples:
+        >>> limit_in("This model's maximum context length is 8,192 tokens. However, you requested 9000 tokens.")
+        8192
+    """
+    found = _LIMIT.search(problem)
+    return int(re.sub("[,_]", "", next(filter(None, found.groups())))) if found else None

@@ -1,0 +1,121 @@
+"""Written calls: those that stand as JSON in the words of an answer, however a model wraps them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from tea.models.format import Wishes
+from tea.types import JsonObject
+
+CALLS = "calls"
+_LISTS = (CALLS, "tool_calls")
+_GIVEN = ("arguments", "parameters")
+_BEGINS = re.compile(r'\{\s*["}]')
+# What models put before a call: a fence, a tag such as <tool_call>, a mark such as [TOOL_CALLS], a list.
+_WRAPPED = re.compile(r"(?:\s|```\w*|<[^<>]{1,40}>|\[[A-Z_]{1,40}\]|\[)*\{")
+_WRAPPING = re.compile(r"```\w*|</?[\w|]{0,40}(?:tool|function)[\w|]{0,40}>|\[/?TOOL_CALLS\]|^[\s\[\],]+|[\s\[\],]+$")
+_SPEAKS_OF_CALLS = re.compile(r"""["'](?:tool_)?calls["']\s*:|["'](?:arguments|parameters)["']\s*:""")
+_decode = json.JSONDecoder().raw_decode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Calls as a text holds them.
+
+    Args:
+        calls: Each as it was written.
+        record: The object that they are a member of; empty where they stand alone.
+        words: What the text says beside them.
+    """
+
+    calls: list[Any]
+    record: dict[str, Any]
+    words: str
+
+    def read(self) -> Wishes:
+        """Return the calls, with those that cannot be read."""
+        wishes = Wishes()
+        for one in self.calls:
+            name, arguments = _wish(one)
+            wishes.add(None, name, arguments)
+        return wishes
+
+
+def calls_in(text: str) -> Written | None:
+    """Return the calls in a text: those of its first record, else all that stand alone; None where it holds none."""
+    said = answered(text)
+    found = list(_objects(said))
+    for begin, end, one in found:
+        for name in _LISTS:
+            calls = one.get(name)
+            if isinstance(calls, list) and any(isinstance(call, dict) for call in cast("list[Any]", calls)):
+                return Written(calls=cast("list[Any]", calls), record=one, words=_unwrapped(said[:begin] + said[end:]))
+    alone = [one for one in found if _is_call(one[2])]
+    if not alone:
+        return None
+    words, at = "", 0
+    for begin, end, _ in alone:
+        words, at = words + said[at:begin], end
+    return Written(calls=[one for _, _, one in alone], record={}, words=_unwrapped(words + said[at:]))
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """Return the first JSON object in a text, an empty one where there is none."""
+    return next((one for _, _, one in _objects(answered(text))), dict[str, Any]())
+
+
+def attempted(text: str) -> bool:
+    """Tell whether a text that holds no call was meant as one: JSON that begins it and ends too early, or wrongly."""
+    said = answered(text)
+    return _WRAPPED.match(said) is not None and _SPEAKS_OF_CALLS.search(said) is not None
+
+
+def answered(text: str) -> str:
+    """Return a text without what a model thinks aloud before it."""
+    return text.rpartition("</think>")[2]
+
+
+def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Yield the JSON objects in a text with their places; behind one that breaks off nothing is certain."""
+    at = 0
+    while begins := _BEGINS.search(text, at):
+        try:
+            value, at = _decode(text, begins.start())
+        except (ValueError, RecursionError):
+            return
+        yield begins.start(), at, cast("dict[str, Any]", value)
+
+
+def _is_call(one: dict[str, Any]) -> bool:
+    inner = _inner(one)
+    return isinstance(inner.get("name"), str) and any(isinstance(inner.get(name), dict | str) for name in _GIVEN)
+
+
+def _wish(one: Any) -> tuple[Any, Any]:
+    """Return name and arguments of a call; arguments are JSON again, so that they are read as strictly as others."""
+    if not isinstance(one, dict):
+        return None, one
+    inner = _inner(cast("dict[str, Any]", one))
+    given = next((inner[name] for name in _GIVEN if inner.get(name) is not None), None)
+    return inner.get("name"), _json(cast("JsonObject", given)) if isinstance(given, dict) else given
+
+
+def _json(given: JsonObject) -> str:
+    try:
+        return json.dumps(given, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # a program made them
+        return "(what is not JSON)"
+
+
+def _inner(one: dict[str, Any]) -> dict[str, Any]:
+    """Return a call without OpenAI's envelope."""
+    inner = one.get("function")
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else one
+
+
+def _unwrapped(words: str) -> str:
+    return _WRAPPING.sub("", words).strip()
