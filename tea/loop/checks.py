@@ -139,7 +139,7 @@ def _named(arguments: JsonObject, name: str) -> bool:
 
 def _is_derived(one: Outcome) -> bool:
     """Tell whether a result was worked out from its arguments, such as a sum or a query."""
-    return not isinstance(one.value, Mapping) or "rows" in one.value
+    return not isinstance(one.value, Mapping) or "rows" in cast("Mapping[str, Any]", one.value)
 
 
 def _strings(value: JsonValue) -> Iterator[str]:

@@ -72,7 +72,7 @@ class Limits:
             given["seconds"] = self._left["seconds"] * (1 - _SECONDS)
         if not given:
             return None
-        return Budget(**{name: _least(name, value) for name, value in given.items()})
+        return Budget.model_validate({name: _least(name, value) for name, value in given.items()})
 
     def can_share(self, among: int) -> bool:
         """Tell whether anything is left to give to agents beside a last question."""
@@ -87,6 +87,6 @@ class Limits:
         return max(1, int(left / cost)) if cost else self.most
 
 
-def _least(name: str, value: float) -> float:
+def _least(name: str, value: Any) -> Any:
     least = {"steps": 1, "tokens": 1, "seconds": 0.001, "usd": 0.0}[name]
     return max(least, value)

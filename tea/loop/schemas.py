@@ -24,11 +24,8 @@ def compact(schema: JsonObject) -> JsonSchema:
     used = _references(schema)
     once = {name: one for name, one in definitions.items() if used.count(name) == 1 and name not in _references(one)}
     found = _compact(schema, once)
-    if "$defs" in found and not (left := {name: one for name, one in found["$defs"].items() if name not in once}):
-        del found["$defs"]
-    elif "$defs" in found:
-        found["$defs"] = left
-    return found
+    left = {name: one for name, one in found.pop("$defs", {}).items() if name not in once}
+    return {"$defs": left, **found} if left else found
 
 
 def _compact(schema: JsonObject, once: Mapping[str, Any]) -> JsonSchema:
@@ -42,14 +39,18 @@ def _compact(schema: JsonObject, once: Mapping[str, Any]) -> JsonSchema:
             continue
         if key in _NAMED and isinstance(value, Mapping):
             named = cast("Mapping[str, Any]", value)
-            found[key] = {name: _compact(one, once) if isinstance(one, Mapping) else one for name, one in named.items()}
+            found[key] = {name: _part(one, once) for name, one in named.items()}
         elif key in _LISTED and isinstance(value, list):
-            found[key] = [_compact(one, once) for one in cast("list[Any]", value)]
+            found[key] = [_part(one, once) for one in cast("list[Any]", value)]
         elif key in _NESTED and isinstance(value, Mapping):
             found[key] = _compact(cast("Mapping[str, Any]", value), once)
         else:
             found[key] = value
     return _without_null(found, optional=schema.get("default", ...) is None)
+
+
+def _part(schema: object, once: Mapping[str, Any]) -> Any:
+    return _compact(cast("Mapping[str, Any]", schema), once) if isinstance(schema, Mapping) else schema
 
 
 def _without_null(schema: JsonSchema, *, optional: bool) -> JsonSchema:

@@ -176,7 +176,7 @@ def _written_calls(calls: object) -> tuple[ToolCall, ...]:
 
 
 def _written_call(given: object) -> ToolCall:
-    one = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
+    one: Mapping[str, Any] = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
     name, arguments = one.get("name"), one.get("arguments", {})
     if isinstance(name, str) and name and isinstance(arguments, dict):
         return ToolCall(id="", name=name, arguments=cast("dict[str, Any]", arguments))

@@ -20,7 +20,7 @@ from tea.loop.shortlist import MOST_SCHEMAS, Fixed, nearest, ranked, within_limi
 from tea.managers.lossless import lossless
 from tea.operation import reasons
 from tea.refs import Kind, check_name
-from tea.types import EVERY, Budget, Fact, JsonObject, Response, Result, Task, ToolCall
+from tea.types import EVERY, Budget, Fact, JsonObject, JsonSchema, Response, Result, Task, ToolCall
 
 DONE = "done"
 BOOKKEEPING = (DONE, "todo")
@@ -29,7 +29,7 @@ MOST_OFFERED = MOST_SCHEMAS - len(OWN)
 MOST_IN_STATE = 4_000
 MOST_AGENTS = 20
 MOST_FURTHER = 8
-DELEGATION: JsonObject = {
+DELEGATION: JsonSchema = {
     "type": "object",
     "properties": {
         "task": {"type": "string", "description": "What to do, complete in itself: the agent knows nothing else."},
@@ -237,7 +237,8 @@ class Toolset:
             BadArguments: It is not a task.
         """
         fix = "give `task` in words, and `files` as a list of names."
-        if "task" not in arguments or (unknown := sorted(arguments.keys() - {"task"} - _GIVEN)):
+        unknown = sorted(arguments.keys() - {"task"} - _GIVEN)
+        if "task" not in arguments or unknown:
             wrong = "`task` is missing" if "task" not in arguments else f"{unknown[0]!r} is not one of its parameters"
             raise BadArguments(f"{one.name!r} got bad arguments: {wrong}.", fix=fix)
         given = {name: value for name, value in arguments.items() if name != "task" and value is not None}

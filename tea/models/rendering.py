@@ -60,7 +60,7 @@ def _object(value: Mapping[str, Any]) -> str:
 
 def _table(items: list[Any]) -> str:
     """Return objects that have the same keys and hold nothing nested as CSV; else nothing."""
-    if len(items) < 2 or not all(isinstance(one, dict) and one for one in items):
+    if len(items) < 2 or not all(isinstance(one, dict) and len(cast("dict[str, Any]", one)) for one in items):
         return ""
     keys = list(items[0])
     if any(list(one) != keys or not all(map(_is_cell, one.values())) for one in items):

@@ -71,17 +71,20 @@ class AgentContextManager(ContextManager[AgentConfig]):
         reason: str = "",
         lineage: Lineage | None = None,
         author: str | None = None,
+        after: int | None = None,
     ) -> AgentConfig:
         """Give a registered agent a new implementation; see `ContextManager.update`, and `declare`."""
         if isinstance(what, Agent) and what.declaration is not None:
             await self.info(name)
             if agent_name(what) != name:
                 raise BadComponent(f"The declaration is of {agent_name(what)!r}, not {name!r}.", fix="keep the name.")
-            parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage) == (None, None)
+            parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
             found = await parts.register(Addition(reason=reason, author=author), whole=as_it_is, moves=True)
             if as_it_is:
                 return cast(AgentConfig, found[f"agent:{name}"])
-        return await super().update(name, what, version=version, reason=reason, lineage=lineage, author=author)
+        return await super().update(
+            name, what, version=version, reason=reason, lineage=lineage, author=author, after=after
+        )
 
 
 class ACPServer(Server[AgentConfig, AgentResponse]):
