@@ -4,7 +4,7 @@ from tea import Agent, Context, Result, Task, work
 
 
 class Planner(Agent):
-    """Answer a task, with its own hands where a few calls do it, and with other agents for large or independent parts."""
+    """Answer a task, alone where a few calls do it, and with other agents for large or independent parts."""
 
     role = "Orchestrator"
     competencies = (
@@ -17,7 +17,7 @@ class Planner(Agent):
     relations = {"analyzer": "hierarchical", "reporter": "hierarchical"}
     tools = ("table_query", "read_file", "calculator", "done", "*")
     agents = ("analyzer", "reporter")
-    environments = ("workspace",)
+    environments = ("workspace#write",)
     rules = """
         Interpret the task, keep a plan where it has several parts, answer or delegate each, judge the results, and
         replan after a failure. End with `done`, alone: the answer, its evidence, and the report's name.

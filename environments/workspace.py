@@ -72,10 +72,8 @@ class Workspace(Environment):
     name = "workspace"
     recovery = "durable"
     rules = """
-        Every name is relative to the workspace, for example `notes/summary.md`; no name leads out of it.
-        Read before you write: `write` replaces a whole file unless `replace` is false.
-        Long texts and lists come page by page: go on at `next_offset`.
-        Hidden files and folders, whose names begin with a dot, are not listed.
+        Names are relative to the workspace, such as `notes/summary.md`; hidden files are not listed.
+        `write` replaces a whole file unless `replace` is false. Long texts go on at `next_offset`.
     """
 
     async def state(self, ctx: Context) -> Listing:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -156,7 +156,7 @@ class Agent(Component):
         relations: Other agents by name: `hierarchical`, `cooperative` or `competitive`.
         tools: Names of the tools it uses unless a task says otherwise.
         agents: Names of the agents it delegates to.
-        environments: Names of the environments it acts in.
+        environments: Names of the environments it acts in; `name#action` offers that action alone.
         memory: The memory component it remembers by, `name` or `name@selector`; without one all of its session.
         prompt: The prompt it works through, `name` or `name@selector`; the one of all tool-calling agents by default.
         model: The model configuration that answers it where neither the run nor the operator names another.
@@ -168,7 +168,7 @@ class Agent(Component):
         instructions: What it is told to be and to do, as plain text; they become the prompt of its name.
         tools: The tools it uses: names, what `@tool` made, and functions, which are registered under their own names.
         agents: The agents it delegates to: names, and declared agents, which are registered with it.
-        environments: Names of the environments it acts in.
+        environments: Names of the environments it acts in; `name#action` offers that action alone.
         memory: As above.
         model: As above.
         output: The type of its answers, as pydantic knows types, or a JSON Schema. Who runs the agent as a value gets

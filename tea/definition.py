@@ -237,7 +237,10 @@ def _relations(found: type[Agent]) -> dict[str, Relation]:
 
 def _names(found: type[Agent], key: str) -> list[str]:
     listed = [_words_of(found, key, one) for one in _sequence(found, key)]
-    return [one if key == "tools" and one == EVERY else _checked(one, f"one of {key}") for one in listed]
+    for one in listed:
+        for part in one.split("#", 1) if key == "environments" else () if (key, one) == ("tools", EVERY) else (one,):
+            _checked(part, f"one of {key}")
+    return listed
 
 
 def _named(found: type[Agent], kind: Kind) -> str:

@@ -59,8 +59,7 @@ async def calculator(expression: str) -> int | float:
     """Evaluate one arithmetic expression; whole numbers stay exact.
 
     Args:
-        expression: Numbers with + - * / // % ** and parentheses, the functions abs acos asin atan ceil cos degrees
-            exp floor gcd log log10 log2 max min radians round sin sqrt tan, and the constants pi, e and tau.
+        expression: Numbers with + - * / // % ** and parentheses; pi, e; functions such as sqrt, round, log, max.
 
     Examples:
         >>> await calculator("2 * (3 + 4)")

@@ -23,7 +23,6 @@ class Outcome:
     success: bool
     reason: str
     evidence: list[Source]
-    report: str
 
 
 @tool(effects="reads", idempotent=True, scope=True, network=False)
@@ -32,7 +31,6 @@ async def done(
     success: bool = True,
     reason: str = "",
     evidence: list[Source] | None = None,
-    report: str = "",
 ) -> Outcome:
     """End the task with its answer, or say honestly that it cannot be done.
 
@@ -41,7 +39,6 @@ async def done(
         success: False if it could not be done.
         reason: Why it could not be done.
         evidence: Where it comes from: source (file or address), detail (rows, lines), quote (its words).
-        report: Name of the report, if one was written.
 
     Examples:
         >>> (await done(answer=70)).answer
@@ -52,4 +49,4 @@ async def done(
     """
     if not success and not reason.strip():
         raise ToolError("success is false, and no reason is given.", fix="say in one line why it cannot be done.")
-    return Outcome(answer=answer, success=success, reason=reason, evidence=evidence or [], report=report)
+    return Outcome(answer=answer, success=success, reason=reason, evidence=evidence or [])

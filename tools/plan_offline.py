@@ -139,9 +139,9 @@ class _Plan:
         if not written:
             return self._report(found)
         states = {self.report_item: "done" if written[-1]["ok"] else "failed", self.report_item + 1: "done"}
-        states |= {number: "done" for number in range(len(self.questions) + 3, len(self.items) + 1)}
+        states |= dict.fromkeys(range(len(self.questions) + 3, len(self.items) + 1), "done")
         value, report = _answer(found), _report_name(written[-1])
-        arguments = {"answer": value, "success": True, "evidence": _evidence(found), "report": report}
+        arguments = {"answer": value, "success": True, "evidence": _evidence(found)}
         return _step(
             thinking="The analyzer's answer stands, and its sources are known.",
             evaluation=f"Success: the report is {report}." if report else f"No report: {reason_of(written[-1])}",

@@ -93,7 +93,7 @@ class Ending:
             if problem := self._once(()):
                 return f"{problem} Go on, or say again that this is the answer."
         evidence = tuple(source for _, one in self._parts for source in one.evidence)
-        value = {"answer": answer, "success": True, "reason": "", "report": ""}
+        value = {"answer": answer, "success": True, "reason": ""}
         self.accepted = self._result(value, with_doubts(evidence, self._sources()), last=False)
         return ""
 
@@ -153,7 +153,7 @@ class Ending:
             ok=success,
             reason=value["reason"],
             evidence=evidence,
-            report=value["report"] or self._report,
+            report=self._report,
             exhausted=last and not success,
         )
 

@@ -32,7 +32,6 @@ FUNCTIONS: tuple[JsonObject, ...] = (
                 "source": {"type": "string", "description": "File, address or call it comes from."},
             },
             "required": ["fact"],
-            "additionalProperties": False,
         },
     },
     {
@@ -51,7 +50,6 @@ FUNCTIONS: tuple[JsonObject, ...] = (
                 }
             },
             "required": ["items"],
-            "additionalProperties": False,
         },
     },
     {
@@ -64,7 +62,6 @@ FUNCTIONS: tuple[JsonObject, ...] = (
                 "start": {"type": "integer", "description": "Characters to skip."},
             },
             "required": ["id"],
-            "additionalProperties": False,
         },
     },
 )

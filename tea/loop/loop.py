@@ -72,7 +72,8 @@ async def work(
         tools: Names of its tools; the task's own list replaces them, `done` is always there. With `*` the best of the
             registry are offered beside them.
         agents: Names of the agents it may delegate to, each called by its name.
-        environments: Names of its environments; an action is called `<environment>_<action>`.
+        environments: Names of its environments; an action is called `<environment>_<action>`, and `name#action`
+            offers that action alone.
         max_steps: Most questions to the model, 50 by default; the last one asks for the best answer.
         max_calls: Most calls in one step.
         insights: What is known already and worth remembering, beside what the memory gives.

@@ -126,7 +126,7 @@ class Toolset:
             task: What it works on.
             tools: Names of its tools; with `*` the best of the registry for the task are offered beside them.
             agents: Names of the agents it may delegate to.
-            environments: Names of its environments.
+            environments: Names of its environments; `name#action` offers that action alone.
             reads_texts: Whether who answers reads descriptions; a solver calls what it knows.
 
         Raises:
@@ -149,9 +149,10 @@ class Toolset:
         for name, facts in zip(chosen, await ctx.acp.facts(chosen), strict=True):
             found.append(_agent(name, facts))
         places: list[Place] = []
-        for name, facts in zip(environments, await ctx.ecp.facts(environments), strict=True):
+        rooms = _rooms(environments)
+        for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
             state = await ctx.ecp.state(name)
-            found += _actions(name, facts)
+            found += _chosen(_actions(name, facts), name, rooms[name])
             places.append(_place(name, facts, state))
         taken = {one.name for one in found if one.kind != "tool"}
         found = [one for one in found if one.kind != "tool" or one.name in names or one.name not in taken]
@@ -353,6 +354,28 @@ def _actions(name: str, facts: JsonObject) -> list[Capability]:
         for one in operations
         if one["name"] != "state"
     ]
+
+
+def _rooms(environments: Sequence[str]) -> dict[str, set[str]]:
+    """Return the environments that an agent names, each with the only actions it names, none for all."""
+    found: dict[str, set[str]] = {}
+    for one in environments:
+        name, _, action = one.partition("#")
+        found.setdefault(name, set()).update({action} - {""})
+    return found
+
+
+def _chosen(actions: list[Capability], name: str, wanted: set[str]) -> list[Capability]:
+    """Return the actions of an environment that an agent names.
+
+    Raises:
+        UnknownComponent: There is none of a name.
+    """
+    known = {one.name.removeprefix(f"{name}_"): one for one in actions}
+    if unknown := sorted(wanted - known.keys()):
+        problem = f"The environment {name!r} has no action {unknown[0]!r}."
+        raise UnknownComponent(problem, fix=f"it has {', '.join(known)}.")
+    return [one for action, one in known.items() if not wanted or action in wanted]
 
 
 def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capability:

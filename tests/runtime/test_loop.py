@@ -27,7 +27,7 @@ async def long_text(size: int) -> str:
 
 
 @tool(effects="reads", network=False)
-async def workspace_read(name: str) -> str:
+async def workspace_write(name: str) -> str:
     """Pretend to be an action."""
     return name
 
@@ -37,17 +37,15 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage() -> AsyncIterator[Stage]:
-    async with Stage.open(positive, long_text, workspace_read) as stage:
+    async with Stage.open(positive, long_text, workspace_write) as stage:
         yield stage
 
 
-async def test_done_gives_the_answer_its_evidence_and_its_report(stage: Stage) -> None:
+async def test_done_gives_the_answer_and_its_evidence(stage: Stage) -> None:
     source = {"source": "calculator", "detail": "1 + 2", "quote": "3"}
-    outcome, _ = await stage.play(step(sum_of("1 + 2")), step(done(3, evidence=[source], report="r.md")))
+    outcome, _ = await stage.play(step(sum_of("1 + 2")), step(done(3, evidence=[source])))
     assert (outcome.status, outcome.answer) == ("done", 3)
     assert [one.model_dump() for one in outcome.evidence] == [{**source, "doubt": ""}]
-    assert outcome.report is not None
-    assert outcome.report.name == "r.md"
 
 
 async def test_results_become_the_next_observation(stage: Stage) -> None:
@@ -80,7 +78,7 @@ async def test_unknown_name_is_refused_with_the_nearest_and_all_there_is(stage: 
     (call,) = observations(model.requests[1])[0]["calls"]
     assert call["error"]["code"] == "UnknownComponent"
     assert "did you mean 'calculator'?" in call["error"]["fix"]
-    assert "workspace_read" in call["error"]["fix"]
+    assert "workspace_write" in call["error"]["fix"]
     assert outcome.ok
 
 
@@ -98,10 +96,10 @@ async def test_a_task_can_bring_tools_of_its_own(stage: Stage) -> None:
 
 
 async def test_two_things_of_one_name_are_an_error(stage: Stage) -> None:
-    outcome, _ = await stage.play(tools=["workspace_read"])
+    outcome, _ = await stage.play(tools=["workspace_write"])
     assert outcome.error is not None
     assert outcome.error["code"] == "BadComponent"
-    assert "both called 'workspace_read'" in outcome.error["problem"]
+    assert "both called 'workspace_write'" in outcome.error["problem"]
 
 
 async def test_a_bad_reply_stays_in_the_conversation_with_what_is_wrong_and_wanted(stage: Stage) -> None:
@@ -109,7 +107,8 @@ async def test_a_bad_reply_stays_in_the_conversation_with_what_is_wrong_and_want
     assert outcome.answer == "ok"
     bad, told_of = model.requests[1].messages[-2:]
     assert "I think aloud." in str(bad.content)
-    assert "it holds no call" in told(model.requests[1])
+    assert "could not be used" in told(model.requests[1])
+    assert "`calls`" in told(model.requests[1])
     assert told_of.role == "user"
 
 
@@ -243,12 +242,12 @@ async def test_the_same_reading_call_is_answered_from_the_record_with_a_hint(sta
 
 
 async def test_a_reading_call_is_made_again_after_something_changed(stage: Stage) -> None:
-    read = ("workspace_list_files", {})
+    read = ("read_file", {"path": "a.txt"})
     write = ("workspace_write", {"name": "a.txt", "text": "hello"})
     _, model = await stage.play(step(read), step(write), step(read), step(done()))
     before, _, after = observations(model.requests[3])
-    assert before["calls"][0]["value"]["files"] == []
-    assert [one["name"] for one in after["calls"][0]["value"]["files"]] == ["a.txt"]
+    assert not before["calls"][0]["ok"]
+    assert after["calls"][0]["value"]["text"] == "hello"
 
 
 async def test_steps_that_bring_nothing_new_call_for_another_strategy_and_then_for_the_end(stage: Stage) -> None:
@@ -422,7 +421,7 @@ async def test_a_long_result_says_truly_what_is_shown_and_can_be_read_on(stage: 
 
 async def test_a_changed_environment_is_observed(stage: Stage) -> None:
     write = ("workspace_write", {"name": "a.txt", "text": "hello"})
-    outcome, model = await stage.play(step(write), step(("workspace_read", {"name": "a.txt"})), step(done()))
+    outcome, model = await stage.play(step(write), step(("read_file", {"path": "a.txt"})), step(done()))
     wrote, read = observations(model.requests[2])
     assert wrote["calls"][0]["ok"]
     states = [one for one in model.requests[2].messages if one.role == "user" and "workspace" in str(one.content)]
@@ -468,6 +467,6 @@ async def test_the_prompt_names_what_may_be_called(stage: Stage) -> None:
     _, model = await stage.play(step(done()))
     shown = model.requests[0].variables
     assert {one["name"] for one in shown["agents"]} == {"analyzer", "reporter"}
-    assert {"calculator", "done", "plan", "note", "workspace_read"} <= {one["name"] for one in shown["tools"]}
+    assert {"calculator", "done", "plan", "note", "workspace_write"} <= {one["name"] for one in shown["tools"]}
     assert not {"todo", "plan_offline", "answer_from_data"} & {one["name"] for one in shown["tools"]}
     assert shown["environments"][0]["state"] == {"files": [], "more": 0}

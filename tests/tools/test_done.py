@@ -14,7 +14,6 @@ async def test_done_gives_back_what_it_was_told_with_defaults(tea: Platform) -> 
         "success": True,
         "reason": "",
         "evidence": [{"source": "a.csv", "detail": "", "quote": ""}],
-        "report": "",
     }
 
 
