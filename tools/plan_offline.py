@@ -1,6 +1,7 @@
 """How the planner goes on where no model is there: by rules over what it has seen so far."""
 
 import json
+import re
 from typing import Any
 
 from tea import tool
@@ -12,6 +13,10 @@ MOST_FILES_ALONE = 5
 _PLAN = "plan"
 _ANALYST = "analyzer"
 _WRITER = "reporter"
+_REPORT = re.compile(
+    r"[,;]?\s*(?:\b(?:and|then|please)\s+)*\b(?:write|make|prepare|draft|give)\b[^.?!]*\breport\b[^.?!]*[.!]?",
+    re.IGNORECASE,
+)
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"category": "solver"})
@@ -24,7 +29,7 @@ async def plan_offline(
     """Decide a planner's next step: a pure function of the task and of what was seen so far.
 
     Arithmetic goes to the calculator; every other question is planned, given to the analyzer, tried in one other way
-    where that fails, and reported; what cannot be found out is given up with the reason.
+    where that fails, and reported where a report is asked for; what cannot be found out is given up with the reason.
 
     Args:
         task: The task in words.
@@ -72,7 +77,8 @@ class _Plan:
     """A question about data or texts: analyse, report, answer."""
 
     def __init__(self, task: str, files: list[str], answer: dict[str, Any] | None, past: Past) -> None:
-        self.task = task
+        self.reports = _REPORT.search(task) is not None
+        self.task = task = _REPORT.sub("", task).strip() or task
         self.files = files
         self.answer = answer
         self.past = past
@@ -97,13 +103,15 @@ class _Plan:
     def _begin(self) -> Step:
         where = ", ".join(self.files) or "the task itself"
         items = [f"Find out from {where}: {question}" for question in self.questions]
-        planned = [{"item": one, "state": "open"} for one in (*items, "Write the report", "Give the answer")]
+        items += ["Write the report"] if self.reports else []
+        planned = [{"item": one, "state": "open"} for one in (*items, "Give the answer")]
+        plan = [_call(_PLAN, items=planned)] if len(items) > 1 else []
         return _step(
             thinking=f"The task asks {_count(len(self.questions), 'question')} about {where}. The analyzer reads data "
-            "and texts; the reporter then writes down what it found.",
-            memory=f"Nothing is known yet; {_count(len(items), 'part')} to find out.",
+            "and texts.",
+            memory=f"Nothing is known yet; {_count(len(self.questions), 'part')} to find out.",
             next_goal=f"Have the analyzer answer from {where}.",
-            calls=[_call(_PLAN, items=planned), *(self._analysis(question, self.files) for question in self.questions)],
+            calls=[*plan, *(self._analysis(question, self.files) for question in self.questions)],
         )
 
     def _other_way(self, first: list[Made]) -> list[Call]:
@@ -136,22 +144,26 @@ class _Plan:
 
     def _conclude(self, found: list[Made]) -> Step:
         written = self.past.of(_WRITER)
-        if not written:
+        if self.reports and not written:
             return self._report(found)
-        states = {self.report_item: "done" if written[-1]["ok"] else "failed", self.report_item + 1: "done"}
-        states |= dict.fromkeys(range(len(self.questions) + 3, len(self.items) + 1), "done")
-        value, report = _answer(found), _report_name(written[-1])
+        states = self._answered() | dict.fromkeys(range(self.report_item + 1, len(self.items) + 1), "done")
+        states[self.report_item] = "failed" if written and not written[-1]["ok"] else "done"
+        value = _answer(found)
         arguments = {"answer": value, "success": True, "evidence": _evidence(found)}
         return _step(
             thinking="The analyzer's answer stands, and its sources are known.",
-            evaluation=f"Success: the report is {report}." if report else f"No report: {reason_of(written[-1])}",
+            evaluation=_told_of(written),
             memory=f"The answer is {_short(value)}.",
             next_goal="Give the answer.",
             calls=[*self._mark(states), _call("done", **arguments)],
         )
 
+    def _answered(self) -> dict[int, str]:
+        """Return the state of the items whose questions were answered."""
+        return {number: "done" for number in range(1, self.report_item) if self.tries[number - 1]["ok"]}
+
     def _report(self, found: list[Made]) -> Step:
-        states = {number: "done" for number in range(1, self.report_item) if self.tries[number - 1]["ok"]}
+        states = self._answered()
         value = _answer(found)
         return _step(
             thinking="The analyzer gave an answer with its sources; the reporter writes it down, to be checked.",
@@ -230,8 +242,12 @@ def _evidence(found: list[Made]) -> list[dict[str, str]]:
     return [source for one in found for source in one["value"]["evidence"]]
 
 
-def _report_name(written: Made) -> str:
-    return str(written["value"]["report"] or "") if written["ok"] else ""
+def _told_of(written: list[Made]) -> str:
+    """Return what became of the report."""
+    if not written:
+        return "Success: the analyzer gave an answer."
+    report = str(written[-1]["value"]["report"] or "") if written[-1]["ok"] else ""
+    return f"Success: the report is {report}." if report else f"No report: {reason_of(written[-1])}"
 
 
 def _formed(value: int | float, answer: dict[str, Any] | None) -> Any:

@@ -21,6 +21,7 @@ from tea.managers.model_schema import model_from_schema, schema_to_json
 from tea.managers.source.capture import captured
 from tea.managers.source.check import Checked, check_source, outlined
 from tea.managers.source.module import PrivateModule
+from tea.managers.source.requires import installed
 from tea.managers.source.text import SourceText, one_line, refusal
 from tea.managers.trust import untrusted
 from tea.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
@@ -119,17 +120,16 @@ class DynamicManager:
     def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
         """Return what a trusted source defines; one that an earlier process checked and compiled is taken as it is.
 
-        What requires distributions is checked each time, as what is installed may have changed.
+        What was found out counts for the distributions that were installed then.
         """
-        known, codes = self._taken(digest), dict[str, CodeType]()
-        if known is None and not manifest.requires and (kept := self._kept.read(_COMPILED, digest)):
+        known, codes, there = self._taken(digest), dict[str, CodeType](), installed(manifest.requires)
+        if known is None and (kept := self._kept.read(_COMPILED, digest, there)):
             binding, order, codes = kept
             return self._definition(Checked(text=_text(manifest, files), binding=binding, order=order), digest, codes)
         checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
         _check_same(checked.text, manifest, files)
         found = self._definition(checked, digest, codes)
-        if not manifest.requires:
-            self._kept.keep((checked.binding, checked.order, codes), _COMPILED, digest)
+        self._kept.keep((checked.binding, checked.order, codes), _COMPILED, digest, there)
         return found
 
     def describe(

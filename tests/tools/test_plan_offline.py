@@ -67,15 +67,16 @@ async def test_arithmetic_goes_to_the_calculator(next_step: Next, task: str, exp
 )
 async def test_everything_else_goes_to_the_analyzer(next_step: Next, task: str) -> None:
     step = await next_step(task, files=["a.csv"])
-    assert [call["name"] for call in step["calls"]] == ["plan", "analyzer"]
-    assert step["calls"][1]["arguments"] == {"task": task, "files": ["a.csv"]}
+    assert [call["name"] for call in step["calls"]] == ["analyzer"]
+    assert step["calls"][0]["arguments"] == {"task": task, "files": ["a.csv"]}
 
 
 async def test_a_call_that_broke_off_is_made_once_more(next_step: Next) -> None:
     late = {"name": "analyzer", "ok": False, "error": {"code": "CallTimeout", "problem": "late", "fix": "wait"}}
-    begun = await next_step("How many?", files=["a.csv"])
+    asked = "How many? Write a report."
+    begun = await next_step(asked, files=["a.csv"])
     planned = {"name": "plan", "ok": True, "arguments": begun["calls"][0]["arguments"]}
-    again = await next_step("How many?", files=["a.csv"], history=[seen(planned, late)])
+    again = await next_step(asked, files=["a.csv"], history=[seen(planned, late)])
     assert [call["name"] for call in again["calls"]] == ["plan", "analyzer"]
     states = [one["state"] for one in again["calls"][0]["arguments"]["items"]]
     assert states == ["failed", "open", "open", "open"]
@@ -87,8 +88,10 @@ async def test_without_a_plan_the_work_goes_on(next_step: Next) -> None:
     refused = {"name": "plan", "ok": False, "error": {"code": "UnknownComponent", "problem": "no", "fix": "none"}}
     value = {"answer": 7, "evidence": [], "reason": ""}
     found = {"name": "analyzer", "ok": True, "arguments": {"task": "How many?", "files": []}, "value": value}
-    step = await next_step("How many?", history=[seen(refused, found)])
+    step = await next_step("How many? Then give me a report.", history=[seen(refused, found)])
     assert [call["name"] for call in step["calls"]] == ["reporter"]
+    step = await next_step("How many?", history=[seen(found)])
+    assert [call["name"] for call in step["calls"]] == ["done"]
 
 
 async def test_a_refused_end_is_tried_alone_and_then_given_up(next_step: Next) -> None:

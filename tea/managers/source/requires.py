@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from importlib.metadata import packages_distributions
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
 
 from tea.managers.source.text import refusal
@@ -51,6 +51,17 @@ def distribution_of(root: str) -> str | None:
     """Return the installed distribution that brings a top-level module, or None."""
     found = packages_distributions().get(root)
     return found[0] if found else None
+
+
+def installed(requires: Iterable[str]) -> str:
+    """Return which versions of what is required are installed, as one text; a missing one is named without one."""
+    found: list[str] = []
+    for name in map(distribution_name, requires):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(name)
+    return "\n".join(found)
 
 
 def _written(source: str) -> list[str]:
