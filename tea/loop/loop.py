@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from tea.context import Context
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
@@ -230,7 +230,8 @@ class _Loop:
                 await self._fold()
             tail = () if self.solver or not (text := self.ledger.text()) else (said(text),)
             try:
-                response = await self.ctx.ask(self.prompt, self.variables, (*self.window.messages, *tail))
+                history = (*self.window.messages, *tail)
+                response = await self.ctx.ask(self.prompt, self.variables, history, tool_choice=self._choice)
             except ContextLengthExceeded as error:
                 self.window.lower(limit_in(error.problem))
                 await self._fold()
@@ -240,6 +241,11 @@ class _Loop:
             return Reply.of(response, step)
         response = await self.ctx.ask(self.prompt, self.variables, self.window.messages)
         return Reply.of(response, step)
+
+    @property
+    def _choice(self) -> Literal["auto", "required"]:
+        """Whether a call is left to the model: not after a reply that could not be used, nor at the end."""
+        return "required" if self.last or self.strikes else "auto"
 
     async def _take(self, step: int, reply: Reply) -> Result | None:
         """Act on a reply, and return the result if that was the end."""

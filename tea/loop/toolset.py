@@ -134,7 +134,7 @@ class Toolset:
             BadComponent: Two have the same name.
         """
         found: list[Capability] = []
-        names = allowed(tools, task.tools)
+        names = allowed(tools, task.tools, task.also)
         own = [name for name in names if name != EVERY]
         kept = own if EVERY in names and len(own) < MOST_SCHEMAS else BOOKKEEPING
         asked = task.tools is not None and EVERY in task.tools
@@ -311,13 +311,14 @@ async def _in_order(ctx: Context, task: Task, found: Sequence[Capability]) -> li
     return [known[name] for name in await ranked(ctx.tcp, texts, task.text, MOST_SCHEMAS)]
 
 
-def allowed(tools: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
+def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the tools that an agent with `tools` may use where the task names `wanted`.
 
-    A task's own list replaces the agent's, except for what agents need to do their work at all; with `*` it adds to it.
+    A task's own list replaces the agent's, except for what agents need to do their work at all; with `*` it adds to it,
+    and so does what the task names with `also`.
     """
     own = tools if wanted is None or EVERY in wanted else [name for name in tools if name in BOOKKEEPING]
-    chosen = (*(wanted or ()), *own)
+    chosen = (*(wanted or ()), *also, *own)
     return tuple(dict.fromkeys((*chosen, DONE)))
 
 

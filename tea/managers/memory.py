@@ -275,6 +275,9 @@ def _summary(events: Sequence[JsonObject]) -> str:
 
 def _told(event: JsonObject) -> str:
     data: dict[str, Any] = event["data"]
+    if event["kind"] == "result" and isinstance(data.get("task"), str):
+        came = data["answer"] if data.get("answer") not in (None, "") else data.get("reason", "")
+        return f"{data['task']} -> {came if isinstance(came, str) else dumps(came).decode()}"
     told = next((value for name in _TOLD if isinstance(value := data.get(name), str) and value), None)
     return told if told is not None else dumps(data, sort_keys=True).decode()
 

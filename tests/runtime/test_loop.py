@@ -470,3 +470,9 @@ async def test_the_prompt_names_what_may_be_called(stage: Stage) -> None:
     assert {"calculator", "done", "plan", "note", "workspace_write"} <= {one["name"] for one in shown["tools"]}
     assert not {"todo", "plan_offline", "answer_from_data"} & {one["name"] for one in shown["tools"]}
     assert shown["environments"][0]["state"] == {"files": [], "more": 0}
+
+
+async def test_a_call_is_wanted_after_a_bad_reply_and_at_the_end(stage: Stage) -> None:
+    replies = [step(), step(sum_of("1 + 1")), step(sum_of("2 + 2")), step(done(4))]
+    _, model = await stage.play(*replies, budget={"steps": 4})
+    assert [one.tool_choice for one in model.requests] == ["auto", "required", "auto", "required"]

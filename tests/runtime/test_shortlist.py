@@ -203,3 +203,11 @@ async def test_a_star_gives_an_agent_that_was_made_of_tools_no_others(stage: Sta
     _, model = await stage.play(step(("op3", {"number": 1})), step(done(1)), agent="pair", tools=["*"])
     assert {*offered(model.requests[0])} == {"op1", "op2", "done", *OWN}
     assert observations(model.requests[1])[0]["calls"][0]["error"]["code"] == "UnknownComponent"
+
+
+async def test_what_a_task_names_beside_is_offered_beside_the_agents_own(stage: Stage) -> None:
+    _, model = await stage.play(step(done(1)), task="something else", also=["op3"])
+    assert {"op3", "table_query", "analyzer"} <= {*offered(model.requests[0])}
+    _, model = await stage.play(step(done(1)), task="something else", tools=["op4"], also=["op3"])
+    assert {"op3", "op4"} <= {*offered(model.requests[0])}
+    assert "table_query" not in offered(model.requests[0])
