@@ -3,7 +3,8 @@
 Source: the paper, Appendix D.7: one number for each source, URLs count before descriptions, files become links.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from tea import Agent, Context, Result, Task, ToolError, consult
 
@@ -25,6 +26,7 @@ class Reporter(Agent):
     objectives = ("say what was asked, what was found, how, and from where", "add nothing that was not found")
     relations = {"planner": "hierarchical"}
     environments = ("workspace",)
+    metadata: ClassVar[Mapping[str, Any]] = {"takes": "findings"}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Draft, number the references, and write the report under a name that is free."""

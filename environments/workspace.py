@@ -73,7 +73,7 @@ class Workspace(Environment):
     recovery = "durable"
     rules = """
         Names are relative to the workspace, such as `notes/summary.md`; hidden files are not listed.
-        `write` replaces a whole file unless `replace` is false. Long texts go on at `next_offset`.
+        A file that is written again is replaced unless `replace` is false. Long texts go on at `next_offset`.
     """
 
     async def state(self, ctx: Context) -> Listing:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -68,7 +68,7 @@ async def compose_report(
     for name, heading in (("question", "Question"), ("answer", "Answer"), ("method", "How it was found")):
         if facts.get(name):
             sections.append(f"## {heading}\n\n{_text(facts[name]).strip()}")
-    known = [] if _CITED.search(words) else [one.told() for one in findings or []]
+    known = [] if _CITED.search(words) else [one.told() for one in findings or [] if one.source]
     told = _objects(facts.get("findings")) or known
     found = [cites.finding(one) for one in told]
     found += [f"{one.content.strip()} {cites.cite(one.source)}" for one in materials or []]

@@ -47,7 +47,7 @@ async def read_file(
         lines: Most lines.
         find: Words; gives the best passages instead.
         offset: Characters of the first line to skip.
-        full: Statistics for programs.
+        full: For programs: statistics.
     """
     if start < 1 or lines < 1 or offset < 0:
         raise ToolError(f"start {start}, lines {lines}, offset {offset}.", fix="count lines from 1, characters from 0.")

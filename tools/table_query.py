@@ -15,6 +15,7 @@ from ._table_query.describing import Link, TableDescription, describe, links
 from ._table_query.finding import Found
 from ._table_query.finding import find as find_cells
 from ._table_query.loading import load
+from ._table_query.naming import columns_as_texts
 from ._table_query.tables import Cell, Table
 
 MOST_FILES = 20
@@ -40,6 +41,7 @@ class Answer(TypedDict):
     truncated: NotRequired[bool]
     next_offset: NotRequired[int]
     cut: NotRequired[str]
+    warning: NotRequired[str]
     more: NotRequired[str]
 
 
@@ -59,7 +61,7 @@ async def table_query(
 
     Args:
         sql: One SELECT.
-        full: Statistics for programs.
+        full: For programs: statistics.
     """
     if not files or len(files) > MOST_FILES:
         raise ToolError(f"{len(files)} files were named.", fix=f"name 1 to {MOST_FILES} files.")
@@ -84,7 +86,10 @@ def _answer(
         got = database.select(sql, limit, offset, count=not full)
     if full:
         return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
-    return _paged(got.columns, got.rows, got.total, offset)
+    answer = _paged(got.columns, got.rows, got.total, offset)
+    if warning := columns_as_texts(sql, (column.name for table in tables for column in table.columns)):
+        answer["warning"] = warning
+    return answer
 
 
 def _described(tables: list[Table], full: bool) -> Answer:

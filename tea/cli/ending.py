@@ -44,6 +44,8 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         say(shown(outcome.answer))
     if fault is not None:
         complain(fault)
+    if doubts := list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt)):
+        command.tell(f"not confirmed: {one_line('; '.join(doubts), 300)}")
     if outcome.report is not None:
         command.tell(f"report: {one_line(str(outcome.report))}")
     if not command.verbose:

@@ -44,6 +44,11 @@ class Checks(Protocol):
         """What parts of the task have brought."""
         ...
 
+    @property
+    def findings(self) -> tuple[Fact, ...]:
+        """What was asked, and the latest results."""
+        ...
+
 
 @dataclass(slots=True)
 class Actions:
@@ -58,12 +63,12 @@ class Actions:
     steps: int = 0
     _made: dict[str, str] = field(default_factory=dict[str, str])
 
-    async def act(self, calls: Sequence[ToolCall], *, only_end: bool, ending: Checks) -> list[Outcome]:
+    async def act(self, calls: Sequence[ToolCall], *, last: bool, ending: Checks) -> list[Outcome]:
         """Make the calls; agents and what only reads run side by side, `done` comes last.
 
         Args:
             calls: What the model wants, in its order.
-            only_end: Whether nothing but the end may still be called.
+            last: Whether this was the last question.
             ending: Says whether an end holds.
         """
         self.steps += 1
@@ -76,11 +81,11 @@ class Actions:
                 end += 1
             batch = named[position:end]
             agents = sum(self.toolset.is_agent(one.name) for one in batch)
-            work = [self._call(named, index, agents, only_end, ending) for index in range(position, end)]
+            work = [self._call(named, index, agents, last, ending) for index in range(position, end)]
             for index, outcome in zip(range(position, end), await _together(self.ctx, batch, work), strict=True):
                 outcomes[index] = outcome
             position = end
-        found = [self._ended(named, outcomes, index, only_end, ending) for index in range(len(named))]
+        found = [self._ended(named, outcomes, index, last, ending) for index in range(len(named))]
         for one in found:
             self._keep(one)
         return found
@@ -88,30 +93,32 @@ class Actions:
     def _side_by_side(self, calls: Sequence[ToolCall]) -> bool:
         return all(self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in calls)
 
-    async def _call(
-        self, calls: Sequence[ToolCall], index: int, agents: int, only_end: bool, ending: Checks
-    ) -> Outcome:
+    async def _call(self, calls: Sequence[ToolCall], index: int, agents: int, last: bool, ending: Checks) -> Outcome:
         call = calls[index]
-        if (error := self._refusal(call, index, agents, only_end)) is not None:
+        if (error := self._refusal(call, index, agents, last)) is not None:
             return Outcome.refused(call.id, call.name, call.arguments, error)
         if self.toolset.is_own(call.name):
             return self._own(call)
         if call.name != DONE and self.toolset.reads(call.name) and (known := self._known(call)) is not None:
             return known
-        facts = (*self.ledger.facts, *ending.facts) if self.toolset.is_agent(call.name) else ()
+        facts = self._handed_down(call.name, ending) if self.toolset.is_agent(call.name) else ()
         return await self.toolset.call(call, facts, self.limits.share(agents) if agents else None)
 
-    def _refusal(self, call: ToolCall, index: int, agents: int, only_end: bool) -> TeaError | None:
+    def _refusal(self, call: ToolCall, index: int, agents: int, last: bool) -> TeaError | None:
         """Return why a call is not made, None where it is."""
         if call.unreadable:
             return BadArguments(f"The call cannot be read: {call.unreadable}.", fix="write it again.")
         if index >= self.max_calls:
             return ToolError(f"Only {self.max_calls} calls are made in one step.", fix="make it in the next step.")
-        if only_end and call.name not in (DONE, NOTE, PLAN):
-            return ToolError("Nothing more can be called: this was the last question.", fix="call `done`.")
-        if self.toolset.is_agent(call.name) and not self.limits.can_share(agents):
-            return ToolError("Too little is left of the budget for an agent.", fix="end with what you have.")
+        if self.toolset.is_agent(call.name) and (last or not self.limits.can_share(agents)):
+            fix = "end with what you have." if last else "do it yourself with what is left, or end with what you have."
+            return ToolError("Too little is left of the budget for an agent.", fix=fix)
         return None
+
+    def _handed_down(self, name: str, ending: Checks) -> tuple[Fact, ...]:
+        """Return what an agent is told that gets a part; one that takes findings, the results until here too."""
+        found = (*self.ledger.facts, *ending.facts)
+        return (*found, *ending.findings) if self.toolset.takes_findings(name) else found
 
     def _own(self, call: ToolCall) -> Outcome:
         """Answer a function of the loop."""
@@ -132,14 +139,14 @@ class Actions:
         return replace(before, id=call.id, hint=REPEATED.format(id=id), repeated=True)
 
     def _ended(
-        self, calls: Sequence[ToolCall], outcomes: dict[int, Outcome], index: int, only_end: bool, ending: Checks
+        self, calls: Sequence[ToolCall], outcomes: dict[int, Outcome], index: int, last: bool, ending: Checks
     ) -> Outcome:
         """Return an outcome; that of `done` stands only if the end holds."""
         outcome = outcomes[index]
         if outcome.name != DONE or not outcome.ok:
             return outcome
         others = [one for at, one in outcomes.items() if at != index and not self.toolset.is_own(one.name)]
-        return ending.check(outcome, others, last=only_end)
+        return ending.check(outcome, others, last=last)
 
     def _keep(self, outcome: Outcome) -> None:
         """Keep a result, and what a repeated call would give."""

@@ -15,7 +15,7 @@ GIVEN = ("task", "the task", "question")  # what a person said needs no other so
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _GROUPING = re.compile(r"(?<=\d)[,\u2009\u202f '_](?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]+")
-_FRAGMENT = re.compile(r"\.{3}|…|\n|;|\|")
+_FRAGMENT = re.compile(r"\.{3}|…|\n|;|\||(?<=[.!?])\s")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "\xa0": " "})
 
 
@@ -26,10 +26,14 @@ class Sources:
         task: The task in words, and what the person said since.
         facts: What whoever gave the task away knows.
         results: What calls gave.
+        doubted: Evidence of parts that could not be confirmed where they were worked on.
     """
 
-    def __init__(self, task: str, facts: Iterable[Fact], results: Iterable[Outcome]) -> None:
+    def __init__(
+        self, task: str, facts: Iterable[Fact], results: Iterable[Outcome], doubted: Iterable[Evidence] = ()
+    ) -> None:
         self._task = task
+        self._doubted = {one.source.casefold(): one.doubt for one in doubted}
         self._facts = list(facts)
         self._results = [one for one in results if one.ok and not one.repeated]
         self._texts: dict[str, str] = {}
@@ -37,6 +41,8 @@ class Sources:
     def doubt(self, evidence: Evidence) -> str:
         """Return why evidence cannot be confirmed, nothing where it can."""
         source = evidence.source.strip()
+        if doubt := self._doubted.get(source.casefold()):
+            return doubt
         texts = list(self._of(source))
         if not texts:
             return f"{source[:100]!r} was not opened in this run"

@@ -13,14 +13,18 @@ from tea.loop.observation import Outcome
 from tea.loop.toolset import DONE
 from tea.loop.window import Window
 from tea.managers.json_schema import value_faults
+from tea.managers.lossless import lossless
 from tea.models.format import braced
-from tea.types import Evidence, Fact, JsonObject, JsonValue, Result, Task
+from tea.types import Evidence, Fact, JsonObject, JsonSchema, JsonValue, Result, Task
 
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
-    "These words are not an answer yet: nothing has been read or worked out. Call the functions that do it, or call "
-    "`done` if you are sure."
+    "No function has been called yet. If these words are the answer, say so with `done`; if it cannot be done, call "
+    "`done` with success false and the reason; else call the function that you need next."
 )
+MOST_SCHEMA = 600
+MOST_PART = 120
+MOST_FINDINGS, MOST_FINDING = 8, 1_500
 
 
 class Ending:
@@ -30,11 +34,16 @@ class Ending:
         task: What was asked.
         ledger: Its facts and plan.
         window: Its results.
+
+    `heads` are what was shown of the task's files before the first step.
     """
 
     def __init__(self, task: Task, ledger: Ledger, window: Window) -> None:
         self._task, self._ledger, self._window = task, ledger, window
         self._words = task.text
+        self._words_held = ""
+        self._given: set[str] = set()
+        self.heads: Sequence[str] = ()
         self._parts: list[tuple[str, Result]] = []
         self._failed: dict[str, str] = {}
         self._report: str | None = None
@@ -50,8 +59,16 @@ class Ending:
             for source in one.evidence or (Evidence(source=""),)
         )
 
+    @property
+    def findings(self) -> tuple[Fact, ...]:
+        """What was asked, and the latest results of calls, for agents that write down what was found."""
+        kept = self._window.results.values()
+        results = [one for one in kept if one.ok and not one.repeated and one.id not in self._given]
+        return (Fact(fact=f"The question was: {self._words}"), *map(_finding, results[-MOST_FINDINGS:]))
+
     def hear(self, text: str) -> None:
-        """Take note of what a person said since: it may change what is asked."""
+        """Take note of what a person said since: it may change what is asked, so no end counts that came before."""
+        self.accepted = None
         self._words = f"{self._words}\n{text}"
         self._returned.clear()
 
@@ -66,13 +83,16 @@ class Ending:
         value = cast(JsonObject, outcome.value)
         if any(not one.repeated for one in others) and not last:
             return _refused(outcome, UNSEEN, "look at their results, then call `done` alone.")
+        if failed := [one.name for one in others if not one.ok]:
+            return _refused(outcome, f"{failed[0]!r} failed beside `done`.", "say so in the reason, or leave it out.")
         if not value["success"]:
             self.accepted = self._result(value, evidence_in(value), last=last)
             return outcome
-        if self._task.answer is not None and (faults := value_faults(self._task.answer, value["answer"])):
-            return _refused(
-                outcome, f"The answer does not fit: {'; '.join(faults)}.", "give it in the form that the task states."
-            )
+        if (schema := self._task.answer) is not None:
+            value = {**value, "answer": _read_as(schema, value["answer"])}
+            if faults := value_faults(schema, value["answer"]):
+                fix = f"`answer` must fit {json.dumps(schema, ensure_ascii=False)[:MOST_SCHEMA]}"
+                return _refused(outcome, f"The answer does not fit: {'; '.join(faults)}.", fix)
         evidence = joined(evidence_in(value), [source for _, one in self._parts for source in one.evidence])
         marked = with_doubts(evidence, self._sources())
         if not last and (problem := self._once(marked)):
@@ -83,24 +103,39 @@ class Ending:
     def proposed(self, text: str, *, last: bool) -> str:
         """Return why words without a call do not end the task, nothing where they do."""
         text, schema = text.strip(), self._task.answer
-        answer: JsonValue = text if schema is None else _formed(text, schema)
+        answer: JsonValue = text if schema is None else _read_as(schema, _formed(text, schema))
         if schema is not None and (faults := value_faults(schema, answer)):
             return f"The answer does not fit: {'; '.join(faults)}. Call `done` with `answer` in the form of the task."
         if not last:
             if self._task.files and not self._window.results and "nothing" not in self._returned:
                 self._returned.add("nothing")
-                return NOTHING_READ
+                return self._held(text, NOTHING_READ)
             if problem := self._once(()):
-                return f"{problem} Go on, or say again that this is the answer."
+                return self._held(text, f"{problem} Go on, or call `done` with the whole answer.")
+        answer = self._kept(answer)
         evidence = tuple(source for _, one in self._parts for source in one.evidence)
         value = {"answer": answer, "success": True, "reason": ""}
         self.accepted = self._result(value, with_doubts(evidence, self._sources()), last=False)
         return ""
 
+    def _held(self, text: str, problem: str) -> str:
+        """Hold words that were not accepted yet: what follows may only confirm them."""
+        self._words_held = text
+        return problem
+
+    def _kept(self, answer: JsonValue) -> JsonValue:
+        """Return an answer, or the words that it confirms: those are longer by far, and came just before it."""
+        confirms = isinstance(answer, str) and 2 * len(answer) < len(self._words_held)
+        return self._words_held if confirms else answer
+
     def finished(self, outcomes: Sequence[Outcome], results: Sequence[Result | None] = ()) -> Result | None:
         """Take note of what agents gave, and return the result if `done` counted."""
+        self._words_held = ""
+        if any(one.ok and not one.repeated and one.name != DONE for one in outcomes):
+            self._failed.clear()  # what came later made good for it, or went round it
         for outcome, result in zip(outcomes, results, strict=False):
             if result is not None:
+                self._given.add(outcome.id)
                 self._take(outcome, result)
         return self.accepted if any(one.name == DONE and one.ok for one in outcomes) else None
 
@@ -130,9 +165,9 @@ class Ending:
     def _once(self, evidence: Sequence[Evidence]) -> str:
         """Return what is asked about once before an end is accepted, nothing where all was asked."""
         asked = {
-            "evidence": "; ".join(f"{one.doubt}" for one in evidence if one.doubt),
+            "evidence": "; ".join(one.doubt for one in evidence if one.doubt),
             "plan": "; ".join(self._ledger.open_items),
-            "failed": "; ".join(f"{text[:100]!r}: {why}" for text, why in self._failed.items()),
+            "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
         }
         words = {
             "evidence": "The evidence could not be confirmed: {}.",
@@ -141,10 +176,13 @@ class Ending:
         }
         new = {name: text for name, text in asked.items() if text and name not in self._returned}
         self._returned.update(new)
-        return " ".join(words[name].format(text) for name, text in new.items())
+        return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _sources(self) -> Sources:
-        return Sources(self._words, (*self._task.facts, *self._ledger.facts), self._window.results.values())
+        shown = [Fact(fact=head, source=head.partition(":")[0]) for head in self.heads]
+        facts = (*self._task.facts, *self._ledger.facts, *shown)
+        doubted = [source for _, one in self._parts for source in one.evidence if source.doubt]
+        return Sources(self._words, facts, self._window.results.values(), doubted)
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
@@ -162,6 +200,15 @@ def _refused(outcome: Outcome, problem: str, fix: str) -> Outcome:
     return Outcome.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
 
 
+def _read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
+    """Return an answer in the types that its schema wants, where that loses nothing."""
+    inner = {name: one for name, one in schema.items() if name != "$defs"}
+    whole: JsonSchema = {"type": "object", "properties": {"answer": inner}, "required": ["answer"]}
+    if "$defs" in schema:
+        whole["$defs"] = schema["$defs"]
+    return lossless(whole, {"answer": answer})["answer"]
+
+
 def _formed(text: str, schema: JsonObject) -> JsonValue:
     """Return words as a value of the wanted form, where they hold one; else the words."""
     for candidate in (text, braced(text)):
@@ -172,6 +219,18 @@ def _formed(text: str, schema: JsonObject) -> JsonValue:
         if not value_faults(dict(schema), value):
             return value
     return text
+
+
+def _finding(one: Outcome) -> Fact:
+    """Return a result as a finding: what was called, on which file, and what came."""
+    arguments = json.dumps(one.arguments, ensure_ascii=False)
+    files = one.arguments.get("files") or one.arguments.get("path") or one.name
+    source = ", ".join(map(str, cast("list[Any]", files))) if isinstance(files, list) else str(files)
+    return Fact(fact=f"{one.name} {arguments[:500]} gave: {one.text[:MOST_FINDING]}", source=source)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_PART else f"{text[:MOST_PART].rpartition(' ')[0]} ..."
 
 
 def _part(text: str, result: Result) -> str:

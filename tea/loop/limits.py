@@ -45,13 +45,11 @@ class Limits:
     def used(self) -> None:
         """Count a question; what else it cost is seen at the next look."""
         self._asked += 1
-        if "steps" in self._left:
-            self._left["steps"] -= 1
 
     def text(self) -> str:
         """Return what is left, in words."""
         steps = int(min(self.most - self._asked, self._left.get("steps", self.most)))
-        words = [f"{steps} steps"]
+        words = [f"{steps} step{'' if steps == 1 else 's'}"]
         words += [f"{int(self._left['tokens']):,} tokens"] if "tokens" in self._left else []
         words += [f"${self._left['usd']:.4g}"] if "usd" in self._left else []
         words += [f"{int(self._left['seconds'])} s"] if "seconds" in self._left else []

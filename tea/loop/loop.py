@@ -40,8 +40,8 @@ STALLED = (
     "another function, other files or words, smaller parts. If nothing is left to try, call `done` with what you have."
 )
 LAST_QUESTION = (
-    "This is the last question. Call `done` alone now with your best answer, or with success false and the reason why "
-    "there is none. The task was: {task}"
+    "This is the last question. Call `done` now with your best answer, beside a last call that it still needs if there "
+    "is one; or with success false and the reason why there is none. The task was: {task}"
 )
 PERSON = "The person says: {text}"
 
@@ -73,7 +73,7 @@ async def work(
             registry are offered beside them.
         agents: Names of the agents it may delegate to, each called by its name.
         environments: Names of its environments; an action is called `<environment>_<action>`, and `name#action`
-            offers that action alone.
+            offers that action alone, without the state.
         max_steps: Most questions to the model, 50 by default; the last one asks for the best answer.
         max_calls: Most calls in one step.
         insights: What is known already and worth remembering, beside what the memory gives.
@@ -137,6 +137,7 @@ class _Loop:
     max_calls: int
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
+    heard: set[str] = field(default_factory=set[str])
     strikes: int = 0
     last: int = 0
 
@@ -204,7 +205,8 @@ class _Loop:
         """Return what a model is told beside the task; a solver finds out for itself."""
         if self.solver:
             return {}
-        return {"heads": await heads(self.ctx, self.task), "today": await self.ctx.today()}
+        self.ending.heads = await heads(self.ctx, self.task)
+        return {"heads": self.ending.heads, "today": await self.ctx.today()}
 
     async def run(self) -> Result:
         """Go step by step to the result."""
@@ -216,11 +218,10 @@ class _Loop:
                 self.last = step
                 self._tell(LAST_QUESTION.format(task=self.task.text))
             result = await self._take(step, await self._ask(step))
-            if result is not None:
+            if result is not None and (self.last or not await self._hear()):
                 return result
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
-            await self.limits.look()
         return self.ending.best("The step budget ended before the task was done.")
 
     async def _ask(self, step: int) -> Reply:
@@ -249,6 +250,7 @@ class _Loop:
 
     async def _take(self, step: int, reply: Reply) -> Result | None:
         """Act on a reply, and return the result if that was the end."""
+        await self.limits.look()
         if reply.record:
             self.ledger.memory = str(reply.record.get("memory") or self.ledger.memory)
             self.ledger.goal = str(reply.record.get("next_goal") or "")
@@ -257,7 +259,9 @@ class _Loop:
         self.window.add(reply.message())
         if not reply.calls:
             return await self._proposed_end(step, reply)
-        outcomes = await self.actions.act(reply.calls, only_end=bool(self.last), ending=self.ending)
+        outcomes = await self.actions.act(reply.calls, last=bool(self.last), ending=self.ending)
+        if any(self.toolset.is_agent(one.name) for one in outcomes):
+            await self.limits.look()
         self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
         result = self.ending.finished(outcomes, [self.toolset.delegated(one) for one in outcomes])
         if (best := self.ending.so_far()) is not None:
@@ -265,13 +269,25 @@ class _Loop:
         state: JsonObject = {}
         if result is None and not all(self.toolset.reads(one.name) or one.repeated for one in outcomes):
             state = await self.toolset.observe()
-        new = any(one.ok and not one.repeated and not self.toolset.is_own(one.name) for one in outcomes)
-        stalled = self.ledger.progress(new=new)
+        stalled = self.ledger.progress(new=self._is_new(outcomes))
         self._show(outcomes, state)
         await self._record(step, reply, outcomes, state)
         if result is None and stalled and not self.last:
             self._tell(STALLED.format(steps=self.ledger.stalled))
         return result
+
+    def _is_new(self, outcomes: Sequence[Outcome]) -> bool:
+        """Tell whether a step brought a result, or an error, that was not there before."""
+        made = [one for one in outcomes if not self.toolset.is_own(one.name) and not one.repeated]
+        errors = [one.error["problem"] for one in made if one.error is not None]
+        unheard = [self._is_unheard(one) for one in errors]
+        return any(unheard) or any(one.ok for one in made)
+
+    def _is_unheard(self, problem: str) -> bool:
+        """Tell whether a problem is told for the first time."""
+        new = problem not in self.heard
+        self.heard.add(problem)
+        return new
 
     async def _strike(self, step: int, reply: Reply) -> Result | None:
         """Leave a reply that cannot be used in the conversation, with what is wrong with it and what is wanted."""
@@ -290,15 +306,17 @@ class _Loop:
         await self._record(step, reply, (), {})
         if not problem:
             return self.ending.accepted
-        self.ledger.progress(new=False)
+        self.ledger.progress(new=self._is_unheard(problem))
         self._tell(problem)
         return None
 
-    async def _hear(self) -> None:
-        """Take over what a person said since the last step."""
-        for text in await self.ctx.messages():
+    async def _hear(self) -> bool:
+        """Take over what a person said since the last step, and tell whether there was something."""
+        texts = await self.ctx.messages()
+        for text in texts:
             self.ending.hear(text)
             self._tell(PERSON.format(text=text))
+        return bool(texts)
 
     async def _fold(self) -> None:
         await self.window.make_room(self.ctx, self.task.text, self.ledger.text())

@@ -12,7 +12,7 @@ from tea.types import JsonObject, Task
 MOST_HEADS = 6_000
 MOST_BYTES = 20_000_000  # of a file whose head is read
 HEAD_LINES = 12
-TABLES, TEXTS = ("table",), ("text", "code", "json")
+TABLES, TEXTS = ("table",), ("text", "code", "json", "document")
 
 
 async def heads(ctx: Context, task: Task) -> list[str]:

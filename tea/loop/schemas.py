@@ -12,13 +12,15 @@ _LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NESTED = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 _SILENT: tuple[object, ...] = (None, "", False)  # defaults that say nothing
 _REFERENCE = "#/$defs/"
+FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 
 
 def compact(schema: JsonObject) -> JsonSchema:
     """Return a schema of arguments without what a model need not read.
 
-    Titles, empty defaults, the null of optional members and closed objects are left out, and definitions that are used
-    once stand where they are used. What is validated is the schema itself, never this one.
+    Titles, empty defaults, the null of optional members, closed objects and parameters whose words begin with
+    `For programs:` are left out, and definitions that are used once stand where they are used. What is validated is the
+    schema itself, never this one.
     """
     definitions = cast("Mapping[str, Any]", schema.get("$defs", {}))
     used = _references(schema)
@@ -39,7 +41,7 @@ def _compact(schema: JsonObject, once: Mapping[str, Any]) -> JsonSchema:
             continue
         if key in _NAMED and isinstance(value, Mapping):
             named = cast("Mapping[str, Any]", value)
-            found[key] = {name: _part(one, once) for name, one in named.items()}
+            found[key] = {name: _part(one, once) for name, one in named.items() if not _is_for_programs(one)}
         elif key in _LISTED and isinstance(value, list):
             found[key] = [_part(one, once) for one in cast("list[Any]", value)]
         elif key in _NESTED and isinstance(value, Mapping):
@@ -47,6 +49,11 @@ def _compact(schema: JsonObject, once: Mapping[str, Any]) -> JsonSchema:
         else:
             found[key] = value
     return _without_null(found, optional=schema.get("default", ...) is None)
+
+
+def _is_for_programs(schema: object) -> bool:
+    words = cast("Mapping[str, Any]", schema).get("description") if isinstance(schema, Mapping) else ""
+    return isinstance(words, str) and words.startswith(FOR_PROGRAMS)
 
 
 def _part(schema: object, once: Mapping[str, Any]) -> Any:

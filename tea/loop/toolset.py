@@ -47,6 +47,7 @@ class Capability:
     Args:
         ref: What is invoked.
         reads: Whether it declares to change nothing, so that it may run beside others.
+        takes_findings: Whether it is an agent that is given what was found until then.
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class Capability:
     description: str
     parameters: JsonObject
     reads: bool = False
+    takes_findings: bool = False
 
     def words(self) -> dict[str, Any]:
         """Return what a prompt shows of it."""
@@ -126,7 +128,8 @@ class Toolset:
             task: What it works on.
             tools: Names of its tools; with `*` the best of the registry for the task are offered beside them.
             agents: Names of the agents it may delegate to.
-            environments: Names of its environments; `name#action` offers that action alone.
+            environments: Names of its environments; `name#action` offers that action alone, without
+                the state.
             reads_texts: Whether who answers reads descriptions; a solver calls what it knows.
 
         Raises:
@@ -151,9 +154,9 @@ class Toolset:
         places: list[Place] = []
         rooms = _rooms(environments)
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
-            state = await ctx.ecp.state(name)
             found += _chosen(_actions(name, facts), name, rooms[name])
-            places.append(_place(name, facts, state))
+            if not rooms[name]:
+                places.append(_place(name, facts, await ctx.ecp.state(name)))
         taken = {one.name for one in found if one.kind != "tool"}
         found = [one for one in found if one.kind != "tool" or one.name in names or one.name not in taken]
         offered = await _offered(ctx, task, found, in_order=nearby != list(names))
@@ -185,6 +188,10 @@ class Toolset:
     def reads(self, name: str) -> bool:
         """Tell whether a call by that name declares to change nothing."""
         return name in self._known and self._known[name].reads
+
+    def takes_findings(self, name: str) -> bool:
+        """Tell whether a call by that name goes to an agent that is given what was found until then."""
+        return name in self._known and self._known[name].takes_findings
 
     def is_agent(self, name: str) -> bool:
         """Tell whether a call by that name goes to an agent."""
@@ -343,8 +350,14 @@ def _answering(done: Capability, task: Task) -> Capability:
 
 
 def _agent(name: str, facts: JsonObject) -> Capability:
+    metadata = cast("Mapping[str, Any]", facts.get("metadata", {}))
     return Capability(
-        kind="agent", ref=name, name=name, description=str(facts.get("description", "")), parameters=DELEGATION
+        kind="agent",
+        ref=name,
+        name=name,
+        description=str(facts.get("description", "")),
+        parameters=DELEGATION,
+        takes_findings=metadata.get("takes") == "findings",
     )
 
 

@@ -20,7 +20,7 @@ def result_text(result: JsonObject) -> str:
     blocks: list[str] = []
     if error is not None:
         blocks.append(f"Error: {error['problem']} Fix: {error['fix']}")
-    if error is None or value is not None:
+    if error is None or not _says_nothing(value):
         blocks.append(rendered(value))
     return "\n".join([*blocks, str(note)] if note else blocks)
 
@@ -40,6 +40,11 @@ def rendered(value: JsonValue) -> str:
     if isinstance(value, list) and (table := _table(cast("list[Any]", value))):
         return table
     return _json(value)
+
+
+def _says_nothing(value: JsonValue) -> bool:
+    """Tell whether a value beside an error is none, or the result of an agent that found nothing."""
+    return value is None or (isinstance(value, dict) and cast("dict[str, Any]", value).get("answer", ...) == "")
 
 
 def _object(value: Mapping[str, Any]) -> str:

@@ -325,6 +325,7 @@ def _understood(part: Part, config: ModelConfig) -> Part | None:
     if isinstance(part, ReasoningPart):
         return part if part.origin == config.origin else None
     if isinstance(part, MediaPart) and _SENSES[part.type] not in config.capabilities:
-        problem = f"({part.type} of type {part.media_type}: the model {config.name!r} cannot take it, as it has no"
-        return TextPart(text=f"{problem} {_SENSES[part.type]!r}. Say so where the task needs it.)")
+        sense = _SENSES[part.type]
+        problem = f"({part.type} of type {part.media_type} is not shown here, as this model has no {sense!r}."
+        return TextPart(text=f"{problem} A function may read it. Where none does and the task needs it, say so.)")
     return part

@@ -419,9 +419,24 @@ async def test_a_long_result_says_truly_what_is_shown_and_can_be_read_on(stage: 
     assert "There is no result 'c9_9'" in wrong["error"]["problem"]
 
 
+KEEPER = '''
+from tea import Agent, Context, Result, Task, work
+
+
+class Keeper(Agent):
+    """Keep files."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        return await work(ctx, task, prompt="tool_calling", tools=["read_file"], environments=["workspace"])
+'''
+
+
 async def test_a_changed_environment_is_observed(stage: Stage) -> None:
+    await stage.tea.acp.register(KEEPER)
     write = ("workspace_write", {"name": "a.txt", "text": "hello"})
-    outcome, model = await stage.play(step(write), step(("read_file", {"path": "a.txt"})), step(done()))
+    replies = [step(write), step(("read_file", {"path": "a.txt"})), step(done())]
+    outcome, model = await stage.play(*replies, agent="keeper")
     wrote, read = observations(model.requests[2])
     assert wrote["calls"][0]["ok"]
     states = [one for one in model.requests[2].messages if one.role == "user" and "workspace" in str(one.content)]
@@ -469,10 +484,50 @@ async def test_the_prompt_names_what_may_be_called(stage: Stage) -> None:
     assert {one["name"] for one in shown["agents"]} == {"analyzer", "reporter"}
     assert {"calculator", "done", "plan", "note", "workspace_write"} <= {one["name"] for one in shown["tools"]}
     assert not {"todo", "plan_offline", "answer_from_data"} & {one["name"] for one in shown["tools"]}
-    assert shown["environments"][0]["state"] == {"files": [], "more": 0}
+    assert shown["environments"] == []  # of its workspace it names one action, without the state
 
 
 async def test_a_call_is_wanted_after_a_bad_reply_and_at_the_end(stage: Stage) -> None:
     replies = [step(), step(sum_of("1 + 1")), step(sum_of("2 + 2")), step(done(4))]
     _, model = await stage.play(*replies, budget={"steps": 4})
     assert [one.tool_choice for one in model.requests] == ["auto", "required", "auto", "required"]
+
+
+async def test_words_that_only_confirm_keep_the_answer_that_they_confirm(stage: Stage) -> None:
+    plan = ("plan", {"items": ["oldest", "newest"]})
+    whole = "The oldest is from 3 May 1871, the newest from 4 June 1902; both stand in the list of the parish."
+    outcome, model = await stage.play(step(plan, sum_of("1")), whole, "Yes. That is the answer.")
+    assert outcome.answer == whole
+    assert "oldest; newest" in told(model.requests[2])
+
+
+async def test_an_answer_is_read_in_the_types_of_the_wanted_form(stage: Stage) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}, "of": {"type": "array"}}, "required": ["n"]}
+    for given in ({"n": "3", "of": "x"}, '{"n": 3, "of": ["x"]}'):
+        outcome, _ = await stage.play(step(done(given)), answer=schema)
+        assert outcome.answer == {"n": 3, "of": ["x"]}
+
+
+async def test_a_last_call_beside_the_last_done_is_made(stage: Stage) -> None:
+    write = ("workspace_write", {"name": "out.txt", "text": "hello"})
+    outcome, _ = await stage.play(step(write, done("out.txt")), budget={"steps": 1})
+    assert (outcome.answer, outcome.exit_code) == ("out.txt", 0)
+    assert (outcome.trace / "workspace" / "out.txt").read_text() == "hello"
+    wrong = ("workspace_write", {"name": "../out.txt", "text": "hello"})
+    outcome, _ = await stage.play(step(wrong, done("out.txt")), budget={"steps": 1})
+    assert (outcome.answer, outcome.exit_code) == ("", 5)
+
+
+async def test_doubts_of_a_part_are_not_lost_on_the_way(stage: Stage) -> None:
+    source = {"source": "chart.png", "quote": "blue"}
+    end = step(done("blue", evidence=[source]))
+    outcome, _ = await stage.play(step(("analyzer", {"task": "which colour"})), end, end, end, end)
+    assert outcome.answer == "blue"
+    assert all("was not opened" in one.doubt for one in outcome.evidence)
+
+
+async def test_a_failure_that_was_made_good_is_not_asked_about(stage: Stage) -> None:
+    fails = [step(("analyzer", {"task": "one"})), step(done(success=False, reason="no"))]
+    outcome, model = await stage.play(*fails, step(sum_of("40 + 2")), step(done(42)))
+    assert outcome.answer == 42
+    assert len(model.requests) == 4

@@ -51,7 +51,6 @@ async def test_the_best_passage_comes_first(
 ) -> None:
     best = (await tools.invoke("read_file", {"path": "light.md", "find": question})).unwrap()["passages"][0]
     assert (best["text"], (best["start"], best["end"])) == (sentence, lines)
-    assert best["heading"] == "The lighthouse"
 
 
 async def test_what_is_missing_from_a_passage_is_said(tools: TCPServer) -> None:
@@ -132,7 +131,6 @@ async def test_a_reader_gets_no_more_than_what_stands_where(tools: TCPServer) ->
         "start": 3,
         "end": 3,
         "text": "The lighthouse was built in 1871 by Dr. Ida Holm.",
-        "heading": "The lighthouse",
     }
     assert got["passages"][0] == first
     assert all(one.keys() <= first.keys() for one in got["passages"])

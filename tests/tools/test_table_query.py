@@ -273,16 +273,16 @@ async def test_names_in_any_quotes_mean_what_they_name(ask: Ask, sql: str, rows:
 @pytest.mark.parametrize(
     ("sql", "problem", "fix"),
     [
-        ('SELECT AVG("Body Mass (kg)") FROM t', "no column 'Body Mass (kg)'", "did you mean 'Body Mass (g)'?"),
-        ('SELECT AVG("body_mass_g") FROM t', "no column 'body_mass_g'", "did you mean 'Body Mass (g)'?"),
+        ('SELECT AVG("Body Mass (kg)") FROM t', "no column 'Body Mass (kg)'", 'did you mean "Body Mass (g)"?'),
+        ('SELECT AVG("body_mass_g") FROM t', "no column 'body_mass_g'", 'did you mean "Body Mass (g)"?'),
         ('SELECT count(*) FROM t WHERE species = "Adelie"', "no column 'Adelie'", "text stands in single quotes"),
-        ('SELECT 1 FROM t ORDER BY "specis"', "no column 'specis'", "did you mean 'species'?"),
-        ('SELECT x.n FROM (SELECT "n" FROM t) x', "no column 'n'", "t has Body Mass (g), species, a.b"),
-        ("SELECT t.mass FROM t", "no column 't.mass'", "did you mean 'Body Mass (g)'?"),
-        ('SELECT "t"."mass" FROM t', "no column 't.mass'", "did you mean 'Body Mass (g)'?"),
-        ("SELECT mass FROM t", "no column 'mass'", "did you mean 'Body Mass (g)'?"),
+        ('SELECT 1 FROM t ORDER BY "specis"', "no column 'specis'", "did you mean species?"),
+        ('SELECT x.n FROM (SELECT "n" FROM t) x', "no column 'n'", 't has "Body Mass (g)", species, "a.b"'),
+        ("SELECT t.mass FROM t", "no column 't.mass'", 'did you mean "Body Mass (g)"?'),
+        ('SELECT "t"."mass" FROM t', "no column 't.mass'", 'did you mean "Body Mass (g)"?'),
+        ("SELECT mass FROM t", "no column 'mass'", 'did you mean "Body Mass (g)"?'),
         ("SELECT 1 FROM ts", "no table 'ts'", "the tables are t."),
-        ("SELECT mediam(1)", "no function 'mediam'", "did you mean 'median'?"),
+        ("SELECT mediam(1)", "no function 'mediam'", "did you mean median?"),
         ("SELECT species FROM t JOIN t AS u", "'species' is in more than one table", "name one: t."),
         ('SELECT "species', "The SQL fails", "check the syntax"),
     ],
@@ -359,3 +359,15 @@ async def test_no_text_breaks_the_readers(ask: Ask, text: str) -> None:
     for name in ("t.csv", "t.json", "t.tsv"):
         response = await ask({name: data if name == "t.json" else text.encode("utf-8", "surrogatepass")})
         assert response.ok or (response.error and response.error["code"] == "ToolError"), response.error
+
+
+async def test_a_text_that_is_the_name_of_a_column_is_warned_of(ask: Ask) -> None:
+    for sql, warned in (
+        ("SELECT COUNT(*) FROM m WHERE 'Body Mass (g)' > 200", True),
+        ('SELECT COUNT(*) FROM m WHERE "Body Mass (g)" > 200', False),
+        ("SELECT COUNT(*) FROM m WHERE species = 'Adelie'", False),
+    ):
+        answer = (await ask({"m.csv": "Body Mass (g),species\n3750,Adelie\n"}, sql=sql)).unwrap()
+        assert ("warning" in answer) == warned
+        if warned:
+            assert answer["warning"] == "'Body Mass (g)' is a text here; the column is \"Body Mass (g)\""

@@ -83,12 +83,12 @@ def best_passages(lines: list[str], question: str, most: int = 12) -> Found:
 
 
 def brief(passage: Passage) -> Passage:
-    """Return what a reader needs of a passage: where it stands, and what it says."""
+    """Return what a reader needs of a passage: where it stands, and what it says.
+
+    Its heading is found by guessing, which is good enough to rank it, and not to tell it for a fact.
+    """
     text = passage["text"] + ("\u2026" if len(passage["text"]) == _MOST_CHARACTERS else "")
-    shown = Passage(start=passage["start"], end=passage["end"], text=text)
-    if heading := passage.get("heading"):
-        shown["heading"] = heading
-    return shown
+    return Passage(start=passage["start"], end=passage["end"], text=text)
 
 
 def _about(units: Sequence[Sentence]) -> frozenset[str]:

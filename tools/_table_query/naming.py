@@ -11,6 +11,7 @@ _QUOTED = re.compile(
     r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[[^\]]*\]|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
 )
 _NO_NAME = re.compile(r"no such (column|table|function): (.*)", re.DOTALL)
+_SIMPLE = re.compile(r"[^\W\d]\w*")
 _AMBIGUOUS = re.compile(r"ambiguous column name: (.*)", re.DOTALL)
 
 
@@ -25,6 +26,13 @@ def check_names(connection: sqlite3.Connection, sql: str) -> None:
     plain = _QUOTED.sub(_in_backquotes, sql)
     if plain != sql:
         connection.execute(f"EXPLAIN {plain}").close()
+
+
+def columns_as_texts(sql: str, columns: Iterable[str]) -> str:
+    """Return a word of warning where a text in single quotes is the name of a column that needs double ones."""
+    names = {name for name in columns if not _SIMPLE.fullmatch(name)}
+    texts = {found[0][1:-1].replace("''", "'") for found in _QUOTED.finditer(sql) if found[0].startswith("'")}
+    return "; ".join(f"{name!r} is a text here; the column is {_as_sql(name)}" for name in sorted(texts & names))
 
 
 def unknown_name(
@@ -47,7 +55,7 @@ def unknown_name(
     columns = dict.fromkeys(column for columns in tables.values() for column in columns)
     known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]
     near = nearest(name, known) or (nearest(_bare(name, tables), known) if kind == "column" else None)
-    fixes = [f"did you mean {near!r}?"] if near else []
+    fixes = [f"did you mean {_as_sql(near)}?"] if near else []
     if kind == "column" and f'"{name}"' in sql:
         fixes.append("text stands in single quotes;")
     return ToolError(f"There is no {kind} {name[:100]!r}.", fix=" ".join([*fixes, f"{_told(kind, known, tables)}."]))
@@ -77,4 +85,9 @@ def _listed(names: Sequence[str], most: int = _MOST_TOLD) -> str:
     while count < len(names) and (size := size + len(names[count]) + 2) <= most:
         count += 1
     more = f" and {len(names) - count} more" if count < len(names) else ""
-    return ", ".join(names[:count]) + more
+    return ", ".join(map(_as_sql, names[:count])) + more
+
+
+def _as_sql(name: str) -> str:
+    """Return a name as a statement has to write it."""
+    return name if _SIMPLE.fullmatch(name) else '"' + name.replace('"', '""') + '"'
