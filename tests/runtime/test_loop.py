@@ -9,7 +9,8 @@ from loop_kit import Stage, done, observations, step, steps, sum_of, told
 
 from tea import ToolError, tool
 from tea.loop.toolset import OWN
-from tea.types import ModelResponse, ToolCall, Usage
+from tea.testing import FunctionModel
+from tea.types import ModelRequest, ModelResponse, ToolCall, Usage
 
 
 @tool(effects="reads", idempotent=True, network=False)
@@ -531,3 +532,20 @@ async def test_a_failure_that_was_made_good_is_not_asked_about(stage: Stage) -> 
     outcome, model = await stage.play(*fails, step(sum_of("40 + 2")), step(done(42)))
     assert outcome.answer == 42
     assert len(model.requests) == 4
+
+
+async def test_what_a_person_says_while_the_answer_comes_is_heard(stage: Stage) -> None:
+    asked: list[ModelRequest] = []
+
+    async def reply(request: ModelRequest) -> ModelResponse:
+        asked.append(request)
+        if len(asked) == 1:
+            (run,) = {*stage.tea.tracer.runs()} - known
+            await stage.tea.tell(run, "Leave out the north.")
+        return ModelResponse(calls=(ToolCall(id="", name="done", arguments={"answer": len(asked)}),))
+
+    known = {*stage.tea.tracer.runs()}
+    stage.model = FunctionModel(reply)
+    outcome = await stage.tea.run("sum it up")
+    assert outcome.answer == 2
+    assert "Leave out the north." in told(asked[1])
