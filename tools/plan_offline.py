@@ -139,7 +139,7 @@ class _Plan:
         if not written:
             return self._report(found)
         states = {self.report_item: "done" if written[-1]["ok"] else "failed", self.report_item + 1: "done"}
-        states |= {number: "done" for number in range(len(self.questions) + 3, len(self.items) + 1)}
+        states |= dict.fromkeys(range(len(self.questions) + 3, len(self.items) + 1), "done")
         value, report = _answer(found), _report_name(written[-1])
         arguments = {"answer": value, "success": True, "evidence": _evidence(found), "report": report}
         return _step(
