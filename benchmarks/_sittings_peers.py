@@ -31,6 +31,13 @@ class Folder:
         """Return where a file is."""
         return cls.place / name
 
+    @classmethod
+    async def file(cls, name: str) -> Path:
+        """Return where a file is that exists."""
+        from tea.files import existing_file
+
+        return existing_file(cls.path, cls.place, name)
+
 
 def table_query(files: list[str], sql: str = "") -> str:
     """Describe tables, or run one SQL query over CSV, TSV, JSON and XLSX files.

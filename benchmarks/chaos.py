@@ -2,8 +2,8 @@
 
     python benchmarks/chaos.py [--runs 1000] [--seed 0] [--first 0] [--at-once 4]
 
-A run is chosen by the seed and its number: agent, files, budget, form of the answer, and whether the model has
-functions. `--first N --runs 1` repeats one. Exits with 1 where something did not hold.
+A run is chosen by the seed and its number: agent, files, budget, form of the answer, whether the model has functions,
+its context and how it folds. `--first N --runs 1` repeats one. Exits with 1 where something did not hold.
 """
 
 import argparse
@@ -19,9 +19,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 from tea.managers.model import ModelConfig
+from tea.managers.model_config import Fold
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 from tea.testing import ChaosModel, platform
@@ -113,8 +114,7 @@ async def carried_out(tea: Platform, folder: Path, tally: Tally, seed: int, numb
     """Carry out one run, read its journal, and replay it."""
     random, name = Random(f"{seed} {number}"), f"chaos-{number}"
     model = ChaosModel(seed * 1_000_003 + number)
-    capabilities = random.choice((("tools",), ("tools", "schema"), ()))
-    tea.models.add(ModelConfig(name=name, provider="given", capabilities=capabilities), model)
+    tea.models.add(ModelConfig(name=name, provider="given", **abilities(random)), model)
     outcome = await tea.run(random.choice(TASKS), model=name, **options(random, folder))
     tally.behaviours.update(model.chosen)
     tally.questions += model.chosen.total()
@@ -126,6 +126,15 @@ async def carried_out(tea: Platform, folder: Path, tally: Tally, seed: int, numb
     if differing := [one for one in KEPT if getattr(again, one) != getattr(outcome, one)]:
         raise AssertionError(f"its replay has another {' and '.join(differing)}")
     tally.replays += 1
+
+
+def abilities(random: Random) -> dict[str, Any]:
+    """Return what the model can do, how much it reads, and what becomes of a conversation that grows too long."""
+    return {
+        "capabilities": random.choice((("tools",), ("tools", "schema"), ())),
+        "context": random.choice((8_000, 32_000)),
+        "fold": random.choice(get_args(Fold)),
+    }
 
 
 def options(random: Random, folder: Path) -> dict[str, Any]:

@@ -63,11 +63,12 @@ def _records(tea: "Platform", run: str) -> "list[TraceRecord]":
 
 async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict[str, JsonObject]":
     """Return the definitions of what a run could call, of each component in the version that it used last."""
+    from tea.loop.ledger import FUNCTIONS
     from tea.loop.toolset import callables
     from tea.runtime.history import pins_of
     from tea.runtime.services import facts
 
-    found: dict[str, JsonObject] = {}
+    found: dict[str, JsonObject] = {str(one["name"]): one for one in FUNCTIONS}
     for pin in pins_of(records):
         ref = Ref.parse(pin.ref)
         if ref.kind not in ("tool", "environment", "agent"):

@@ -12,7 +12,7 @@ from tea.cli.terminal import interactive, one_line, painted, write
 if TYPE_CHECKING:
     from tea.runtime.recorder import Event
 
-_MARKS = {"pending": "[ ]", "in_progress": "[~]", "done": "[x]", "failed": "[!]"}
+_MARKS = {"open": "[ ]", "done": "[x]", "failed": "[!]"}
 _WORDS, _ARGUMENTS = 150, 90
 _CALLS = ("tool", "environment")
 _NOTHING = -1  # of an answer that is asked for again
@@ -41,7 +41,7 @@ class Progress:
         self._shown = False
         self._draft = Draft(sys.stderr)
         self._scopes: list[str] = []
-        self._plan: list[str] = []
+        self._plans: dict[str, list[str]] = {}
         self._targets: dict[str, tuple[str, str]] = {}
         self._came: dict[str, int] = {}
         self._left: dict[str, str] = {}
@@ -133,8 +133,6 @@ class Progress:
         elif kind == "messages":
             for one in items(data.get("data")):
                 self._line(f"told: {one_line(str(one.get('text')), _WORDS)}", "cyan")
-        elif target == "todo" and found.get("ok"):
-            self._tell_plan(items(fields(found.get("value")).get("items")))
         error = found if event.kind == "failed" else fields(found.get("error"))
         if kind in _CALLS and error:
             self._detail(f"{event.agent or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
@@ -152,16 +150,19 @@ class Progress:
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
             tail = f" ({calls})" if calls else ""
             self._detail(f"{event.agent}: step {said.get('step', '?')}: {one_line(str(goal), _WORDS)}{tail}")
+            self._tell_plan(event, items(said.get("plan")))
 
-    def _tell_plan(self, todo: list[Mapping[str, Any]]) -> None:
-        plan = [
-            f"{_MARKS.get(one.get('state', ''), '[?]')} {one.get('id')}. {one_line(str(one.get('text')), _WORDS)}"
-            for one in todo
+    def _tell_plan(self, event: "Event", plan: list[Mapping[str, Any]]) -> None:
+        """Show what is new in the plan of an agent."""
+        lines = [
+            f"{_MARKS.get(one.get('state', ''), '[?]')} {number}. {one_line(str(one.get('item')), _WORDS)}"
+            for number, one in enumerate(plan, 1)
         ]
-        for line in plan:
-            if line not in self._plan:
+        scope = event.key.rpartition(".")[0]
+        for line in lines:
+            if line not in self._plans.get(scope, ()):
                 self._detail(f"plan: {line}")
-        self._plan = plan
+        self._plans[scope] = lines
 
     def _present(self, text: str) -> None:
         """Show what goes on now: on a terminal in place of what went on before."""

@@ -123,6 +123,8 @@ class Shelf:
         """Return what `ref` means, stored, so that its digest can always be found again."""
         found, shipped = self.resolve(ref), self.unstored(ref.name)
         stored = self._store(ref.name) if shipped is not None and shipped.digest == found.digest else None
+        if stored is None and not found.created:  # another process stored it meanwhile, as a version of its own
+            stored = self._versions.resolve(found.ref.at(found.digest))
         return stored or found
 
     def history(self, name: str) -> list[Manifest]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from tea.managers.tracer import TraceRecord, as_mapping
@@ -53,6 +53,11 @@ class Conversation:
     messages: tuple[Message, ...]
 
     @property
+    def ends_empty(self) -> bool:
+        """Whether the last answer has neither words nor calls."""
+        return not self.messages[-1].content and not self.messages[-1].calls
+
+    @property
     def called(self) -> list[str]:
         """Names of the functions that it calls, each once."""
         return list(dict.fromkeys(call.name for message in self.messages for call in message.calls))
@@ -79,15 +84,14 @@ def conversations(records: Sequence[TraceRecord]) -> list[Conversation]:
     said: dict[str, tuple[JsonObject, ...]] = {"": ()}
     asked: dict[str, tuple[TraceRecord, str]] = {}
     native = _native(records)
-    went_on: set[str] = set()
+    links = _Links()
     found: list[tuple[str, Conversation]] = []
     for record in records:
         data = as_mapping(record.data)
         if record.kind == "start" and data["kind"] == "model":
             question = as_mapping(data["data"])
             asked[record.key] = record, question["chain"]
-            went_on.add(question["parent"] if question["messages"] else "")
-            went_on.update(_grow(said, question))
+            links.grow(said, question)
         elif record.kind == "done" and record.key in asked:
             start, chain = asked[record.key]
             answer = as_mapping(data["data"])
@@ -95,19 +99,40 @@ def conversations(records: Sequence[TraceRecord]) -> list[Conversation]:
                 response = ModelResponse.model_validate(answer["response"])
                 calls = as_mapping(start.data)["target"] in native
                 found.append((chain, _conversation(start, said[chain], response, native=calls)))
-    last = {chain: one for chain, one in found if chain not in went_on}
+    last = {chain: one for chain, one in found if not links.went_on(chain, empty=one.ends_empty)}
     return list(last.values())
 
 
-def _grow(said: dict[str, tuple[JsonObject, ...]], question: Mapping[str, Any]) -> Iterator[str]:
-    """Add what is said until each new message, by its link, and yield the links that others follow."""
-    link = question["parent"]
-    for index, message in enumerate(question["messages"]):
-        digest = hashlib.sha256(canonical(message)).hexdigest()
-        before, link = link, hashlib.sha256(f"{link}/{digest}".encode()).hexdigest()
-        said[link] = (*said[before], message)
-        if index:
-            yield before
+@dataclass(slots=True)
+class _Links:
+    """Knows which questions others go on from.
+
+    A question may end with a message that stands in it alone, such as what an agent has noted: others go on from it
+    where its answer, or if that was empty anything else, follows on what stands before that message.
+    """
+
+    before: dict[str, tuple[str, bool]] = field(default_factory=dict[str, tuple[str, bool]])
+    followers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    answered: set[str] = field(default_factory=set[str])
+
+    def grow(self, said: dict[str, tuple[JsonObject, ...]], question: Mapping[str, Any]) -> None:
+        """Add what is said until each new message of a question, by its link."""
+        link = question["parent"]
+        for message in question["messages"]:
+            digest = hashlib.sha256(canonical(message)).hexdigest()
+            before, link = link, hashlib.sha256(f"{link}/{digest}".encode()).hexdigest()
+            said[link] = (*said[before], message)
+            self.before[link] = before, message["role"] == "user"
+            self.followers.setdefault(before, set()).add(link)
+            if message["role"] == "assistant":
+                self.answered.add(before)
+
+    def went_on(self, chain: str, *, empty: bool) -> bool:
+        """Tell whether another question goes on from one, whose answer may have been empty."""
+        if chain in self.followers:
+            return True
+        before, user = self.before.get(chain, ("", False))
+        return user and (before in self.answered or (empty and len(self.followers[before]) > 1))
 
 
 def _native(records: Sequence[TraceRecord]) -> set[str]:

@@ -25,7 +25,7 @@ NASTY = "\x1b]0;owned\x07\u202eleft\nright"
 
 def test_a_run_hears_what_another_process_tells_it(tea: Tea) -> None:
     assert tea("register", tea.write("waiter.py", WAITER)).code == 0
-    with tea.started("run", "go", "--agent", "waiter") as process:
+    with tea.started("run", "-v", "go", "--agent", "waiter") as process:
         assert process.stderr is not None
         assert any("works on" in line for line in process.stderr)
         run = tea("runs", "--json").data["runs"][0]["run"]

@@ -17,6 +17,7 @@ from tea.definition import define
 from tea.errors import BadComponent, BadOutput
 from tea.managers.answer_type import AnswerType
 from tea.managers.dynamic import DynamicManager
+from tea.managers.kept import Kept
 from tea.managers.prompt import PromptManager
 from tea.managers.prompt_template import Templates
 from tea.managers.source.declared import description_of, prompt_source
@@ -146,7 +147,7 @@ def test_instructions_are_shown_as_they_were_written(lines: list[str]) -> None:
         return
     prompt = PromptManager().parse(source)
     parts = {"system": "{{ agent_profile }}", **prompt.modules}
-    (shown,) = Templates(parts, ("system",), ()).render({})
+    (shown,) = Templates(parts, ("system",), (), Kept()).render({})
     assert shown == agent.declaration.instructions
     assert (prompt.name, prompt.uses, list(prompt.modules)) == ("capitals", "prompt:tool_calling", ["agent_profile"])
 

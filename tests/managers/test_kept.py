@@ -42,7 +42,7 @@ Greet {{ who }}{{ manner }}.
 
 
 def made(folder: Path | None, *, trusted: bool = True) -> DynamicManager:
-    return DynamicManager(lambda digest: trusted, Kept(folder))
+    return DynamicManager(lambda digest: trusted, kept=Kept(folder))
 
 
 def manifest() -> Manifest:

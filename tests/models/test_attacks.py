@@ -32,7 +32,7 @@ def calling(*calls: tuple[str, str, Any], **more: Any) -> Say:
 
 def adding(number: int) -> Say:
     sums = [(f"i{n}", "calculator", {"expression": f"{number} + {n}"}) for n in range(2)]
-    return calling(*sums, ("list", "todo", {"action": "list"}), reasoning=f"Thought {number}.")
+    return calling(*sums, ("noted", "note", {"fact": f"{number} counts"}), reasoning=f"Thought {number}.")
 
 
 def later(status: int, **headers: str) -> Reply:
@@ -63,12 +63,12 @@ def onslaught(dialect: Dialect, *, stream: bool) -> list[Reply]:
         later(429, retry_after=formatdate(time.time() - 5, usegmt=True)),
         later(529, retry_after_ms="1"),
         later(408, retry_after="0"),
-        say(dialect, calling(("a", "calculator", {"expression": "1 + " * 20_000 + "1"}), ("b", "todo", {}))),
+        say(dialect, calling(("a", "calculator", {"expression": "1 + " * 20_000 + "1"}), ("b", "note", {}))),
         say(dialect, calling(("a", "no_such_tool", {}), ("b", "calculater", {"expression": "1"}))),
         say(dialect, calling(("a", "no such name!", {}))),
         good[1],
-        say(dialect, calling(("same", "calculator", {"expression": "1"}), ("same", "todo", {"action": "list"}))),
-        say(dialect, calling(("", "calculator", {"expression": "2"}), ("", "todo", {"action": "list"}))),
+        say(dialect, calling(("same", "calculator", {"expression": "1"}), ("same", "note", {"fact": "1"}))),
+        say(dialect, calling(("", "calculator", {"expression": "2"}), ("", "note", {"fact": "2"}))),
         with_arguments(dialect, '{"expression": '),
         good[2],
         with_arguments(dialect, "[1]"),
@@ -82,7 +82,7 @@ def onslaught(dialect: Dialect, *, stream: bool) -> list[Reply]:
         *(broken if stream else [Reply(chunks=[b"\xff\xfe"]), Reply(then="break")]),
         good[7],
         say(dialect, calling(*[(f"c{n}", "calculator", {"expression": str(n)}) for n in range(40)])),
-        say(dialect, calling(("a", "done", {"answer": "1"}), ("b", "calculator", {"expression": "1"}))),
+        say(dialect, calling(("a", "done", {"answer": "1"}), ("b", "calculator", {"expression": "1 + 100"}))),
         good[8],
         say(dialect, END),
     ]

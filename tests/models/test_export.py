@@ -14,7 +14,7 @@ from tea.runtime.outcome import Outcome
 
 SUM, BAD = ("own-1", "calculator", {"expression": "6 * 7"}), ("own-2", "calculator", {"expression": "1/0"})
 DONE = ("own-3", "done", {"answer": "42"})
-WORDS = json.dumps({"thinking": "t", "evaluation": "", "memory": "", "next_goal": "g"})
+MORE, NOTED = ("own-4", "calculator", {"expression": "6 * 8"}), ("own-5", "note", {"fact": "It is 42."})
 
 
 def checked_chat(line: dict[str, Any]) -> list[str]:
@@ -67,19 +67,21 @@ async def exported(folder: Path, outcome: Outcome, form: str) -> list[dict[str, 
 async def test_a_model_with_functions_is_exported_with_calls_results_and_definitions(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    steps = Say(text=WORDS, calls=(SUM, BAD)), Say(text="no record, no call"), Say(calls=(SUM,)), Say(calls=(DONE,))
+    steps = Say(text="Both.", calls=(SUM, BAD, NOTED)), Say(), Say(text="Again.", calls=(MORE,)), Say(calls=(DONE,))
     async with Loopback(*(said(dialect, one) for one in steps)).open() as server:
         home(tmp_path, dialect, server.url, capabilities=["tools", "schema"])
         outcome = await run(tmp_path)
     assert outcome.answer == "42"
-    repaired, whole = await exported(tmp_path, outcome, "openai-chat")
-    assert checked_chat(repaired)[-2:] == ["user", "assistant"]
-    assert "tool" in checked_chat(whole)
+    (whole,) = await exported(tmp_path, outcome, "openai-chat")
+    roles = ["system", "user", "assistant", *["tool"] * 3, "user", "assistant", "tool", "user", "assistant"]
+    assert checked_chat(whole) == roles
+    assert "could not be used" in whole["messages"][6]["content"]
+    assert "It is 42." in whole["messages"][9]["content"]
     ends = whole["messages"][-1]["tool_calls"]
     assert [(one["function"]["name"], json.loads(one["function"]["arguments"])) for one in ends] == [DONE[1:]]
-    assert [one["function"]["name"] for one in whole["tools"]] == ["calculator", "done"]
-    for line in await exported(tmp_path, outcome, "sharegpt"):
-        assert checked_turns(line)[-1] == "function_call"
+    assert [one["function"]["name"] for one in whole["tools"]] == ["calculator", "note", "done"]
+    (turns,) = await exported(tmp_path, outcome, "sharegpt")
+    assert checked_turns(turns)[-1] == "function_call"
 
 
 @pytest.mark.parametrize("capabilities", [[], ["schema"]])
@@ -91,7 +93,7 @@ async def test_a_model_without_functions_is_exported_in_words(
         home(tmp_path, dialect, server.url, capabilities=capabilities)
         outcome = await run(tmp_path)
     (chat,) = await exported(tmp_path, outcome, "openai-chat")
-    assert checked_chat(chat) == ["system", "user", "assistant", "user", "assistant"]
+    assert checked_chat(chat) == ["system", "user", "assistant", "user", "user", "assistant"]  # the memory comes last
     assert "tools" not in chat
     (talk,) = await exported(tmp_path, outcome, "sharegpt")
     assert checked_turns(talk) == ["human", "gpt", "human", "gpt"]

@@ -212,9 +212,22 @@ async def test_a_key_is_nowhere_in_what_the_command_line_says(tmp_path: Path) ->
     assert SECRET not in everything_written(tmp_path)
 
 
-async def test_an_answer_that_does_not_fit_is_repaired_once_and_paid_for(dialect: Dialect, tmp_path: Path) -> None:
-    replies = said(dialect, Say(text="I think so.")), said(dialect, ENDS)
+async def test_words_that_call_nothing_are_an_end_and_words_that_do_not_fit_are_asked_for_again(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    replies = said(dialect, Say(text="I think so.")), said(dialect, Say(text="I think so.")), said(dialect, ENDS)
     async with Loopback(*replies).open() as server:
+        home(tmp_path, dialect, server.url)
+        outcome = await run(tmp_path)
+        assert (outcome.answer, outcome.cost.steps, outcome.cost.tokens) == ("I think so.", 1, 120)
+        outcome = await run(tmp_path, answer={"type": "string", "pattern": "[0-9]+"})
+        assert (outcome.answer, outcome.cost.steps, outcome.cost.tokens) == ("42", 2, 240)
+        assert "The answer does not fit" in server.asked[2].raw.decode()
+        assert (await replayed(tmp_path, outcome)).to_json() == outcome.to_json()
+
+
+async def test_a_record_without_a_call_goes_back_and_is_paid_for(dialect: Dialect, tmp_path: Path) -> None:
+    async with Loopback(said(dialect, Say(text=record())), said(dialect, ENDS)).open() as server:
         home(tmp_path, dialect, server.url)
         outcome = await run(tmp_path)
         assert (outcome.answer, outcome.cost.steps, outcome.cost.tokens) == ("42", 2, 240)

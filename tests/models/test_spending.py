@@ -223,7 +223,7 @@ async def test_a_model_that_nothing_came_from_is_not_said_to_answer(tmp_path: Pa
     down = [document({"error": {"message": "boom"}}, 500, retry_after_ms="1") for _ in range(9)]
     async with Loopback(*down).open() as server:
         home(tmp_path, CHAT, server.url, limits={"attempts": 3})
-        code, _, err = await tea(tmp_path, "run", "What is 6 * 7?")
+        code, _, err = await tea(tmp_path, "run", "-v", "What is 6 * 7?")
     assert (code, "planner: asks fake" in err, "fake answers" in err) == (4, True, False)
 
 

@@ -17,6 +17,7 @@ from transform_kit import JOIN
 
 from tea.errors import AlreadyRegistered, BadComponent, RegistryError, TeaError
 from tea.managers.source.text import SourceText
+from tea.manifest import Manifest
 from tea.protocols.referring import referring
 from tea.protocols.shelf import text_digest
 from tea.protocols.tcp import ToolContextManager
@@ -225,6 +226,19 @@ async def test_what_another_process_purges_while_it_is_transformed_is_refused(
     assert await here.ecp.list() == []
     await here.ecp.transform("T2E", ["a"], name="place")
     assert len(await here.ecp.history("place")) == 1
+
+
+async def test_what_another_process_stores_of_what_ships_is_pinned_as_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = Ref(kind="tool", name="calculator")
+    first, second = (Platform(tmp_path / "home", state=tmp_path / "state") for _ in range(2))
+    async with first as here, second as there:
+        stored: list[Manifest] = []
+        pin = between(here.versions.resolve, 0, lambda: stored.append(asyncio.run(there.libraries["tool"].pin(wanted))))
+        monkeypatch.setattr(here.versions, "resolve", pin)
+        assert await here.libraries["tool"].pin(wanted) == stored[0]
+        assert await here.libraries["tool"].exact(stored[0].ref, stored[0].digest) == stored[0]
 
 
 async def test_what_becomes_current_is_trusted_by_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

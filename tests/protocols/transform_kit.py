@@ -111,7 +111,7 @@ def script(*steps: list[dict[str, Any]]) -> Callable[[ModelRequest], dict[str, A
     """What such a model answers."""
 
     def reply(request: ModelRequest) -> dict[str, Any]:
-        results = observations(request)
+        results = [one for one in observations(request) if "calls" in one]
         if len(results) < len(steps):
             return {**STEP, "calls": steps[len(results)]}
         answer = results[-1]["calls"][-1]["value"] if results else "nothing"

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from journals import DOUBLE
 from loop_kit import Stage, done, step, sum_of
 
+from tea.managers.model import ModelConfig
 from tea.managers.tracer import TraceRecord
 from tea.models.openai_chat import OpenAIChat
+from tea.models.text_calls import in_words
 from tea.runtime.compare import compare
 from tea.runtime.conversation import Chains
 from tea.runtime.export import conversations, export
@@ -56,13 +58,15 @@ async def test_versions_that_differ_are_named() -> None:
 async def test_a_conversation_is_exported_once_and_as_the_model_was_shown_it() -> None:
     async with Stage.open() as stage:
         outcome, model = await stage.play(
-            step(sum_of("6*7")), "no record at all", step(sum_of("1+1")), step(done("42"))
+            step(sum_of("6*7"), memory="It is 42."), step(thinking="no call"), step(sum_of("1+1")), step(done("42"))
         )
         journal = list(stage.tea.tracer.records(outcome.run))
     assert outcome.ok
-    shown = [json.loads(OpenAIChat().message(one, {})) for one in model.requests[-1].messages]
-    repaired, line = export(journal, "openai-chat")
-    assert "could not be used" in repaired["messages"][-2]["content"]
+    asked = model.requests[-1].messages
+    shown = [json.loads(OpenAIChat().message(in_words(asked, position), {})) for position in range(len(asked))]
+    (line,) = export(journal, "openai-chat")
+    assert sum("could not be used" in one["content"] for one in line["messages"]) == 1
+    assert [one["content"] for one in line["messages"] if "It is 42." in one["content"]][-1] == "Remembered: It is 42."
     assert list(map(meaning, line["messages"][:-1])) == list(map(meaning, shown))
     assert json.loads(line["messages"][-1]["content"])["calls"][0]["name"] == "done"
     assert line.keys() == {"messages"}
@@ -86,8 +90,10 @@ async def test_calls_of_functions_are_exported_with_their_results() -> None:
         return ModelResponse(calls=(ToolCall(id=f"c{len(calls)}", name=name, arguments=arguments),), finish="calls")
 
     async with Stage.open() as stage:
-        stage.model = FunctionModel(reply)
-        outcome = await stage.tea.run("a task")
+        stage.tea.models.add(
+            ModelConfig(name="caller", provider="given", capabilities=("tools",)), FunctionModel(reply)
+        )
+        outcome = await stage.tea.run("a task", model="caller")
         journal = list(stage.tea.tracer.records(outcome.run))
     assert outcome.answer == "42"
     (chat,) = export(journal, "openai-chat")

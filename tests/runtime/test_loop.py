@@ -107,10 +107,10 @@ async def test_a_bad_reply_stays_in_the_conversation_with_what_is_wrong_and_want
     outcome, model = await stage.play(step(thinking="I think aloud."), step(done("ok")))
     assert outcome.answer == "ok"
     bad, told_of = model.requests[1].messages[-2:]
+    assert (bad.role, told_of.role) == ("assistant", "user")
     assert "I think aloud." in str(bad.content)
-    assert "could not be used" in told(model.requests[1])
-    assert "`calls`" in told(model.requests[1])
-    assert told_of.role == "user"
+    assert "calls: [] should be non-empty" in told(model.requests[1])
+    assert "Call a function, or end with `done`" in told(model.requests[1])
 
 
 @pytest.mark.parametrize("bad", [{"thinking": 1}, step(), ModelResponse(finish="refusal", unusable="It refused: no.")])

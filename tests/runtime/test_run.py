@@ -283,12 +283,14 @@ async def test_no_note_of_an_agent_passes_for_one_of_the_platforms(stage: Platfo
 
 async def test_half_a_character_in_a_models_answer_is_a_bad_answer_not_a_defect() -> None:
     words = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g"}
-    broken = ScriptedModel(["\ud800", {**words, "calls": [{"name": "done", "arguments": {"answer": "\udfff"}}]}])
+    half = {**words, "calls": [{"name": "done", "arguments": {"answer": "\udfff"}}]}
+    broken = ScriptedModel([half, "half \ud800"])
     async with platform(model=broken) as stage:
         outcome = await stage.run("say something")
-        assert (outcome.status, outcome.exit_code) == ("failed", 1)
-        assert "surrogate" in outcome.reason
-        assert (await stage.replay(outcome.run)).reason == outcome.reason
+        assert (outcome.status, outcome.answer) == ("done", "half ?")
+        shown = str(broken.requests[1].messages[-2:])
+        assert "The call cannot be read: its arguments are not a JSON object" in shown
+        assert (await stage.replay(outcome.run)).answer == outcome.answer
 
 
 async def test_arguments_that_are_not_json_are_an_error_the_agent_can_act_on(stage: Platform) -> None:

@@ -18,8 +18,10 @@ from tea.errors import ApprovalNeeded
 from tea.protocols.server import operation_ref
 from tea.refs import Kind
 from tea.runtime.direct import Direct
+from tea.runtime.permission import Permission
 from tea.runtime.platform import Platform
 from tea.runtime.policy import AllowTrusted
+from tea.runtime.recorder import Recorder
 from tea.testing import platform
 from tea.types import JsonObject, Principal, Response
 
@@ -149,7 +151,8 @@ async def test_a_direct_call_that_is_given_up_is_uncertain_too(tea: Platform, pi
     async def never(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         raise AssertionError(ref)
 
-    direct = Direct(cast(Any, tea.tcp), tea.versions.store, tea.trust, AllowTrusted(), None, SOON, never)
+    permission = Permission(AllowTrusted(), None, Recorder(None, ""), {}, frozenset(), tea.consents)
+    direct = Direct(cast(Any, tea.tcp), tea.versions.store, tea.trust, permission, SOON, never)
     for _ in range(2):  # the second is prepared
         found = await direct.invoke("tool", "hold", pipes.arguments, None)
         assert found.error is not None
