@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from tea.errors import ToolError
 
@@ -63,11 +63,20 @@ def missing_file(root: str | Path, name: str) -> ToolError:
         name: What was named.
     """
     names = [known for known, _ in files_in(root)]
-    near = nearest(name, names) or _of_the_same_last_part(name, names)
+    near = _near_file(name, names) or _of_the_same_last_part(name, names)
     told = ", ".join(repr(one[:100]) for one in names[:_MOST_TOLD])
     more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
     fix = f"did you mean {near!r}?" if near else f"there are {told}{more}." if names else "the workspace holds no file."
     return ToolError(f"There is no file {name[:100]!r}.", fix=fix)
+
+
+def _near_file(name: str, names: Sequence[str]) -> str | None:
+    """Return the file that a name probably means; an ending that both share makes them no nearer."""
+    near, ending = nearest(name, names), PurePath(name).suffix
+    if near is None or not ending or PurePath(near).suffix != ending:
+        return near
+    stem = near.removesuffix(ending)
+    return near if nearest(name.removesuffix(ending), [stem]) else None
 
 
 def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str) -> Path:

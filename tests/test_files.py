@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tea.files import files_in, nearest
+from tea.files import files_in, missing_file, nearest
 from tea.testing import platform
 
 
@@ -59,3 +59,10 @@ async def test_an_agent_learns_nothing_of_files_by_itself(tmp_path: Path) -> Non
         await stage.acp.register(LOOKS)
         outcome = await stage.run("x", agent="looks")
         assert outcome.answer == ["An agent opens no files itself."] * 2
+
+
+def test_a_shared_ending_makes_no_file_the_nearest(tmp_path: Path) -> None:
+    for name in ("bikes.csv", "owners.csv"):
+        (tmp_path / name).write_text("a\n")
+    assert missing_file(tmp_path, "tyres.csv").fix == "there are 'bikes.csv', 'owners.csv'."
+    assert missing_file(tmp_path, "bike.csv").fix == "did you mean 'bikes.csv'?"
