@@ -104,7 +104,7 @@ def _of_the_same_last_part(name: str, names: Iterable[str]) -> str | None:
     parts = dict[str, str]()
     for one in names:
         parts.setdefault(one.rpartition("/")[2], one)
-    near = nearest(re.split(r"[/\\]", name)[-1], parts)
+    near = _near_file(re.split(r"[/\\]", name)[-1], list(parts))
     return None if near is None else parts[near]
 
 
