@@ -80,6 +80,7 @@ class Ledger:
     """What is known and planned in one task, and for how many steps nothing new came.
 
     Args:
+        room: Most bytes of the facts, and of the plan.
         facts: What is known, the oldest first.
         plan: The parts of the task.
         memory: What a model without functions wrote down for its later steps.
@@ -87,6 +88,7 @@ class Ledger:
         stalled: Steps in a row that brought nothing new.
     """
 
+    room: int = MOST_FACTS * MOST_FACT
     facts: list[Fact] = field(default_factory=list[Fact])
     plan: list[Item] = field(default_factory=list[Item])
     memory: str = ""
@@ -107,8 +109,12 @@ class Ledger:
                 f"A ledger holds {MOST_FACTS} facts of at most {MOST_FACT} characters.", fix="note less, and shorter."
             )
         one = Fact(fact=fact.strip(), source=source.strip())
-        if one not in self.facts:
-            self.facts.append(one)
+        if one in self.facts:
+            return "noted"
+        if self._size(*map(_fact_text, self.facts), fact) > self.room:
+            problem = f"The ledger is full: it holds {len(self.facts)} facts, and has room for {self.room:,} bytes."
+            raise BadArguments(problem, fix="go on with what is noted, or end.")
+        self.facts.append(one)
         return "noted"
 
     def replace_plan(self, arguments: JsonObject) -> JsonValue:
@@ -121,8 +127,15 @@ class Ledger:
         if not isinstance(given, list) or len(cast("list[Any]", given)) > MOST_ITEMS:
             fix = '"items" is a list such as [{"item": "count the rows", "state": "open"}].'
             raise BadArguments(f"A plan is a list of at most {MOST_ITEMS} items.", fix=fix)
-        self.plan = [_item(one) for one in cast("list[Any]", given)]
+        items = [_item(one) for one in cast("list[Any]", given)]
+        if self._size(*(one.item for one in items)) > self.room:
+            raise BadArguments(f"A plan has at most {self.room:,} bytes.", fix="use fewer words, or larger parts.")
+        self.plan = items
         return f"{len(self.open_items)} of {len(self.plan)} items are open"
+
+    @staticmethod
+    def _size(*lines: str) -> int:
+        return sum(len(line.encode()) for line in lines)
 
     @property
     def open_items(self) -> list[str]:

@@ -13,7 +13,8 @@ from tea.context import Context
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
 from tea.loop.actions import Actions
 from tea.loop.ending import Ending
-from tea.loop.ledger import STALL, Ledger
+from tea.loop.exchanges import json_tokens
+from tea.loop.ledger import MOST_FACT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import shown
 from tea.loop.observation import Outcome, limit_of, shortened
@@ -23,10 +24,12 @@ from tea.loop.toolset import Toolset
 from tea.loop.window import Window
 from tea.managers.json_schema import schema_fault
 from tea.models.context_length import limit_in
-from tea.types import JsonObject, Result, Task, data_part, message
+from tea.types import JsonObject, Message, Result, Task, data_part, message
 
 STRIKES = 3
 FOLDS_A_QUESTION = 3
+LEFT_AFTER_FOLD = 2
+OPENING = 1_000  # tokens of a prompt's own words
 LAST_TRIES = 3
 STEPS = 50
 PROFILE = "tool_calling"
@@ -153,8 +156,8 @@ class _Loop:
         max_calls: int,
     ) -> _Loop:
         """Return the work on a task, before its first step."""
-        ledger = Ledger(facts=list(task.facts))
         window = Window(context=int(model["context"]), fold=str(model["fold"]))
+        ledger = Ledger(room=window.room, facts=list(task.facts))
         return cls(
             ctx=ctx,
             task=task,
@@ -197,7 +200,8 @@ class _Loop:
             **self.toolset.words(),
             **variables,
         }
-        self.window.add(*await shown(self.ctx, self.task.files))
+        self.window.add(*await shown(self.ctx, self.task.files), lasting=True)
+        self.window.before = 0 if self.solver else OPENING + json_tokens(self.variables)
         states = {place["name"]: place["state"] for place in self.variables["environments"]}
         self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
 
@@ -226,22 +230,36 @@ class _Loop:
 
     async def _ask(self, step: int) -> Reply:
         """Ask the model, with the ledger at the end of the question; a question that is too long is folded."""
-        for _ in range(FOLDS_A_QUESTION):
-            if self.window.full:
-                await self._fold()
-            tail = () if self.solver or not (text := self.ledger.text()) else (said(text),)
+        tail = () if self.solver or not (text := self.ledger.text()) else (said(text),)
+        if not self.solver and self.window.full(tail):
+            await self._fold(tail)
+        folds = 0
+        while True:
             try:
                 history = (*self.window.messages, *tail)
                 response = await self.ctx.ask(self.prompt, self.variables, history, tool_choice=self._choice)
             except ContextLengthExceeded as error:
-                self.window.lower(limit_in(error.problem))
-                await self._fold()
-                continue
+                folds += 1
+                if folds > FOLDS_A_QUESTION or not await self._shorten(error, tail):
+                    raise
+            else:
+                self.limits.used()
+                self.window.asked(response.usage, tail)
+                return Reply.of(response, step)
+
+    async def _shorten(self, error: ContextLengthExceeded, tail: Sequence[Message]) -> bool:
+        """Fold what was longer than the model can read, and tell whether that made it shorter."""
+        before = self.window.size(tail)
+        self.window.lower(limit_in(error.problem), tail)
+        await self._fold(tail)
+        return self.window.size(tail) < before
+
+    async def _fold(self, tail: Sequence[Message]) -> None:
+        """Fold the conversation; a question about it counts as one, and leaves one to work and the last."""
+        may_ask = self.limits.questions > LEFT_AFTER_FOLD
+        if await self.window.make_room(self.ctx, self.task.text, tail, may_ask=may_ask):
             self.limits.used()
-            self.window.asked(response.usage, tail)
-            return Reply.of(response, step)
-        response = await self.ctx.ask(self.prompt, self.variables, self.window.messages)
-        return Reply.of(response, step)
+            await self.limits.look()
 
     @property
     def _choice(self) -> Literal["auto", "required"]:
@@ -252,7 +270,7 @@ class _Loop:
         """Act on a reply, and return the result if that was the end."""
         await self.limits.look()
         if reply.record:
-            self.ledger.memory = str(reply.record.get("memory") or self.ledger.memory)
+            self.ledger.memory = str(reply.record.get("memory") or self.ledger.memory)[:MOST_FACT]
             self.ledger.goal = str(reply.record.get("next_goal") or "")
         if reply.problem:
             return await self._strike(step, reply)
@@ -315,16 +333,12 @@ class _Loop:
         texts = await self.ctx.messages()
         for text in texts:
             self.ending.hear(text)
-            self._tell(PERSON.format(text=text))
+            self._tell(PERSON.format(text=text), lasting=True)
         return bool(texts)
-
-    async def _fold(self) -> None:
-        await self.window.make_room(self.ctx, self.task.text, self.ledger.text())
 
     def _show(self, outcomes: Sequence[Outcome], state: JsonObject) -> None:
         """Put results into the conversation, each with what is left of the budget."""
-        limit, left = limit_of(len(outcomes)), "" if self.solver else self.limits.text()
-        self.window.add(*(one.message(10 * limit if self.solver else limit, left) for one in outcomes))
+        self.window.show(outcomes, "" if self.solver else self.limits.text(), whole=self.solver)
         if state:
             self.window.add(message("user", (data_part({"state": state}),)))
 
@@ -350,6 +364,6 @@ class _Loop:
             text = f"{self.ctx.agent} could not do {shortened(self.task.text, 200)!r}: {result.reason}"
             await self.ctx.memory.record("insight", {"text": text})
 
-    def _tell(self, text: str) -> None:
-        self.window.add(said(text))
+    def _tell(self, text: str, *, lasting: bool = False) -> None:
+        self.window.add(said(text), lasting=lasting)
         self.seen = {**self.seen, "told": text}

@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tea.context import Context
-from tea.errors import BadArguments, BadOutput, ProviderError, ToolError
-from tea.loop.observation import MOST_CHARACTERS, Outcome
+from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, ToolError
+from tea.loop.exchanges import (
+    BYTES_PER_TOKEN,
+    briefer,
+    call_line,
+    cut,
+    exchanges,
+    tokens,
+    transcript,
+    unanswered,
+    words,
+)
+from tea.loop.ledger import READ_RESULT
+from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Outcome, limit_of
 from tea.loop.step import said
 from tea.models.rendering import rendered, result_text
-from tea.types import (
-    DataPart,
-    JsonObject,
-    JsonValue,
-    MediaPart,
-    Message,
-    ModelResponse,
-    TextPart,
-    Usage,
-    changed,
-)
+from tea.types import JsonObject, JsonValue, Message, ModelResponse, TextPart, Usage, changed
 
 FOLD = "fold"
+ASKING = ("restart", "summary")
 FOLD_AT = 0.75
-KEPT_RESULTS = 5
+FULL_AT = 0.9
 KEPT_SHARE = 0.5
+CARRIED_SHARE = 0.25
+GONE_SHARE = 0.0625
+LEDGER_SHARE = 0.125
+KEPT_RESULTS = 5
 KEPT_EXCHANGES = 4
-BYTES_PER_TOKEN = 4
-MEDIA_TOKENS = 1_000
 LEAST_CONTEXT = 2_000
 _GIST = 60
-_MOST_WORDS = 400
-_GONE = "Earlier steps were folded away; read_result shows their results."
-_OPENING_TOKENS = 2_500  # of a prompt and its functions, until a provider has counted them
+_NOTES = 80  # tokens of what stands beside a result that is cut
+_MOST_WORDS = 150
+_BRIEF = 500  # tokens that words of the model keep where nothing else can go
+_CARRIED = "The conversation until here was folded. What it came to:\n"
+_GONE = "Earlier steps were folded away; read_result shows the results of their calls:"
 
 
 @dataclass(slots=True)
@@ -45,70 +51,108 @@ class Window:
     Args:
         context: Tokens that the model can read and write.
         fold: How it makes room: `recent`, `restart` or `summary`.
-        messages: The conversation, the oldest first.
-        counted: Tokens of the last question and its answer, as the provider counted them.
-        fresh: Estimated tokens of what was added since.
+        before: Tokens of a question beside these messages: estimated, until a provider has counted one.
         results: What calls gave, whole, by id.
     """
 
     context: int
     fold: str
-    messages: tuple[Message, ...] = ()
-    counted: int = _OPENING_TOKENS
-    fresh: int = 0
+    before: int = 0
     results: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    _first: tuple[Message, ...] = ()
+    _carried: tuple[Message, ...] = ()
+    _gone: tuple[Message, ...] = ()
+    _latest: tuple[Message, ...] = ()
+    _lasting: list[Message] = field(default_factory=list[Message])
+    _lines: list[str] = field(default_factory=list[str])
+    _shown: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    _counted: int = 0
+    _uncounted: list[Message] = field(default_factory=list[Message])
 
-    def add(self, *new: Message) -> None:
-        """Add messages to the conversation."""
-        self.messages = (*self.messages, *new)
-        self.fresh += sum(map(_tokens, new))
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages, the oldest first."""
+        return (*self._first, *self._carried, *self._gone, *self._latest)
 
-    def asked(self, usage: Usage, tail: Sequence[Message] = ()) -> None:
-        """Take note of what a provider counted for the last question, the answer to which is added next.
+    @property
+    def room(self) -> int:
+        """Bytes that facts may take, and a plan: they stand in every question."""
+        return int(LEDGER_SHARE * self.context) * BYTES_PER_TOKEN
+
+    def add(self, *new: Message, lasting: bool = False) -> None:
+        """Add messages to the conversation.
 
         Args:
-            usage: What it counted.
-            tail: What stood at the end of that question only.
+            new: The messages.
+            lasting: Whether no fold may take them away.
         """
-        if usage.input_tokens:
-            self.counted, self.fresh = max(0, usage.input_tokens - sum(map(_tokens, tail))), 0
+        self._latest = (*self._latest, *new)
+        self._uncounted += new
+        self._lasting += new if lasting else ()
+
+    def show(self, outcomes: Sequence[Outcome], left: str, *, whole: bool) -> None:
+        """Add the results of a step, each cut to its share of what the window has room for.
+
+        Args:
+            outcomes: The results.
+            left: What is left of the budget, in words.
+            whole: Whether whoever reads them has no window.
+        """
+        limit = limit_of(len(outcomes))
+        for one in outcomes:
+            self._shown[one.id] = one
+            if one.name == READ_RESULT and one.ok:  # so that what is cut of it can be read on
+                self.keep(one)
+        if whole:
+            self.add(*(one.message(10 * limit, left) for one in outcomes))
+            return
+        room = FULL_AT * self.context - self.before - tokens(*exchanges(self._latest)[-1])
+        share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
+        self.add(*(_within(one, limit, left, share) for one in outcomes))
 
     def keep(self, outcome: Outcome) -> None:
         """Keep a result whole, to be read again and to hold evidence against."""
         self.results[outcome.id] = outcome
 
-    def lower(self, limit: int | None) -> None:
+    def size(self, tail: Sequence[Message] = ()) -> int:
+        """Return about how many tokens the next question takes; `tail` stands at its end only."""
+        self._counted += tokens(*self._uncounted)
+        self._uncounted = []
+        return self.before + self._counted + tokens(*tail)
+
+    def asked(self, usage: Usage, tail: Sequence[Message] = ()) -> None:
+        """Take note of what a provider counted for the last question, the answer to which is added next."""
+        if usage.input_tokens:
+            self.before += usage.input_tokens - self.size(tail)
+
+    def full(self, tail: Sequence[Message] = ()) -> bool:
+        """Tell whether it is time to fold."""
+        return self.size(tail) > FOLD_AT * self.context
+
+    def lower(self, limit: int | None, tail: Sequence[Message] = ()) -> None:
         """Take note that a question was longer than the model can read; `limit` is what its provider said."""
-        known = min(self.context, limit or self.context, self.counted + self.fresh)
+        known = min(self.context, limit or self.context, self.size(tail))
         self.context = max(LEAST_CONTEXT, known if limit else int(known * FOLD_AT))
 
-    @property
-    def full(self) -> bool:
-        """Whether it is time to fold."""
-        return self.counted + self.fresh > FOLD_AT * self.context
+    async def make_room(self, ctx: Context, task: str, tail: Sequence[Message], *, may_ask: bool) -> bool:
+        """Fold the conversation, and return whether a model was asked what to carry on.
 
-    async def make_room(self, ctx: Context, task: str, known: str) -> None:
-        """Fold the conversation; where a model cannot say what to carry on, old results become a line each.
+        Where none can say so, old results become a line each.
 
         Args:
             ctx: What the agent may reach.
             task: The task in words.
-            known: The ledger, which the model need not repeat.
+            tail: The ledger, which stands at the end of every question.
+            may_ask: Whether a question may be spent on it.
         """
-        before = sum(map(_tokens, self.messages))
-        keep = KEPT_EXCHANGES if self.fold == "summary" else 0
-        carried = await self._carried(ctx, task, known, keep) if self.fold in ("restart", "summary") else None
-        if carried is None:
-            self._fold_results()
-            self._fold_exchanges()
-        else:
-            shown = tuple(one for one in self.messages if any(isinstance(part, MediaPart) for part in one.content))
-            self.messages = (*shown, carried, *_latest(self.messages, keep))
-            if self._estimate() > FOLD_AT * self.context:
-                self._fold_results()
-        after = sum(map(_tokens, self.messages))
-        self.counted = max(0, self.counted + self.fresh - before + after)
-        self.fresh = 0
+        kept = self._kept() if self.fold == "summary" else ()
+        old = self.messages[: len(self.messages) - len(kept)]
+        goes = tokens(*(one for one in self._latest if not self._lasts(one))) - tokens(*kept)
+        asks = may_ask and self.fold in ASKING and goes > CARRIED_SHARE * self.context
+        if asks and (state := await self._state(ctx, task, "".join(map(words, tail)), old)):
+            self._carry_on(state, kept)
+        self._make_room(tail, asked=asks)
+        return asks
 
     def read(self, arguments: JsonObject) -> JsonValue:
         """Return a result again, from a character on.
@@ -123,107 +167,146 @@ class Window:
         if id not in self.results:
             known = ", ".join(list(self.results)[-20:]) or "none"
             raise ToolError(f"There is no result {id[:40]!r}.", fix=f"the latest are {known}.")
-        text = result_text({"value": self.results[id].value, "error": self.results[id].error})
+        one = self.results[id]
+        text = one.text if one.value is not None else _text(one)
         if start and start >= len(text):
             raise ToolError(f"The result {id} has {len(text)} characters.", fix="start at one of them.")
-        part = text[start : start + MOST_CHARACTERS - 1_000]
+        part = self._fitting(text[start : start + MOST_CHARACTERS - 1_000])
         end = start + len(part)
         more = f'; read_result(id="{id}", start={end}) reads on' if end < len(text) else ""
         return f"{part}\n[characters {start:,} to {end:,} of {len(text):,}{more}]" if start or more else part
 
-    async def _carried(self, ctx: Context, task: str, known: str, keep: int) -> Message | None:
-        """Return what a model says must be carried on of all but the latest exchanges, None where it cannot."""
-        kept = len(_latest(self.messages, keep))
-        old = self.messages[: len(self.messages) - kept]
-        most = int(self.context * KEPT_SHARE) * BYTES_PER_TOKEN
-        variables = {"task": task, "known": known, "form": self.fold, "transcript": transcript(old, most)}
+    def _fitting(self, text: str) -> str:
+        """Return as much of the beginning of a text as one result may take."""
+        most, size = int(CARRIED_SHARE * self.context) * BYTES_PER_TOKEN, len(text.encode())
+        return text if size <= most else text[: max(1, len(text) * most // size)]
+
+    def _kept(self) -> tuple[Message, ...]:
+        """Return the latest exchanges, as far as half of the window holds them; never all that there are."""
+        kept: tuple[Message, ...] = ()
+        for one in reversed(exchanges(self._latest)[1:][-KEPT_EXCHANGES:]):
+            if tokens(*one, *kept) > KEPT_SHARE * self.context:
+                break
+            kept = (*one, *kept)
+        return kept
+
+    async def _state(self, ctx: Context, task: str, known: str, old: Sequence[Message]) -> str:
+        """Return what a model says must be carried on, nothing where it cannot say so."""
+        shown = transcript(old, int(KEPT_SHARE * self.context))
+        variables: JsonObject = {"task": task, "known": known, "form": self.fold, "transcript": shown}
         try:
             response = await ctx.ask(FOLD, variables)
-        except (BadOutput, ProviderError):
-            return None
-        text = _state_text(response)
-        return said(f"The conversation until here was folded. What it came to:\n{text}") if text else None
+        except (BadOutput, BudgetExceeded, ProviderError):
+            return ""
+        return cut(_state_text(response), int(CARRIED_SHARE * self.context))
 
-    def _fold_results(self) -> None:
-        """Make all but the latest results a line each; those stay as far as half of the window holds them."""
-        left, kept = int(self.context * KEPT_SHARE), 0
+    def _carry_on(self, state: str, kept: tuple[Message, ...]) -> None:
+        """Put a state in the place of all but the latest exchanges."""
+        gone = self._latest[: len(self._latest) - len(kept)]
+        self._latest = kept or tuple(one for one in unanswered(self._latest) if not self._lasts(one))
+        self._leave(gone)
+        self._carried = (said(f"{_CARRIED}{state}"),)
+
+    def _make_room(self, tail: Sequence[Message], *, asked: bool) -> None:
+        """Fold what takes too much still: results, then the oldest exchanges, then words."""
+        self._count()
+        if asked and not self.full(tail):
+            return
+        self._latest = self._without_results(KEPT_SHARE)
+        self._count()
+        if self.full(tail):
+            self._fold_exchanges(tail)
+        if self.size(tail) > FULL_AT * self.context:
+            self._first = tuple(briefer(one, _BRIEF) for one in self._first)
+            self._latest = tuple(one if self._lasts(one) else briefer(one, _BRIEF) for one in self._latest)
+            self._count()
+        if self.size(tail) > FULL_AT * self.context:
+            self._latest = self._without_results(CARRIED_SHARE)
+            self._count()
+
+    def _without_results(self, share: float) -> tuple[Message, ...]:
+        """Return the latest messages with a line for each result but the last; those stay as far as a share holds them.
+
+        The results of the last step stay first, since nobody has seen them.
+        """
+        left, kept = share * self.context, 0
+        unseen = len(exchanges(self._latest)[-1]) if exchanges(self._latest) else 0
         new: list[Message] = []
-        for one in reversed(self.messages):
-            if one.role == "tool":
-                size = _tokens(one)
-                stays = kept < KEPT_RESULTS and size <= left
-                kept, left = kept + stays, left - size if stays else left
-                new.append(one if stays else self._line(one))
+        for distance, one in enumerate(reversed(self._latest)):
+            outcome = self._shown.get(one.call_id or "") if one.role == "tool" else None
+            if outcome is not None and outcome.id in self.results:
+                size = tokens(one)
+                stays = size <= left and (kept < KEPT_RESULTS or distance < unseen)
+                kept, left = kept + 1, left - size if stays else left
+                new.append(one if stays else _line(one, outcome))
             else:
                 new.append(one)
-        self.messages = tuple(reversed(new))
+        return tuple(reversed(new))
 
-    def _fold_exchanges(self) -> None:
-        """Where it is still too long, make the oldest exchanges one message, half of them at a time."""
-        while self._estimate() > FOLD_AT * self.context:
-            exchanges = _exchanges(self.messages)
-            if len(exchanges) < 3:
-                return
-            first = exchanges[0][0]
-            cut = exchanges[len(exchanges) // 2][0]
-            gone = self.messages[first:cut]
-            before = tuple(one for one in self.messages[:first] if not _is_gist(one))
-            self.messages = (*before, said(_gist(gone)), *self.messages[cut:])
+    def _fold_exchanges(self, tail: Sequence[Message]) -> None:
+        """Leave out the oldest exchanges until half of the window holds the rest, so that the next fold is far."""
+        all_of_them = exchanges(self._latest)
+        left = self.size(tail) - KEPT_SHARE * self.context
+        gone = 0
+        while left > 0 and gone < len(all_of_them) - 1:
+            left -= tokens(*all_of_them[gone])
+            gone += 1
+        leaves = tuple(one for some in all_of_them[:gone] for one in some)
+        self._latest = self._latest[len(leaves) :]
+        self._leave(leaves)
+        self._count()
 
-    def _estimate(self) -> int:
-        return _OPENING_TOKENS + sum(map(_tokens, self.messages))
+    def _leave(self, gone: Sequence[Message]) -> None:
+        """Note what was done in messages that go, and keep those that must last."""
+        self._first += tuple(one for one in gone if self._lasts(one))
+        for one in gone:
+            if one.role == "assistant" and (text := " ".join(words(one).split())):
+                self._lines.append(f"- {text[:_MOST_WORDS]}")
+            made = [call for call in one.calls if call.id in self.results and call.name != READ_RESULT]
+            self._lines += [f"- {call.id}: {call_line(call)}" for call in made]
+        shown: list[str] = []
+        most = GONE_SHARE * self.context * BYTES_PER_TOKEN
+        for line in reversed(self._lines):
+            most -= len(line.encode()) + 1
+            if most < 0:
+                break
+            shown.append(line)
+        left_out = len(self._lines) - len(shown)
+        more = [f"({left_out} lines before these are left out)"] if left_out else []
+        self._gone = (said("\n".join([_GONE, *more, *reversed(shown)])),) if self._lines else ()
 
-    def _line(self, one: Message) -> Message:
-        """Return the line that stands for a result."""
-        outcome = self.results.get(one.call_id or "")
-        if outcome is None:
-            return one
-        text = result_text({"value": outcome.value, "error": outcome.error})
-        if len(text) <= 2 * _GIST:
-            return one
-        gist = " ".join(text[: 2 * _GIST].split())[:_GIST]
-        line = f'[folded away: {gist}... {len(text):,} characters; read_result(id="{outcome.id}") shows it again]'
-        return changed(one, content=(TextPart(text=line),))
+    def _lasts(self, one: Message) -> bool:
+        return any(one is other for other in self._lasting)
 
-
-def transcript(messages: Sequence[Message], most: int) -> str:
-    """Return a conversation as text for a model to sum up; where it is too long, its middle is left out."""
-    blocks: list[str] = []
-    for one in messages:
-        words = _words(one)
-        calls = "".join(f"\ncalls {call.name} {_compact(call.arguments)}" for call in one.calls)
-        if words or calls:
-            blocks.append(f"[{one.role}{f' {one.call_id}' if one.call_id else ''}] {words}{calls}")
-    text = "\n\n".join(blocks)
-    half = most // 2
-    return text if len(text) <= most else f"{text[:half]}\n[...]\n{text[-half:]}"
-
-
-def _latest(messages: Sequence[Message], count: int) -> tuple[Message, ...]:
-    """Return the messages of the latest exchanges, each an answer with the results of all its calls."""
-    exchanges = _exchanges(messages)
-    return tuple(messages[exchanges[-count][0] :]) if 0 < count < len(exchanges) else ()
+    def _count(self) -> None:
+        self._counted, self._uncounted = tokens(*self.messages), []
+        self.before = max(0, self.before)
 
 
-def _exchanges(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """Return where each exchange begins and ends: an answer of the model with all that follows it."""
-    begins = [position for position, one in enumerate(messages) if one.role == "assistant"]
-    return list(zip(begins, [*begins[1:], len(messages)], strict=True))
+def _within(one: Outcome, limit: int, left: str, most: float) -> Message:
+    """Return a result as a message of at most so many tokens, as far as the least that is shown allows."""
+    made = one.message(limit, left)
+    if (size := tokens(made)) <= most:
+        return made
+    characters = min(limit, len(words(made))) * (most - _NOTES) / size
+    return one.message(max(LEAST_CHARACTERS, int(characters)), left)
 
 
-def _is_gist(one: Message) -> bool:
-    return one.role == "user" and _words(one).startswith(_GONE)
+def _line(one: Message, outcome: Outcome) -> Message:
+    """Return the line that stands for a result."""
+    text = _text(outcome)
+    if len(text) <= 3 * _GIST:
+        return one
+    gist = " ".join(text[: 2 * _GIST].split())[:_GIST]
+    start = outcome.arguments.get("start") if outcome.name == READ_RESULT else None
+    id = outcome.arguments.get("id") if outcome.name == READ_RESULT else outcome.id
+    again = f'read_result(id="{id}"{f", start={start}" if start else ""})'
+    line = f"[folded away: {gist}... {len(text):,} characters; {again} shows it again]"
+    return changed(one, content=(TextPart(text=line),))
 
 
-def _gist(messages: Sequence[Message]) -> str:
-    lines: list[str] = []
-    for one in messages:
-        lines += [f"- called {call.name} {_compact(call.arguments)[:100]} ({call.id})" for call in one.calls]
-        if one.role == "user" and (words := _words(one)) and not _is_gist(one):
-            lines.append(f"- told: {words[:_MOST_WORDS]}")
-    shown = lines[-40:]
-    more = f" ({len(lines) - len(shown)} before them)" if len(lines) > len(shown) else ""
-    return f"{_GONE}{more}\n" + "\n".join(shown)
+def _text(one: Outcome) -> str:
+    return result_text({"value": one.value, "error": one.error})
 
 
 def _state_text(response: ModelResponse) -> str:
@@ -232,24 +315,3 @@ def _state_text(response: ModelResponse) -> str:
         filled = {name: one for name, one in cast("dict[str, Any]", output).items() if one not in ("", [], None)}
         return rendered(filled) if filled else ""
     return response.text.strip()
-
-
-def _words(one: Message) -> str:
-    parts = [part for part in one.content if isinstance(part, TextPart | DataPart)]
-    return "\n".join(part.text if isinstance(part, TextPart) else _data_text(one, part) for part in parts)
-
-
-def _data_text(one: Message, part: DataPart) -> str:
-    return result_text(part.data) if one.role == "tool" else rendered(part.data)
-
-
-def _tokens(one: Message) -> int:
-    """Return about how many tokens a message takes."""
-    media = sum(isinstance(part, MediaPart) for part in one.content)
-    thoughts = sum(len(_compact(part.data)) for part in one.content if part.type == "reasoning")
-    calls = sum(len(call.name) + len(_compact(call.arguments)) + 60 for call in one.calls)
-    return (len(_words(one).encode()) + thoughts + calls + 20) // BYTES_PER_TOKEN + MEDIA_TOKENS * media
-
-
-def _compact(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """One response: after how many seconds, its chunks in their order, and what then.
+    """One response: after how many seconds or what event, its chunks in their order, and what then.
 
     It ends, hangs or breaks off (`end`, `hang`, `break`); with `hang up` it does so before a word.
     """
@@ -34,6 +34,7 @@ class Reply:
     chunks: Sequence[bytes] = ()
     then: str = "end"
     after: float = 0.0
+    when: asyncio.Event | None = None
 
 
 def document(value: Any, status: int = 200, **headers: str) -> Reply:
@@ -131,6 +132,8 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
 
 async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, reply: Reply) -> bool:
     await asyncio.sleep(reply.after)
+    if reply.when is not None:
+        await reply.when.wait()
     if reply.then == "hang up":
         return False
     lines = [f"HTTP/1.1 {reply.status} -", "transfer-encoding: chunked"]
