@@ -29,7 +29,7 @@ from tea.types import JsonObject, Message, Result, Task, data_part, message
 STRIKES = 3
 FOLDS_A_QUESTION = 3
 LEFT_AFTER_FOLD = 2
-OPENING = 1_000  # tokens of a prompt's own words
+OPENING = 1_200  # tokens of a prompt's own words
 LAST_TRIES = 3
 STEPS = 50
 PROFILE = "tool_calling"

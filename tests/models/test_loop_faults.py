@@ -150,7 +150,7 @@ async def test_3_an_archive_is_named_and_an_honest_cannot_is_an_end(dialect: Dia
     assert (outcome.status, outcome.reason) == ("failed", "Nothing here opens archives.")
     assert "all.zip" in script.asked[0].words
     assert "map.png (image/png)" in script.asked[0].words
-    assert "the model 'fake' cannot take it, as it has no 'vision'" in script.asked[0].words
+    assert "as this model has no 'vision'" in script.asked[0].words
     assert "Error:" in last_result(script.asked[1])
 
 

@@ -276,7 +276,7 @@ async def test_names_in_any_quotes_mean_what_they_name(ask: Ask, sql: str, rows:
         ('SELECT AVG("Body Mass (kg)") FROM t', "no column 'Body Mass (kg)'", 'did you mean "Body Mass (g)"?'),
         ('SELECT AVG("body_mass_g") FROM t', "no column 'body_mass_g'", 'did you mean "Body Mass (g)"?'),
         ('SELECT count(*) FROM t WHERE species = "Adelie"', "no column 'Adelie'", "text stands in single quotes"),
-        ('SELECT 1 FROM t ORDER BY "specis"', "no column 'specis'", "did you mean species?"),
+        ('SELECT 1 FROM t ORDER BY "specis"', "no column 'specis'", 'did you mean "species"?'),
         ('SELECT x.n FROM (SELECT "n" FROM t) x', "no column 'n'", 't has "Body Mass (g)", species, "a.b"'),
         ("SELECT t.mass FROM t", "no column 't.mass'", 'did you mean "Body Mass (g)"?'),
         ('SELECT "t"."mass" FROM t', "no column 't.mass'", 'did you mean "Body Mass (g)"?'),

@@ -55,7 +55,8 @@ def unknown_name(
     columns = dict.fromkeys(column for columns in tables.values() for column in columns)
     known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]
     near = nearest(name, known) or (nearest(_bare(name, tables), known) if kind == "column" else None)
-    fixes = [f"did you mean {_as_sql(near)}?"] if near else []
+    shown = near if kind == "function" else '"' + (near or "").replace('"', '""') + '"'
+    fixes = [f"did you mean {shown}?"] if near else []
     if kind == "column" and f'"{name}"' in sql:
         fixes.append("text stands in single quotes;")
     return ToolError(f"There is no {kind} {name[:100]!r}.", fix=" ".join([*fixes, f"{_told(kind, known, tables)}."]))
