@@ -329,7 +329,7 @@ def test_a_call_prints_and_logs_no_secret(tea: Tea) -> None:
 
 def test_the_plan_is_shown_as_it_changes(tea: Tea) -> None:
     table = tea.write("cities.csv", "city,people\nOslo,700000\nRome,2800000\n")
-    done = tea("run", "-v", "What is the average of people in cities.csv?", "--file", table)
+    done = tea("run", "-v", "What is the average of people in cities.csv? Write a report.", "--file", table)
     plan = re.findall(r"^plan: (.*)$", done.err, re.MULTILINE)
     assert (done.code, len(plan)) == (0, len(set(plan))), done.err
     assert plan[0].startswith("[ ] 1. ")
