@@ -45,6 +45,7 @@ Resolve = Callable[[Ref], Awaitable[Manifest]]
 Within = Callable[[str], CallTool]
 
 FUNCTIONS = "functions"
+_ENVELOPE = 12  # bytes that the widest format writes around each function, beside what it is shown with here
 _FUNCTION = ("name", "description", "parameters")
 _OTHERS = "fallback_prices"
 _LOST = "lost"
@@ -250,7 +251,7 @@ class Asking:
                 messages=messages,
                 tools=tools,
                 size=_size(prompt.output),
-                size_of_tools=_size(tools),
+                size_of_tools=_size(tools) + _ENVELOPE * len(tools),
                 functions=functions,
                 shown=not told,
             )
