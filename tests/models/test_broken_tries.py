@@ -81,10 +81,10 @@ async def test_a_whole_answer_that_broke_where_a_stream_was_asked_for_is_paid_fo
 async def test_tries_that_break_end_a_budget_before_they_overspend_it(
     dialect: Dialect, tmp_path: Path, *, stream: bool
 ) -> None:
-    async with Loopback(*[broken(dialect, stream=stream)] * 5, streamed(dialect, ENDS)).open() as server:
-        outcome = await worked(tmp_path, server, dialect, stream=stream, budget={"usd": 12.0})
+    async with Loopback(*[broken(dialect, stream=stream)] * 9, streamed(dialect, ENDS)).open() as server:
+        outcome = await worked(tmp_path, server, dialect, stream=stream, tries=9, budget={"usd": 12.0})
         tries = len(server.asked)
-    assert (outcome.exit_code, "broken tries" in outcome.reason, tries in (2, 3)) == (5, True, True), outcome.reason
+    assert (outcome.exit_code, "broken tries" in outcome.reason, 2 <= tries < 9) == (5, True, True), outcome.reason
     assert outcome.cost.usd is not None
     assert 3 < outcome.cost.usd <= 12
     assert outcome.cost.by["planner fake"]["calls"] == tries
