@@ -64,7 +64,7 @@ class Actions:
     _made: dict[str, str] = field(default_factory=dict[str, str])
 
     async def act(self, calls: Sequence[ToolCall], *, last: bool, ending: Checks) -> list[Outcome]:
-        """Make the calls; agents and what only reads run side by side, `done` comes last.
+        """Make the calls of one step; agents and reading calls run side by side, `done` counts last.
 
         Args:
             calls: What the model wants, in its order.
@@ -116,7 +116,7 @@ class Actions:
         return None
 
     def _handed_down(self, name: str, ending: Checks) -> tuple[Fact, ...]:
-        """Return what an agent is told that gets a part; one that takes findings, the results until here too."""
+        """Return the facts for a delegated part, with the latest results for agents that take findings."""
         found = (*self.ledger.facts, *ending.facts)
         return (*found, *ending.findings) if self.toolset.takes_findings(name) else found
 
@@ -131,7 +131,7 @@ class Actions:
         return Outcome(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)
 
     def _known(self, call: ToolCall) -> Outcome | None:
-        """Return what a reading call gave before, if nothing has changed since."""
+        """Return the earlier result of the same reading call, if nothing has changed since."""
         id = self._made.get(_image(call))
         if id is None:
             return None
@@ -149,7 +149,7 @@ class Actions:
         return ending.check(outcome, others, last=last)
 
     def _keep(self, outcome: Outcome) -> None:
-        """Keep a result, and what a repeated call would give."""
+        """Keep a result for evidence, and for a repetition of its call."""
         if self.toolset.is_own(outcome.name) or outcome.name == DONE:
             return
         self.window.keep(outcome)

@@ -1,4 +1,4 @@
-"""Checks: does an answer hold against what the run has read, the wanted form, and the plan."""
+"""Checks of evidence against the results that a run has read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": 
 
 
 class Sources:
-    """What the run has read, by what it was read from.
+    """Texts that the run has read, by their sources.
 
     Args:
         task: The task in words, and what the person said since.
@@ -51,7 +51,7 @@ class Sources:
         return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}"
 
     def _of(self, source: str) -> Iterator[str]:
-        """Yield the texts that were read from a source; what was worked out stands with what it was worked out from."""
+        """Yield the texts read from a source; a derived result includes its arguments."""
         name = source.casefold()
         if name in GIVEN:
             yield self._task
@@ -90,7 +90,7 @@ def stands_in(quote: str, text: str) -> bool:
 
 
 def with_doubts(evidence: Sequence[Evidence], sources: Sources) -> tuple[Evidence, ...]:
-    """Return evidence with what could not be confirmed of it marked."""
+    """Return evidence with its doubts filled in."""
     return tuple(one.model_copy(update={"doubt": sources.doubt(one)}) for one in evidence)
 
 

@@ -61,13 +61,13 @@ class Ending:
 
     @property
     def findings(self) -> tuple[Fact, ...]:
-        """What was asked, and the latest results of calls, for agents that write down what was found."""
+        """The question and the latest results, for agents that write reports."""
         kept = self._window.results.values()
         results = [one for one in kept if one.ok and not one.repeated and one.id not in self._given]
         return (Fact(fact=f"The question was: {self._words}"), *map(_finding, results[-MOST_FINDINGS:]))
 
     def hear(self, text: str) -> None:
-        """Take note of what a person said since: it may change what is asked, so no end counts that came before."""
+        """Add the words of a person to the task, and withdraw an end accepted before them."""
         self.accepted = None
         self._words = f"{self._words}\n{text}"
         self._returned.clear()
@@ -119,7 +119,7 @@ class Ending:
         return ""
 
     def _held(self, text: str, problem: str) -> str:
-        """Hold words that were not accepted yet: what follows may only confirm them."""
+        """Hold words not accepted yet, as the next reply may only confirm them."""
         self._words_held = text
         return problem
 
@@ -129,7 +129,7 @@ class Ending:
         return self._words_held if confirms else answer
 
     def finished(self, outcomes: Sequence[Outcome], results: Sequence[Result | None] = ()) -> Result | None:
-        """Take note of what agents gave, and return the result if `done` counted."""
+        """Record the results of agents, and return the final result if `done` was accepted."""
         self._words_held = ""
         if any(one.ok and not one.repeated and one.name != DONE for one in outcomes):
             self._failed.clear()  # what came later made good for it, or went round it
@@ -144,7 +144,7 @@ class Ending:
         return self.best("", ok=True) if self._parts else None
 
     def best(self, reason: str, *, exhausted: bool = True, ok: bool = False) -> Result:
-        """Return what was found of the task, marked as unfinished unless it is `ok`."""
+        """Return the joined answers of the parts, marked as unfinished unless `ok`."""
         found = [one for _, one in self._parts]
         answer: JsonValue = found[0].answer if len(found) == 1 else "\n".join(_part(*one) for one in self._parts)
         evidence = tuple(source for one in found for source in one.evidence)
@@ -163,7 +163,7 @@ class Ending:
             self._parts.append((text, result))
 
     def _once(self, evidence: Sequence[Evidence]) -> str:
-        """Return what is asked about once before an end is accepted, nothing where all was asked."""
+        """Return the problems to raise once before an end is accepted; empty if all were raised."""
         asked = {
             "evidence": "; ".join(one.doubt for one in evidence if one.doubt),
             "plan": "; ".join(self._ledger.open_items),
@@ -222,7 +222,7 @@ def _formed(text: str, schema: JsonObject) -> JsonValue:
 
 
 def _finding(one: Outcome) -> Fact:
-    """Return a result as a finding: what was called, on which file, and what came."""
+    """Return a result as a finding: the call, its file, and the value."""
     arguments = json.dumps(one.arguments, ensure_ascii=False)
     files = one.arguments.get("files") or one.arguments.get("path") or one.name
     source = ", ".join(map(str, cast("list[Any]", files))) if isinstance(files, list) else str(files)

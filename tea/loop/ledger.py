@@ -148,7 +148,7 @@ class Ledger:
         return self.stalled > 0 and self.stalled % STALL == 0
 
     def text(self) -> str:
-        """Return what every question shows; empty where nothing is kept."""
+        """Return facts and plan as text for the next question; empty without any."""
         blocks: list[str] = []
         if self.facts:
             blocks.append("Facts noted:\n" + "\n".join(map(_fact_text, self.facts)))

@@ -1,4 +1,4 @@
-"""Limits: how many questions a task may still ask, and what of it may be given away."""
+"""Limits of steps and budget for one task, and the shares for delegated parts."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Limits:
         self.questions = own
 
     def used(self) -> None:
-        """Count a question; what else it cost is seen at the next look."""
+        """Count a question; its other costs show at the next look."""
         self._asked += 1
 
     def text(self) -> str:
-        """Return what is left, in words."""
+        """Return the remaining budget in words."""
         steps = int(min(self.most - self._asked, self._left.get("steps", self.most)))
         words = [f"{steps} step{'' if steps == 1 else 's'}"]
         words += [f"{int(self._left['tokens']):,} tokens"] if "tokens" in self._left else []

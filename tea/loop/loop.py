@@ -183,7 +183,7 @@ class _Loop:
         return result
 
     async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
-        """Perceive what stays: the task, its files, what may be called, what is remembered."""
+        """Collect the prompt variables: task, files, functions and memories."""
         memory = self.ctx.memory
         remembered = [await memory.summarise(earlier=True), *await memory.insights(earlier=True), *insights]
         await self.limits.look()
@@ -206,7 +206,7 @@ class _Loop:
         self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
 
     async def _told(self) -> JsonObject:
-        """Return what a model is told beside the task; a solver finds out for itself."""
+        """Return file heads and date for a model; nothing for a solver."""
         if self.solver:
             return {}
         self.ending.heads = await heads(self.ctx, self.task)
@@ -308,7 +308,7 @@ class _Loop:
         return new
 
     async def _strike(self, step: int, reply: Reply) -> Result | None:
-        """Leave a reply that cannot be used in the conversation, with what is wrong with it and what is wanted."""
+        """Keep an unusable reply in the conversation, with its fault and the wanted form."""
         self.strikes += 1
         if reply.text.strip() or reply.record:
             self.window.add(reply.message())
@@ -329,7 +329,7 @@ class _Loop:
         return None
 
     async def _hear(self) -> bool:
-        """Take over what a person said since the last step, and tell whether there was something."""
+        """Take over new messages of a person, and tell whether there were any."""
         texts = await self.ctx.messages()
         for text in texts:
             self.ending.hear(text)
@@ -337,7 +337,7 @@ class _Loop:
         return bool(texts)
 
     def _show(self, outcomes: Sequence[Outcome], state: JsonObject) -> None:
-        """Put results into the conversation, each with what is left of the budget."""
+        """Add results to the conversation, each with the remaining budget."""
         self.window.show(outcomes, "" if self.solver else self.limits.text(), whole=self.solver)
         if state:
             self.window.add(message("user", (data_part({"state": state}),)))
@@ -355,7 +355,7 @@ class _Loop:
         self.seen = {"state": state} if state else {}
 
     async def remember(self, result: Result) -> None:
-        """Put the end into the memory, and where the task failed, what that teaches."""
+        """Record the result in memory, and an insight if the task failed."""
         facts = {"agent": self.ctx.agent, "task": self.task.text, "ok": result.ok, "reason": result.reason}
         answer = {"answer": result.answer} if result.ok else {}
         noted = [one.fact for one in self.ledger.facts if one not in self.task.facts]

@@ -1,4 +1,4 @@
-"""Opening: what an agent knows before its first step: its files, its limits, and what is remembered."""
+"""Heads of a task's files, for the first question of an agent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
 
 
 async def _body(ctx: Context, name: str, kind: str) -> str:
-    """Return what is in a file, in short; nothing where the tool that reads it is not there or cannot."""
+    """Return a short view of a file; empty if its tool is missing or fails."""
     if kind in TABLES:
         tool, arguments = "table_query", cast(JsonObject, {"files": [name]})
     elif kind in TEXTS:

@@ -16,7 +16,7 @@ FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models ar
 
 
 def compact(schema: JsonObject) -> JsonSchema:
-    """Return a schema of arguments without what a model need not read.
+    """Return a shorter schema of the same arguments, for a model to read.
 
     Titles, empty defaults, the null of optional members, closed objects and parameters whose words begin with
     `For programs:` are left out, and definitions that are used once stand where they are used. What is validated is the
