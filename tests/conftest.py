@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -10,9 +9,6 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parent / "guard"))
-
 from loopback_only import forbid_outside_network
 
 settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)

@@ -1,4 +1,4 @@
-"""The shape of the house: layers, sizes, public names, and what a wheel installs."""
+"""The shape of the house: rooms, sizes, public names, and what a wheel installs."""
 
 import ast
 import subprocess
@@ -16,28 +16,33 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "tea").rglob("*.py"))
 COMPONENTS = [path for kind in ("agents", "environments", "tools") for path in sorted((ROOT / kind).rglob("*.py"))]
 
-LAYERS = [
-    {"errors", "types", "refs", "extras", "begun"},
-    {
-        "hints",
-        "schema_words",
-        "plain",
-        "threads",
-        "operation",
-        "files",
-        "context",
-        "component",
-        "definition",
-        "manifest",
-    },
+ROOMS = [
+    {"errors"},
+    {"types"},
+    {"refs"},
+    {"extras", "handoff", "shielded", "threads", "timeout"},
+    {"components"},
     {"store"},
-    {"managers", "models"},
-    {"protocols", "loop"},
-    {"runtime", "testing", "api", "__init__"},
+    {"kernel"},
+    {"web"},
+    {"sandbox"},
+    {"source"},
+    {"registry"},
+    {"models"},
+    {"prompts"},
+    {"memory"},
+    {"journal"},
+    {"retrieval"},
+    {"loop"},
+    {"recipes"},
+    {"protocols"},
+    {"runs"},
+    {"home", "engine", "platform", "api", "__init__"},
+    {"testing"},
     {"evolve", "serve", "interop"},
     {"cli", "__main__"},
 ]
-RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
+RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 
 FILE_LIMIT, FUNCTION_LIMIT = 600, 60
 
@@ -70,7 +75,7 @@ def imported_rooms(path: Path) -> Iterator[str]:
             yield name if name in RANK else "__init__"
 
 
-def test_every_file_has_a_layer_and_every_folder_is_a_package() -> None:
+def test_every_file_has_a_room_and_every_folder_is_a_package() -> None:
     assert {room(path) for path in SOURCES} <= set(RANK)
     assert {path.parent / "__init__.py" for path in SOURCES} <= set(SOURCES)
 
@@ -80,7 +85,7 @@ def test_imports_go_downward_only(path: Path) -> None:
     own = room(path)
     assert not any(module.startswith(".") for module in imported_modules(path)), "imports inside tea are absolute"
     upward = {name for name in imported_rooms(path) if RANK[name] > RANK[own]}
-    assert not upward, f"{own} is in layer {RANK[own]} and may not import {sorted(upward)}"
+    assert not upward, f"{own} stands above {sorted(upward)} in the order of rooms and may not import them"
 
 
 def test_nothing_but_the_command_line_builds_on_the_testing_tools() -> None:

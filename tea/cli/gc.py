@@ -26,7 +26,7 @@ async def gc(
 
     With both --keep and --older, only what neither keeps. A run that is under way or damaged always stays.
     """
-    from tea.runtime.retention import Keeping, collect
+    from tea.journal.retention import Keeping, collect
 
     if keep is None and older is None:
         raise BadInput("Nothing says what to keep.", fix="give --keep N, --older DAYS, or both.")

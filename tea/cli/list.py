@@ -11,7 +11,7 @@ from tea.errors import BadRef
 from tea.refs import Kind
 
 if TYPE_CHECKING:
-    from tea.protocols.listing import Listing
+    from tea.registry.listing import Listing
 
 
 async def list_components(

@@ -7,7 +7,8 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from tea.context import Context
+from tea.components.context import Context
+from tea.components.lossless import lossless
 from tea.errors import (
     ApprovalNeeded,
     BadArguments,
@@ -25,7 +26,6 @@ from tea.loop.limits import Limits
 from tea.loop.observation import Outcome
 from tea.loop.toolset import DONE, Toolset
 from tea.loop.window import Window
-from tea.managers.lossless import lossless
 from tea.types import Fact, ToolCall, changed
 
 REPEATED = "you made this call before as {id}; nothing has changed since, so it was not made again"

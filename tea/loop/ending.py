@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tea.components.json_schema import value_faults
+from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
 from tea.loop.ledger import Ledger
 from tea.loop.observation import Outcome
 from tea.loop.toolset import DONE
 from tea.loop.window import Window
-from tea.managers.json_schema import value_faults
-from tea.managers.lossless import lossless
 from tea.models.format import braced
 from tea.types import Evidence, Fact, JsonObject, JsonSchema, JsonValue, Result, Task
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from tea.context import Context
+from tea.components.context import Context
+from tea.components.json_schema import schema_fault
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
 from tea.loop.actions import Actions
 from tea.loop.ending import Ending
@@ -22,7 +23,6 @@ from tea.loop.opening import heads
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
-from tea.managers.json_schema import schema_fault
 from tea.models.context_length import limit_in
 from tea.types import JsonObject, Message, Result, Task, data_part, message
 

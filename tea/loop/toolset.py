@@ -11,14 +11,14 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from tea.context import Context
+from tea.components.context import Context
+from tea.components.lossless import lossless
+from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, UnknownComponent
 from tea.loop.ledger import FUNCTIONS
 from tea.loop.observation import Outcome, shortened
 from tea.loop.schemas import compact
 from tea.loop.shortlist import MOST_SCHEMAS, Fixed, nearest, ranked, within_limits
-from tea.managers.lossless import lossless
-from tea.operation import reasons
 from tea.refs import Kind, check_name
 from tea.types import EVERY, Budget, Fact, JsonObject, JsonSchema, Response, Result, Task, ToolCall
 
@@ -330,7 +330,7 @@ def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[s
 
 
 def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
-    """Return what an agent may call of a component, by the names it has there; see `tea.runtime.services.facts`."""
+    """Return what an agent may call of a component, by the names it has there; see `tea.runs.services.facts`."""
     if kind == "environment":
         return _actions(name, facts)
     return [_tool(name, facts) if kind == "tool" else _agent(name, facts)]

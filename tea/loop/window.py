@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tea.context import Context
+from tea.components.context import Context
 from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, ToolError
 from tea.loop.exchanges import (
     BYTES_PER_TOKEN,

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tea.errors import ProviderError
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.fault import Fault, repeatable
 from tea.models.format import (
     Encode,
@@ -34,6 +33,7 @@ from tea.models.format import (
     words,
     woven,
 )
+from tea.models.manager import Delta
 from tea.models.schema import ANTHROPIC, wanted
 from tea.models.sse import Sent
 from tea.types import (

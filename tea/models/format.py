@@ -12,9 +12,9 @@ from typing import Any, Literal, Protocol, cast
 from pydantic_core import to_json
 
 from tea.errors import ProviderError
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.fault import Fault
+from tea.models.manager import Delta
 from tea.models.rendering import result_text
 from tea.models.schema import Reach
 from tea.models.sse import Sent

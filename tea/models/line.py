@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, cast
 
 from tea.errors import ProviderError
-from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
+from tea.models.config import ModelConfig
 from tea.models.connections import Way, alone, arriving, connections
 from tea.models.context_length import exceeds, limit_in
 from tea.models.disguises import SHORTEST, hidden, sent_headers

@@ -6,7 +6,7 @@ Source: https://platform.openai.com/docs/api-reference/audio/createTranscription
 from __future__ import annotations
 
 from tea.errors import ProviderError
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.format import BYTES_PER_TOKEN, begins, count, decoded, member
 from tea.models.line import Line

@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.fault import LASTING, Fault, repeatable
 from tea.models.format import (
     Encode,
@@ -37,6 +36,7 @@ from tea.models.format import (
     thoughts,
     words,
 )
+from tea.models.manager import Delta
 from tea.models.schema import OPENAI, wanted
 from tea.models.sse import Sent
 from tea.types import (

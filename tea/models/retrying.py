@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from tea.errors import ContextLengthExceeded, ProviderError
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.fault import Fault, remedy
 from tea.types import Attempt, ModelResponse
 

@@ -15,13 +15,13 @@ from operator import is_
 from types import CoroutineType
 from typing import Any, TypeAlias
 
-from tea.managers.model import CallTool, Delta, Listen, Payer
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.context_length import limit_in
 from tea.models.fault import Fault
 from tea.models.format import Format, begins, chooses, counted, decoded, encoded, paired, sorted_tools, whole
 from tea.models.kept import Grown, Kept
 from tea.models.line import ENDING, SETTLING, Line
+from tea.models.manager import CallTool, Delta, Listen, Payer
 from tea.models.media import transcribe
 from tea.models.prices import price
 from tea.models.retrying import Retrying

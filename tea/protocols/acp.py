@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tea.component import Agent
+from tea.components.component import Agent
+from tea.components.manifest import AgentConfig, Lineage, Manifest
 from tea.errors import BadComponent
-from tea.manifest import AgentConfig, Lineage, Manifest
-from tea.protocols.addition import Addition
 from tea.protocols.declared import Parts, agent_name
 from tea.protocols.manager import ContextManager
 from tea.protocols.reading import Services
 from tea.protocols.server import Server
 from tea.refs import Kind
+from tea.registry.addition import Addition
 from tea.types import AgentResponse
 
 

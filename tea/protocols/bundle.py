@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tea.errors import BadComponent, BadInput, RegistryError, StorageError
-from tea.managers.transfer import LIMIT, House, Loaded, load, saved
-from tea.managers.version import VersionManager
+from tea.protocols.imported import received
 from tea.protocols.reading import Reading
-from tea.protocols.received import received
-from tea.protocols.recipe import is_recipe, read_recipe
+from tea.recipes.recipe import is_recipe, read_recipe
 from tea.refs import Kind, Ref
+from tea.registry.transfer import LIMIT, House, Loaded, load, saved
+from tea.registry.version import VersionManager
 from tea.store.bulk import write_whole
 from tea.store.files import read_json_strict
 from tea.store.strict import dumps
@@ -54,7 +54,7 @@ async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] 
 
 
 async def load_components(libraries: Libraries, path: Path) -> Loaded:
-    """Add what a file holds; see `tea.managers.transfer.load`. Nothing of it is trusted, or executed without trust.
+    """Add what a file holds; see `tea.registry.transfer.load`. Nothing of it is trusted, or executed without trust.
 
     Raises:
         BadInput: The file is not what was saved, or has more than 256 MiB; nothing is changed.

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tea.components.manifest import Manifest
+from tea.components.markdown import block, code, inline, one_line, plain, prose
+from tea.components.operation import Signature, Traits
+from tea.components.schema_words import as_object, as_words, limit_words, type_words
 from tea.errors import BadComponent
-from tea.manifest import Manifest
-from tea.operation import Signature, Traits
 from tea.protocols.contract_documents import document_facts
-from tea.protocols.markdown import block, code, inline, one_line, plain, prose
-from tea.protocols.recipe import EnvironmentToAgent, is_recipe, read_recipe
+from tea.recipes.recipe import EnvironmentToAgent, is_recipe, read_recipe
 from tea.refs import Kind
-from tea.schema_words import as_object, as_words, limit_words, type_words
 from tea.types import State
 
 _HEADS: dict[Kind, tuple[str, str]] = {

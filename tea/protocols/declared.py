@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from tea.component import Agent, Declaration, component_name
+from tea.components.component import Agent, Declaration, component_name
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import BadComponent, UnknownComponent
-from tea.managers.source.declared import prompt_source, tool_name
-from tea.managers.source.text import SourceText
-from tea.manifest import Lineage, Manifest
-from tea.protocols.addition import Addition
-from tea.protocols.shelf import text_digest
 from tea.refs import FIRST, Kind, Ref
+from tea.registry.addition import Addition
+from tea.registry.shelf import text_digest
+from tea.source.declared import prompt_source, tool_name
+from tea.source.text import SourceText
 
 
 class Library(Protocol):

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import Archived
-from tea.managers.head import Head
-from tea.managers.tombstone import Tombstone
-from tea.managers.transfer import Loaded
-from tea.managers.trust import untrusted
-from tea.manifest import Lineage, Manifest
-from tea.protocols.addition import Addition
 from tea.protocols.bundle import load_components, save_components
+from tea.protocols.imported import check_words
 from tea.protocols.reading import ConfigT, Reading, Services
-from tea.protocols.received import check_words
-from tea.protocols.recipe import is_recipe
 from tea.protocols.workshop import Workshop
+from tea.recipes.recipe import is_recipe
 from tea.refs import Ref, check_name
+from tea.registry.addition import Addition
+from tea.registry.head import Head
+from tea.registry.tombstone import Tombstone
+from tea.registry.transfer import Loaded
+from tea.source.trust import untrusted
 from tea.types import State
 
 
@@ -300,7 +300,7 @@ class ContextManager(Reading[ConfigT]):
         Args:
             how: One of A2T, E2T, T2E, T2A, A2E and E2A.
             operands: Refs of what is transformed; the version that is current is pinned.
-            **options: Further fields of the recipe, see `tea.protocols.recipe`: `name`, `description`, `follow`,
+            **options: Further fields of the recipe, see `tea.recipes.recipe`: `name`, `description`, `follow`,
                 `prompt`, `guard`, `shared`, `state`, `actions` and others.
 
         Returns:

@@ -12,27 +12,27 @@ from typing import ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from tea.definition import Definition
+from tea.components.definition import Definition
+from tea.components.manifest import Lineage, Manifest
+from tea.components.variable import Variable
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
-from tea.managers.bundled import read_source
-from tea.managers.difference import Diff, diff
-from tea.managers.dynamic import DynamicManager
-from tea.managers.prompt import PromptManager
-from tea.managers.source.requires import requirements
-from tea.managers.source.text import SourceText
-from tea.managers.trust import Trust, untrusted
-from tea.managers.variable import Variable
-from tea.managers.version import VersionManager
-from tea.manifest import Lineage, Manifest
+from tea.prompts.manager import PromptManager
 from tea.protocols.contract import Entry, contract
 from tea.protocols.instances import instance_of
-from tea.protocols.known import Known
-from tea.protocols.listing import Listing
-from tea.protocols.recipe import is_recipe
-from tea.protocols.recipes import Recipes
-from tea.protocols.retrieval.retrieval import Match, Retrieval, check
-from tea.protocols.shelf import Shelf
+from tea.protocols.lookup_cache import Known
+from tea.recipes.recipe import is_recipe
+from tea.recipes.recipes import Recipes
 from tea.refs import Kind, Ref, check_name
+from tea.registry.difference import Diff, diff
+from tea.registry.listing import Listing
+from tea.registry.shelf import Shelf
+from tea.registry.version import VersionManager
+from tea.retrieval.search import Match, Retrieval, check
+from tea.source.bundled import read_source
+from tea.source.dynamic import DynamicManager
+from tea.source.requires import requirements
+from tea.source.text import SourceText
+from tea.source.trust import Trust, untrusted
 from tea.types import State
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import (
     AlreadyRegistered,
     BadComponent,
@@ -17,18 +18,17 @@ from tea.errors import (
     TeaError,
     UnknownComponent,
 )
-from tea.managers.bundled import bundled_files, bundled_root, read_source
-from tea.managers.head import Head
-from tea.managers.source.rename import renamed
-from tea.managers.source.text import SourceText
-from tea.managers.tombstone import Tombstone
-from tea.managers.trust import untrusted
-from tea.managers.version import Again
-from tea.manifest import Lineage, Manifest
-from tea.protocols.addition import Addition
 from tea.protocols.reading import Reading
-from tea.protocols.shelf import Shelf, by_people, text_digest
 from tea.refs import NAME, Ref, check_name
+from tea.registry.addition import Addition
+from tea.registry.head import Head
+from tea.registry.shelf import Shelf, by_people, text_digest
+from tea.registry.tombstone import Tombstone
+from tea.registry.version import Again
+from tea.source.bundled import bundled_files, bundled_root, read_source
+from tea.source.rename import renamed
+from tea.source.text import SourceText
+from tea.source.trust import untrusted
 
 
 class Workshop:

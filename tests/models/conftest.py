@@ -1,18 +1,9 @@
-"""Every test that asks for a dialect runs in all three, and whatever any asks its servers is held to the SDKs' types.
+"""The three wire formats as a fixture, and every question held to the parameter types of the SDKs."""
 
-The helpers beside the tests are imported by name.
-"""
-
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "runtime"))
-sys.path.insert(0, str(Path(__file__).parent))
 
 import loopback
+import pytest
 from dialects import DIALECTS, Dialect, check_question
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from dialects import Dialect, Say, said, streamed
 from loopback import Loopback, Reply
 
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
+from tea.models.config import ModelConfig
 from tea.models.connect import FORMATS
 from tea.models.line import Line
+from tea.models.manager import Delta
 from tea.models.retrying import Retrying
 from tea.models.wire import WireModel
 from tea.types import JsonObject, Message, ModelRequest, ModelResponse, Response, TextPart

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tea.errors import ProviderError
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.fault import Fault
 from tea.models.retrying import Retrying
 from tea.types import ModelResponse

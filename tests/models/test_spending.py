@@ -14,11 +14,11 @@ from run_kit import ADDS, home, run, tea
 from tea import Agent, BudgetExceeded, Context, Result, Task
 from tea.cli.ending import cost_words
 from tea.errors import BadInput, ProviderError
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.presets import configured
 from tea.models.prices import dearest, price, worst_case
-from tea.runtime.budget import Purse
-from tea.runtime.reservation import Estimate
+from tea.runs.budget import Purse
+from tea.runs.reservation import Estimate
 from tea.testing import FunctionModel, platform
 from tea.types import Budget, ModelRequest, ModelResponse, Usage
 

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import IO, cast
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from elsewhere import answer, open_platform
 from protocol_kit import CASES, Case, House
 

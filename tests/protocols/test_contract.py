@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from tea.components.manifest import Manifest
+from tea.components.operation import Example, Signature, Traits
+from tea.components.schema_words import limit_words, type_words
 from tea.errors import UnknownComponent
-from tea.manifest import Manifest
-from tea.operation import Example, Signature, Traits
+from tea.platform import Platform
 from tea.protocols.contract import Entry, contract
-from tea.runtime.platform import Platform
-from tea.schema_words import limit_words, type_words
 
 EVIL = (
     "# forged",

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from protocol_kit import CASES
 
 from tea.errors import Damaged, TeaError
-from tea.protocols.listing import FORM, Listing, stored_facts
 from tea.protocols.manager import ContextManager
 from tea.protocols.tcp import ToolContextManager
+from tea.registry.listing import FORM, Listing, stored_facts
 from tea.store.catalogue import Catalogue
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch

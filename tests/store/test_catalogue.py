@@ -13,9 +13,6 @@ from typing import IO, Any, cast
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from surveyor import NAMES, catalogue, reader
 
 from tea.store.catalogue import Catalogue, Described, Facts, settled

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tea.platform import Platform
 from tea.protocols.tcp import TCPServer
-from tea.runtime.platform import Platform
 from tea.testing import platform
 
 Solve = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
