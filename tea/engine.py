@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tea.errors import BadTask, TeaError, error_from
 from tea.home import read_variables
-from tea.journal.header import CALL_SECONDS, Setting, TaskFile
+from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
+from tea.journal.mask import Mask, secrets_among
 from tea.journal.recorder import Recorder
-from tea.journal.redaction import Mask, secrets_among
 from tea.journal.tracer import new_run_id
 from tea.prompts.manager import PromptManager
 from tea.protocols.instances import Instances
 from tea.refs import Kind, with_kind
-from tea.runs.authorization import Permission
-from tea.runs.deps import Equipment
+from tea.runs.authorization import Authorizer
+from tea.runs.deps import RunDeps
 from tea.runs.direct import Direct, Invoke
 from tea.runs.execution import Executions
 from tea.runs.human_input import Person
@@ -56,7 +56,7 @@ class Engine:
             person: Answers what components ask.
         """
         servers = cast(Any, {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp})
-        equipment = Equipment(
+        deps = RunDeps(
             servers=servers,
             libraries=tea.libraries,
             models=tea.models,
@@ -67,13 +67,13 @@ class Engine:
             person=person,
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
         )
-        executions = Executions(equipment, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
+        executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)
-        permission = Permission(
-            equipment.policy, person, Recorder(None, ""), {}, frozenset(), tea.consents, (EVERY,)
+        permission = Authorizer(
+            deps.policy, person, Recorder(None, ""), {}, frozenset(), tea.consents, (EVERY,)
         )  # who makes a call from outside of any run consents to it by that
         direct = Direct(tea.tcp, tea.versions.store, tea.trust, permission, CALL_SECONDS, in_a_run)
-        mask = equipment.mask
+        mask = deps.mask
         return cls(executions, _masked(direct.invoke, mask) if mask else direct.invoke, mask)
 
 
@@ -83,7 +83,7 @@ def _in_a_run(executions: Executions, instances: Instances, model: str | None) -
     async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         id = new_run_id()
         named = with_kind(ref, kind).partition("#")[0].partition("@")[0]
-        setting = Setting(
+        run_config = RunConfig(
             run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=model, allow=(named,)
         )
 
@@ -91,9 +91,9 @@ def _in_a_run(executions: Executions, instances: Instances, model: str | None) -
             return await run.invoke(kind, ref, arguments, "", 0)
 
         try:
-            return await executions.once(call, setting)
+            return await executions.once(call, run_config)
         finally:
-            await instances.close(setting.session, None if session is None else id)
+            await instances.close(run_config.session, None if session is None else id)
 
     return invoke
 

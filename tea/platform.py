@@ -39,9 +39,9 @@ from tea.refs import Kind, Ref, check_session
 from tea.registry.version import VersionManager
 from tea.retrieval.embedding.choice import embedder_of
 from tea.retrieval.search import Retrieval
-from tea.retrieval.usage import Evidence
+from tea.retrieval.usage import UsageEvidence
 from tea.source.bundled import bundled_root, entry_point_roots
-from tea.source.cache import Kept
+from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 from tea.source.trust import Consents, Trust
 from tea.store.events import FileEvents
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from tea.engine import Engine
     from tea.journal.header import TaskFile
     from tea.journal.inbox import Inbox
+    from tea.journal.mask import Mask
     from tea.journal.recorder import Event, Watcher
-    from tea.journal.redaction import Mask
     from tea.runs.execution import Tell
     from tea.runs.human_input import Person
     from tea.runs.outcome import Outcome
@@ -101,7 +101,7 @@ class Platform:
         self.trust = Trust(Path(state) if state else None)
         self.consents = Consents(Path(state) if state else None)
         self.versions = VersionManager(FileRegistry(self.home / "registry"))
-        self.compiled = Kept(self.trust.path.parent)
+        self.compiled = SourceCache(self.trust.path.parent)
         self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
         self.prompts = PromptManager()
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
@@ -115,7 +115,7 @@ class Platform:
         self.retrieval = Retrieval(
             embedder_of(self.settings.embedder, self.keys),
             FileVectors(self.home / "registry"),
-            Evidence(self.tracer, FileUsage(self.home / "traces")),
+            UsageEvidence(self.tracer, FileUsage(self.home / "traces")),
         )
         recipes = Recipes(self.versions, self.trust, _work)
         self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))

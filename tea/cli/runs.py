@@ -43,14 +43,14 @@ def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
 
     Nothing of one that another process removed meanwhile.
     """
-    from tea.journal.status import Standing, Telling, understood
+    from tea.journal.status import RunStatus, StatusReader, understood
     from tea.journal.tracer import as_mapping
 
     found: dict[str, Any] = {"run": run, "time": "", "status": "never begun", "task": "", "session": "", "cost": None}
-    standing = Standing()
+    standing = RunStatus()
     try:
         with understood(run):
-            for record in tracer.records(run, wanted=Telling()):
+            for record in tracer.records(run, wanted=StatusReader()):
                 standing.take(record)
                 if record.kind == "run":
                     task = as_mapping(as_mapping(record.data).get("task")).get("task", "")

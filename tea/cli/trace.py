@@ -38,7 +38,7 @@ async def trace(
 
     `tea trace diff A B` compares two runs; `tea trace export RUN` writes one in other forms.
     """
-    from tea.journal.status import Standing, understood
+    from tea.journal.status import RunStatus, understood
     from tea.runs.delivery import untaken
 
     wanted = {"session": session, "task": task, "index": index, "id": id}
@@ -59,7 +59,7 @@ async def trace(
     command.show("\n".join(lines), data)
     if not command.as_json and not held:
         with understood(name):
-            waiting = Standing.of(records).status == "waiting"
+            waiting = RunStatus.of(records).status == "waiting"
         if waiting:
             command.tell(f"it waits for an answer: tea inbox {name}")
 

@@ -18,7 +18,7 @@ CALLED = ("tool", "environment")  # kinds that a task may allow to leave the wor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class RunConfig:
     """What a run is given from outside, all of it recorded at its start.
 
     Args:

@@ -11,11 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tea.errors import BadInput
-from tea.journal.header import Setting, TaskFile
+from tea.journal.header import RunConfig, TaskFile
 from tea.journal.pin import Pin, pins
 from tea.journal.recorder import AGAIN
 from tea.journal.revision import REVISION, check_revision
-from tea.journal.status import Standing, understood
+from tea.journal.status import RunStatus, understood
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.kernel.entry import Entry
 from tea.types import JsonObject, Principal, is_text
@@ -31,12 +31,12 @@ class History:
 
     Args:
         task: The task file as run.
-        setting: What the run was given.
+        run_config: What the run was given.
         inputs: Name, size and digest of each file it was given.
         records: All of it, in order.
         entries: What its gate recorded.
         pins: Every version that it touched, in order; after a fork what was asked for may have a second one.
-        standing: What persons were asked and said, and which calls may have happened without an outcome.
+        status: What persons were asked and said, and which calls may have happened without an outcome.
         end: How it ended, empty if it did not.
         seconds: How long it was worked on.
         elapsed: How much of that came after the start of each timeout, by its key.
@@ -44,12 +44,12 @@ class History:
     """
 
     task: TaskFile
-    setting: Setting
+    run_config: RunConfig
     inputs: tuple[JsonObject, ...]
     records: tuple[TraceRecord, ...]
     entries: tuple[Entry, ...]
     pins: Pins
-    standing: Standing
+    status: RunStatus
     end: JsonObject
     seconds: float
     elapsed: Mapping[str, float]
@@ -77,12 +77,12 @@ class History:
         gate = [record for record in found if record.kind in GATE_KINDS]
         return cls(
             task=TaskFile.model_validate(header["task"]),
-            setting=_setting(header["setting"], workspace),
+            run_config=_run_config(header["run_config"], workspace),
             inputs=tuple(header.get("files", ())),
             records=found,
             entries=tuple(map(entry_of, gate)),
             pins=pins_of(found),
-            standing=Standing.of(found),
+            status=RunStatus.of(found),
             end=as_mapping(next((record.data for record in found if record.kind == "end"), None)),
             seconds=_seconds(found),
             elapsed=_elapsed(found),
@@ -94,7 +94,7 @@ class History:
         """Keys that a person may answer under: what they were asked, else calls without an outcome."""
         ended = {one.key for one in self.entries if one.event in ("done", "failed")}
         begun = [one.key for one in self.entries if one.event == "start" and one.kind in _ANSWERED]
-        return tuple(self.standing.asked) or tuple(key for key in begun if key not in ended)
+        return tuple(self.status.asked) or tuple(key for key in begun if key not in ended)
 
     def check(self, run: str, answers: Mapping[str, object]) -> None:
         """Refuse to go on with a run that has ended, or with answers to what it does not ask.
@@ -117,13 +117,13 @@ class History:
         return forks and (len(self.records) == 1 or self.records[-2].kind == "forked")
 
 
-def head_of(task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> JsonObject:
+def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> JsonObject:
     """Return what a journal begins with: the task, and all that the run was given but where its workspace lies."""
-    kept = {one.name: getattr(setting, one.name) for one in fields(setting) if one.name != "workspace"}
-    given = {**kept, "principal": setting.principal.model_dump(mode="json"), "use": dict(setting.use)}
-    given["versions"] = dict(setting.versions)
+    kept = {one.name: getattr(run_config, one.name) for one in fields(run_config) if one.name != "workspace"}
+    given = {**kept, "principal": run_config.principal.model_dump(mode="json"), "use": dict(run_config.use)}
+    given["versions"] = dict(run_config.versions)
     about = {"tea": _tea_version(), "revision": REVISION}
-    return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, **about}
+    return {"task": task.model_dump(mode="json"), "run_config": given, "files": inputs, **about}
 
 
 def entry_of(record: TraceRecord) -> Entry:
@@ -144,9 +144,9 @@ def _tea_version() -> str:
         return "unknown"
 
 
-def _setting(data: JsonObject, workspace: str) -> Setting:
+def _run_config(data: JsonObject, workspace: str) -> RunConfig:
     given: dict[str, Any] = {**data, "workspace": workspace, "principal": Principal(**data["principal"])}
-    return Setting(**given)
+    return RunConfig(**given)
 
 
 def _seconds(records: Sequence[TraceRecord]) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tea.errors import BadInput, StorageError
 from tea.journal.recorder import answering
-from tea.journal.status import Standing, Telling, understood
+from tea.journal.status import RunStatus, StatusReader, understood
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.types import JsonValue
 
@@ -83,9 +83,9 @@ class Inbox:
 def _questions(tracer: Tracer, run: str) -> list[Question]:
     if tracer.ended(run):
         return []
-    task, standing = "", Standing()
+    task, standing = "", RunStatus()
     with understood(run):
-        for one in tracer.records(run, wanted=Telling()):
+        for one in tracer.records(run, wanted=StatusReader()):
             if one.kind == "run":
                 task = str(as_mapping(as_mapping(one.data).get("task")).get("task", ""))
             standing.take(one)

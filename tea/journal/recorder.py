@@ -9,7 +9,7 @@ from shlex import quote
 from typing import cast
 
 from tea.errors import ErrorRecord
-from tea.journal.redaction import Mask, Pieces
+from tea.journal.mask import Mask, Pieces
 from tea.journal.status import ASKED, effect_key
 from tea.journal.tracer import Trace, TraceRecord, as_mapping, span_id
 from tea.kernel.entry import Entry, canonical, encode

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from tea.errors import BadInput, Conflict, StorageError
-from tea.journal.status import Standing, Telling, understood
+from tea.journal.status import RunStatus, StatusReader, understood
 from tea.journal.tracer import Tracer
 from tea.memory.manager import MemoryManager
 
@@ -23,7 +23,7 @@ Status = Literal["ended", "running", "waiting", "unfinished", "damaged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
+class RetentionPolicy:
     """What stays.
 
     Args:
@@ -48,7 +48,7 @@ class Old:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
+class GcReport:
     """What a collection removed, how many runs stay, and how many of those are old, by the reason why they stay."""
 
     removed: tuple[Old, ...]
@@ -65,7 +65,7 @@ class Collected:
         return {**asdict(self), "bytes": self.bytes}
 
 
-def collect(tracer: Tracer, memory: MemoryManager, keeping: Keeping, *, remove: bool) -> Collected:
+def collect(tracer: Tracer, memory: MemoryManager, keeping: RetentionPolicy, *, remove: bool) -> GcReport:
     """Remove the runs that nothing keeps, or only tell which those are.
 
     What a run remembered in a session of its own goes with it, unless another run was begun in that session.
@@ -103,7 +103,7 @@ def collect(tracer: Tracer, memory: MemoryManager, keeping: Keeping, *, remove: 
     gone = {one.run for one in removed}
     if gone and remove:
         memory.forget(gone - {_session(tracer, run) for run in runs if run not in gone})
-    return Collected(removed=tuple(removed), kept=len(runs) - len(removed) - vanished, spared=dict(spared))
+    return GcReport(removed=tuple(removed), kept=len(runs) - len(removed) - vanished, spared=dict(spared))
 
 
 def _session(tracer: Tracer, run: str) -> str:
@@ -116,11 +116,11 @@ def _session(tracer: Tracer, run: str) -> str:
 
 def _look(tracer: Tracer, run: str) -> tuple[str, Status]:
     """Return when a run began, and how it stands."""
-    time, standing = "", Standing()
+    time, standing = "", RunStatus()
     try:
         held = tracer.store.held(run)
         with understood(run):
-            for record in tracer.records(run, wanted=Telling()):
+            for record in tracer.records(run, wanted=StatusReader()):
                 time = time or record.time
                 standing.take(record)
     except StorageError:

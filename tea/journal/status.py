@@ -1,4 +1,4 @@
-"""Standing: how a run stands, as its records tell one by one: what a person was asked and said, what is uncertain."""
+"""RunStatus: how a run stands, as its records tell one by one: what a person was asked and said, what is uncertain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = 120
 _BEGUN, _ASKED, _ENDED = (b'"kind":"%b"' % kind.encode() for kind in ("run", ASKED, "end"))
 
 
-class Standing:
+class RunStatus:
     """How a run stands, after the records that it was given.
 
     `asked` holds what a person was asked and nobody answered, by key, since it was asked first; `answers` what
@@ -85,7 +85,7 @@ class Standing:
             del self.asked[key]
 
 
-class Telling:
+class StatusReader:
     """Picks the lines that tell how a run stands; before somebody is asked, no outcome does."""
 
     def __init__(self) -> None:

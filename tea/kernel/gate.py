@@ -17,7 +17,7 @@ from tea.kernel.entry import Entry, canonical, encode, spoken
 from tea.kernel.group import Group, race
 from tea.kernel.past import Past
 from tea.kernel.pending import Called, Light, Pending, Perform
-from tea.kernel.scheduler import Pump
+from tea.kernel.scheduler import Scheduler
 from tea.kernel.timer import Timeout, timer
 from tea.types import JsonObject, JsonValue
 
@@ -56,7 +56,7 @@ class Gate:
         if past and mode == "live":
             raise InternalError("A live run has no past.", fix="use mode `resume` or `replay`.")
         self._past = Past(past, lenient)
-        self._pump = Pump(write, self._past, replay=mode == "replay", mask=mask, flush=flush)
+        self._scheduler = Scheduler(write, self._past, replay=mode == "replay", mask=mask, flush=flush)
         self._grace = grace
         self._elapsed = elapsed or {}
 
@@ -76,9 +76,9 @@ class Gate:
         async def work() -> T:
             return await program()
 
-        root = await self._pump.drive(work(), self._grace)
-        if root.cancelled and self._pump.cancellation is not None:
-            raise self._pump.cancellation
+        root = await self._scheduler.drive(work(), self._grace)
+        if root.cancelled and self._scheduler.cancellation is not None:
+            raise self._scheduler.cancellation
         if root.cancelled:
             raise CallFailed("The program cancelled itself.", fix="return a result, or raise an error that says why.")
         return root.result()
@@ -102,14 +102,14 @@ class Gate:
             TeaError: What `perform` raised; any other exception is an `InternalError`. `NotLocked` ends the run.
             BadArguments: `data` is not JSON.
         """
-        call = Called(self._pump.performs, f"{kind} {target}".rstrip(), perform, light=light is not None)
-        waiting = self._pump.wait(kind, target, data, ("done", "failed"), call, looks=light == "looks")
+        call = Called(self._scheduler.performs, f"{kind} {target}".rstrip(), perform, light=light is not None)
+        waiting = self._scheduler.wait(kind, target, data, ("done", "failed"), call, looks=light == "looks")
         del data  # it is recorded when the wait begins, and would be in the garbage collector's way while it lasts
         outcome = await waiting
         if outcome.event == "failed":
             error = error_from(cast(ErrorRecord, outcome.data))
             if isinstance(error, NotLocked):
-                self._pump.branches.stop(error)
+                self._scheduler.branches.stop(error)
             try:
                 raise error
             finally:
@@ -125,7 +125,7 @@ class Gate:
             kind: As for `effect`.
             there: Looks, without waiting, whether the call brings something; a replay does not look.
         """
-        return self._pump.due(kind, there)
+        return self._scheduler.due(kind, there)
 
     def note(self, kind: str, data: JsonValue) -> str:
         """Record a word of the program's own and return its key; a replay compares it.
@@ -133,18 +133,18 @@ class Gate:
         Raises:
             BadArguments: `data` is not JSON.
         """
-        branch, text = self._pump.branches.here(), canonical(data)
+        branch, text = self._scheduler.branches.here(), canonical(data)
         key = branch.key()
-        self._pump.say(spoken("note", key, kind, "", text))
+        self._scheduler.say(spoken("note", key, kind, "", text))
         return key
 
     def scope(self) -> AbstractContextManager[str]:
         """Number what the body does below a key of its own, and give that key: `with gate.scope() as key`."""
-        return self._pump.branches.here().scope()
+        return self._scheduler.branches.here().scope()
 
     def group(self) -> Group:
         """Return a group of branches that end together: `async with gate.group() as group`."""
-        return Group(self._pump.branches)
+        return Group(self._scheduler.branches)
 
     async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
         """Return index and result of the first work to end; the others are cancelled and waited for.
@@ -153,32 +153,32 @@ class Gate:
             Exception: The first to end failed with it.
             ExceptionGroup: Others failed while they were cancelled.
         """
-        return await race(self._pump.branches, *work)
+        return await race(self._scheduler.branches, *work)
 
     async def sleep(self, seconds: float) -> None:
         """Wait; a replay does not."""
-        await self._pump.wait("sleep", "", seconds, ("fired",), timer(self._pump, seconds))
+        await self._scheduler.wait("sleep", "", seconds, ("fired",), timer(self._scheduler, seconds))
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[float]:
         """Cancel the body after so many seconds, and raise TimeoutError after it; the moment is recorded.
 
         It gives how many of them earlier processes took; a resumed run does not get those again.
         """
-        return Timeout(self._pump, seconds, self._elapsed)
+        return Timeout(self._scheduler, seconds, self._elapsed)
 
     def path(self) -> str:
         """Return the place in the run of the branch that is being stepped."""
-        return self._pump.branches.here().path
+        return self._scheduler.branches.here().path
 
     async def receive(self) -> JsonValue:
         """Wait for the next message to this run."""
-        receivers = self._pump.receivers
+        receivers = self._scheduler.receivers
 
         def launch(pending: Pending) -> Callable[[], object]:
             receivers[pending.key] = pending
             return lambda: receivers.pop(pending.key, None)
 
-        return (await self._pump.wait("receive", "", None, ("message",), launch)).data
+        return (await self._scheduler.wait("receive", "", None, ("message",), launch)).data
 
     def post(self, message: JsonValue) -> None:
         """Send the run a message; it is recorded when a branch receives it.
@@ -186,24 +186,24 @@ class Gate:
         Raises:
             BadArguments: It is not JSON.
         """
-        self._pump.mail.append(encode(message))
-        self._pump.arm()
+        self._scheduler.mail.append(encode(message))
+        self._scheduler.arm()
 
     def cancel(self, reason: TeaError) -> None:
         """Cancel the run's first branch, as a recorded event; unless it returns nonetheless, `run` raises `reason`."""
-        self._pump.happen(Entry(event="cancelled", key="", text=encode(reason.record())))
+        self._scheduler.happen(Entry(event="cancelled", key="", text=encode(reason.record())))
 
     def on_fork(self, change: Callable[[JsonObject], None]) -> None:
         """Call `change` with what a fork does otherwise, where the journal holds that it was forked."""
-        self._pump.change = change
+        self._scheduler.change = change
 
     def on_branch_end(self, told: Callable[[str], None]) -> None:
         """Call `told` with the path of each branch that ends while the run goes on."""
-        self._pump.branches.on_end = told
+        self._scheduler.branches.on_end = told
 
     def open_keys(self) -> tuple[str, ...]:
         """Return the keys of all calls, timers and messages that the program waits for, or did when the run ended."""
-        return tuple(self._pump.open)
+        return tuple(self._scheduler.open)
 
     def repeated(self, key: str) -> bool:
         """Return whether the past holds this call's start, so that it may have been performed, in part or whole."""

@@ -22,7 +22,7 @@ _SLICE = 64
 _FOR_ALL = ("cancelled", "forked")
 
 
-class Pump:
+class Scheduler:
     """Moves one run.
 
     Args:
@@ -157,19 +157,19 @@ class Pump:
         """Pump soon, from the event loop itself: inside a task, `asyncio.timeout` would find and cancel that task."""
         if self._over is not None and not self._armed:
             self._armed = True
-            self._over.get_loop().call_soon(self._pump)
+            self._over.get_loop().call_soon(self._scheduler)
 
     def _settled(self, outcome: Entry | None) -> None:
         if outcome is not None:
             self._events.append(outcome)
-        self._pump()
+        self._scheduler()
 
     def _failed(self, key: str, error: BaseException) -> None:
         if not isinstance(error, ApprovalNeeded):
             self.branches.stop(error)
         elif key in self.open:
             self._approvals[key] = error
-        self._pump()
+        self._scheduler()
 
     def _record(self, entry: Entry) -> None:
         try:
@@ -184,7 +184,7 @@ class Pump:
         except Exception as error:
             self.branches.stop(error)
 
-    def _pump(self) -> None:
+    def _scheduler(self) -> None:
         self._armed = False
         over, root = self._over, self._root
         if over is None or root is None or over.done():

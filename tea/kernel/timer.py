@@ -10,10 +10,10 @@ from types import TracebackType
 from tea.errors import BadArguments
 from tea.kernel.entry import Entry
 from tea.kernel.pending import Launch, Pending
-from tea.kernel.scheduler import Pump
+from tea.kernel.scheduler import Scheduler
 
 
-def timer(pump: Pump, seconds: float, passed: Callable[[str], float] = lambda key: 0.0) -> Launch:
+def timer(pump: Scheduler, seconds: float, passed: Callable[[str], float] = lambda key: 0.0) -> Launch:
     """Return what starts a timer.
 
     Args:
@@ -44,23 +44,23 @@ class Timeout:
         elapsed: How much of that earlier processes took, by key; a resumed run does not get it again.
     """
 
-    def __init__(self, pump: Pump, seconds: float, elapsed: Mapping[str, float]) -> None:
-        self._pump = pump
+    def __init__(self, pump: Scheduler, seconds: float, elapsed: Mapping[str, float]) -> None:
+        self._scheduler = pump
         self._seconds = seconds
         self._elapsed = elapsed
         self._fired = False
 
     async def __aenter__(self) -> float:
-        self._branch = self._pump.branches.here()
+        self._branch = self._scheduler.branches.here()
         self._cancels = len(self._branch.cancels)
-        launch = timer(self._pump, self._seconds, self._passed)
-        self._pending = self._pump.begin("timeout", "", self._seconds, ("fired",), launch, self._fire)
+        launch = timer(self._scheduler, self._seconds, self._passed)
+        self._pending = self._scheduler.begin("timeout", "", self._seconds, ("fired",), launch, self._fire)
         return self._passed(self._pending.key)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pump.finish(self._pending)
+        self._scheduler.finish(self._pending)
         self._branch.forgive(self)
         only_ours = self._fired and len(self._branch.cancels) <= self._cancels
         if only_ours and isinstance(error, asyncio.CancelledError):
@@ -71,4 +71,4 @@ class Timeout:
 
     def _fire(self, event: Entry) -> None:
         self._fired = True
-        self._pump.branches.cancel(self._branch, self)
+        self._scheduler.branches.cancel(self._branch, self)

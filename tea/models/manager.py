@@ -69,7 +69,7 @@ class Adapter(Protocol):
         ...
 
 
-class Telling(Protocol):
+class StreamingAdapter(Protocol):
     """An adapter that can tell of an answer while it comes, and of tries that broke."""
 
     async def tell(
@@ -80,7 +80,7 @@ class Telling(Protocol):
 
 
 @runtime_checkable
-class Probing(Protocol):
+class ProbingAdapter(Protocol):
     """An adapter that can tell whether its model is there."""
 
     async def probe(self, config: ModelConfig) -> str:
@@ -89,7 +89,7 @@ class Probing(Protocol):
 
 
 @runtime_checkable
-class Hearing(Protocol):
+class TranscribingAdapter(Protocol):
     """An adapter that can put sounds into words."""
 
     async def hear(self, config: ModelConfig, sound: bytes, media_type: str) -> ModelResponse:
@@ -98,7 +98,7 @@ class Hearing(Protocol):
 
 
 @runtime_checkable
-class Closing(Protocol):
+class ClosingAdapter(Protocol):
     """An adapter that holds connections."""
 
     async def close(self) -> None:
@@ -241,7 +241,7 @@ class ModelManager:
         """
         config = self.config(name)
         adapter = self._adapter(name)
-        return await adapter.probe(config) if isinstance(adapter, Probing) else "ready"
+        return await adapter.probe(config) if isinstance(adapter, ProbingAdapter) else "ready"
 
     async def transcribe(self, name: str, sound: bytes, media_type: str) -> ModelResponse:
         """Return the words of a sound, and what they cost.
@@ -256,14 +256,14 @@ class ModelManager:
         """
         config = self.config(name)
         adapter = self._adapter(config.name)
-        if not isinstance(adapter, Hearing):
+        if not isinstance(adapter, TranscribingAdapter):
             raise ProviderError(f"The model {config.name!r} does not transcribe.", fix="name another one.")
         return await adapter.hear(config, sound, media_type)
 
     async def close(self) -> None:
         """End the connections of all adapters."""
         for adapter in self._adapters.values():
-            if isinstance(adapter, Closing):
+            if isinstance(adapter, ClosingAdapter):
                 await adapter.close()
 
     def _ask(
@@ -276,7 +276,7 @@ class ModelManager:
     ) -> Coroutine[Any, Any, ModelResponse]:
         adapter = self._adapter(config.name)
         if hasattr(adapter, "tell"):  # asked for each answer, and isinstance of a protocol is slow in Python 3.11
-            return cast(Telling, adapter).tell(request, config, listen, payer)
+            return cast(StreamingAdapter, adapter).tell(request, config, listen, payer)
         return adapter.complete(request, config, call_tool)
 
     def _check_fallbacks(self, config: ModelConfig) -> None:

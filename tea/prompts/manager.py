@@ -17,7 +17,7 @@ from tea.models.format import braced
 from tea.prompts.source import Prompt, nearest, read_prompt
 from tea.prompts.template import Templates, check_template
 from tea.prompts.text import replaced
-from tea.source.cache import Kept
+from tea.source.cache import SourceCache
 from tea.store.strict import Refused, dumps, loads
 from tea.types import JsonObject, JsonSchema, JsonValue, Message, TextPart
 
@@ -41,8 +41,8 @@ class PromptManager:
         kept: Where prompts are kept, read and compiled, for the next process.
     """
 
-    def __init__(self, kept: Kept | None = None) -> None:
-        self._kept = kept or Kept()
+    def __init__(self, kept: SourceCache | None = None) -> None:
+        self._kept = kept or SourceCache()
         self._templates = lru_cache(maxsize=64)(partial(_templates, self._kept))
         self._known = lru_cache(maxsize=64)(self._parsed)
         self._values = OrderedDict[int, _Value]()
@@ -269,7 +269,7 @@ class PromptManager:
         return self._templates(tuple(sorted(prompt.sections.items())), tuple(sorted(prompt.variables)))
 
 
-def _templates(kept: Kept, sections: tuple[tuple[str, str], ...], variables: tuple[str, ...]) -> Templates:
+def _templates(kept: SourceCache, sections: tuple[tuple[str, str], ...], variables: tuple[str, ...]) -> Templates:
     return Templates(dict(sections), _MAIN, variables, kept)
 
 

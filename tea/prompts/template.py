@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Any, cast
 
 from tea.errors import BadArguments, BadComponent
-from tea.source.cache import Kept
+from tea.source.cache import SourceCache
 from tea.types import JsonObject
 
 OUTPUT_LIMIT = 4 * 2**20
@@ -57,7 +57,9 @@ class Templates:
         BadComponent: A template does not follow the language, uses an unknown name, or shows itself.
     """
 
-    def __init__(self, parts: Mapping[str, str], shown: tuple[str, ...], variables: Iterable[str], kept: Kept) -> None:
+    def __init__(
+        self, parts: Mapping[str, str], shown: tuple[str, ...], variables: Iterable[str], kept: SourceCache
+    ) -> None:
         self._shown = shown
         environment, known = _environment(), sorted(variables)
         made_of = _COMPILED, json.dumps([parts, shown, known], sort_keys=True), _compiler()

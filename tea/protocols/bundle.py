@@ -25,7 +25,7 @@ Libraries = Mapping[Kind, Reading[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class BundleReport:
     """What was saved.
 
     Args:
@@ -37,7 +37,7 @@ class Written:
     missing: tuple[str, ...]
 
 
-async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> Written:
+async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> BundleReport:
     """Write components with all their versions, heads and tombstones to a file of at most 256 MiB, whole or not at all.
 
     Args:
@@ -63,7 +63,7 @@ async def load_components(libraries: Libraries, path: Path) -> Loaded:
     return await asyncio.to_thread(_load, libraries, path)
 
 
-def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Written:
+def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> BundleReport:
     versions = next(iter(libraries.values())).services.versions
     if refs is None:
         chosen = [Ref(kind=kind, name=name) for kind in libraries for name in versions.names(kind)]
@@ -78,7 +78,7 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Writt
     held = [f"{one['kind']}:{one['name']}" for one in document["components"]]
     executed = (one for one in document["components"] if libraries[one["kind"]].executed)
     sources = [str(found.get("source", "")) for one in executed for found in one["versions"]]
-    return Written(components=tuple(held), missing=_missing(versions, sources, frozenset(held)))
+    return BundleReport(components=tuple(held), missing=_missing(versions, sources, frozenset(held)))
 
 
 def _missing(versions: VersionManager, sources: list[str], held: Collection[str]) -> tuple[str, ...]:

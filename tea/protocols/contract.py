@@ -52,7 +52,7 @@ _SHARING = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ContractEntry:
     """One component in a contract.
 
     Args:
@@ -67,7 +67,7 @@ class Entry:
     trusted: bool = True
 
 
-def contract(kind: Kind, entries: Iterable[Entry]) -> str:
+def contract(kind: Kind, entries: Iterable[ContractEntry]) -> str:
     """Return the document of one kind, its components in the order given."""
     title, words = _HEADS[kind]
     parts, rules = [f"# {title}", words], list[str]()
@@ -110,7 +110,7 @@ def purpose(found: Manifest) -> tuple[str, str]:
     return what, rest.strip()
 
 
-def _notes(one: Entry) -> Iterator[str]:
+def _notes(one: ContractEntry) -> Iterator[str]:
     if one.state != "active":
         yield f"*It is {one.state}: choose another for new work.*"
     if not one.trusted:

@@ -1,4 +1,4 @@
-"""Known: what refs of one kind meant when they were last looked up, as long as nothing about them has changed."""
+"""LookupCache: what refs of one kind meant when they were last looked up, as long as nothing about them has changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ V = TypeVar("V")
 _MOST_PINS, _MOST_DEFINITIONS = 4096, 256
 
 
-class Known:
+class LookupCache:
     """Remembers versions and what their source defines, for all runs of a platform; both never change.
 
     Whether a ref still means the same, and its source may still run, is asked of the disk each time: two looks at one

@@ -27,14 +27,14 @@ _acting: ContextVar[frozenset[tuple[bool, str]]] = ContextVar("acting", default=
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relay:
+class RecipeExecutor:
     """Carries a call out by calling the operand, which validates it."""
 
     kind: Kind
     ref: str
 
     @classmethod
-    def to(cls, config: Manifest, operation: str) -> Relay:
+    def to(cls, config: Manifest, operation: str) -> RecipeExecutor:
         """Return what calls an operation of exactly that version."""
         return cls(kind=config.kind, ref=exact_ref(config, operation))
 
@@ -43,7 +43,7 @@ class Relay:
         return (await _given(context).port.invoke(self.kind, self.ref, arguments)).unwrap()
 
 
-class InTurn:
+class Serialized:
     """Lets one action at a time act, as in every environment.
 
     The lock belongs to one run, since a run loads its own definition. Branches of the program and effects have one
@@ -94,7 +94,7 @@ class SharedCall:
         room: How many bytes of its result are remembered.
     """
 
-    relay: Relay
+    relay: RecipeExecutor
     action: str
     owner: str
     first: JsonObject
@@ -191,7 +191,7 @@ class AgentState:
 class NamedAction:
     """Gives an agent a task that is an action with its arguments, as JSON; its answer is the value."""
 
-    relay: Relay
+    relay: RecipeExecutor
     action: str
     parameters: JsonSchema
 

@@ -1,4 +1,4 @@
-"""OwnPort: the port of an agent that was made of tools or environments, and reaches nothing else."""
+"""ScopedPort: the port of an agent that was made of tools or environments, and reaches nothing else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RESPONSES: Mapping[str, type[Response]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnPort:
+class ScopedPort:
     """Carries the wishes for what is its own, by digest; refuses all other calls.
 
     Args:

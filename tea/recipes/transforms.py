@@ -17,7 +17,15 @@ from tea.components.json_schema import schema_fault, value_faults
 from tea.components.manifest import Manifest
 from tea.components.operation import Executor, Operation, Signature, Traits
 from tea.errors import BadComponent
-from tea.recipes.executors import AgentState, InTurn, NamedAction, Relay, SharedCall, SharedState, room_of_last
+from tea.recipes.executors import (
+    AgentState,
+    NamedAction,
+    RecipeExecutor,
+    Serialized,
+    SharedCall,
+    SharedState,
+    room_of_last,
+)
 from tea.recipes.recipe import (
     AgentToEnvironment,
     AgentToTool,
@@ -29,7 +37,7 @@ from tea.recipes.recipe import (
     ToolsToAgent,
     ToolsToEnvironment,
 )
-from tea.recipes.scoped_port import OwnPort
+from tea.recipes.scoped_port import ScopedPort
 from tea.refs import Kind
 from tea.types import EVERY, JsonObject, JsonSchema, Result, Task
 
@@ -117,7 +125,7 @@ def _agent_to_environment(recipe: AgentToEnvironment, agent: Manifest) -> Defini
     run = _relayed(agent, "run", name="run", description=agent.operations["run"].description, scope=True)
     actions = {name: _named_action(agent, name, recipe) for name in recipe.actions} or {"run": run}
     turns = {True: asyncio.Lock(), False: asyncio.Lock()}
-    operations = {name: replace(one, executor=InTurn(turns, one.executor)) for name, one in actions.items()}
+    operations = {name: replace(one, executor=Serialized(turns, one.executor)) for name, one in actions.items()}
     if "state" in recipe.actions:
         raise BadComponent("'state' is what one observes, no action.", fix="name the action otherwise.")
     state = AgentState(agent=agent)
@@ -140,7 +148,7 @@ def _chooser(recipe: ToolsToAgent | EnvironmentToAgent, operands: Sequence[Manif
 
     async def run(ctx: Context, task: Task) -> Result:
         """Work on a task with nothing but what it was made of."""
-        port = OwnPort(port=ctx.port, owner=f"agent:{recipe.name}", own=own, guard=recipe.guard)
+        port = ScopedPort(port=ctx.port, owner=f"agent:{recipe.name}", own=own, guard=recipe.guard)
         if reason := await port.refusal("task", {"text": task.text}):
             return Result(ok=False, reason=reason)
         tools = [one.name for one in operands if one.kind == "tool"]
@@ -182,7 +190,7 @@ def _facts(recipe: Chooser, operands: Sequence[Manifest]) -> JsonObject:
 def _shared_call(recipe: ToolsToEnvironment, tool: Manifest, turn: asyncio.Lock) -> SharedCall:
     call = tool.operations["call"]
     return SharedCall(
-        relay=Relay.to(tool, "call"),
+        relay=RecipeExecutor.to(tool, "call"),
         action=tool.name,
         owner=f"environment:{recipe.name}",
         first=recipe.shared,
@@ -243,7 +251,7 @@ def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Ope
         raise BadComponent(problem[:300], fix="describe it among the properties.")
     traits = replace(agent.operations["run"].traits, scope=True)
     signature = Signature(name=name, description=form.description, parameters=parameters, returns={}, traits=traits)
-    executor = NamedAction(relay=Relay.to(agent, "run"), action=name, parameters=parameters)
+    executor = NamedAction(relay=RecipeExecutor.to(agent, "run"), action=name, parameters=parameters)
     return Operation(signature=signature, executor=executor)
 
 
@@ -259,7 +267,7 @@ def _relayed(config: Manifest, operation: str, *, name: str, description: str, s
     one = config.operations[operation]
     traits = replace(one.traits, scope=one.traits.scope or scope, check="")
     signature = replace(one, name=name, description=description, examples=(), traits=traits)
-    return Operation(signature=signature, executor=Relay.to(config, operation))
+    return Operation(signature=signature, executor=RecipeExecutor.to(config, operation))
 
 
 def _definition(

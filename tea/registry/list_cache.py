@@ -1,4 +1,4 @@
-"""Shown: the lines that a list of one kind has, of what is stored and of what is shipped."""
+"""ListCache: the lines that a list of one kind has, of what is stored and of what is shipped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tea.components.manifest import Manifest
 from tea.errors import Damaged, UnknownComponent
 from tea.refs import Kind, Ref
-from tea.registry.listing import FORM, Facts, Listing, line, shipped_facts, stored_facts
+from tea.registry.row import FORM, Facts, Row, line, shipped_facts, stored_facts
 from tea.registry.version import VersionManager
 from tea.source.text import SourceText
 from tea.source.trust import Trust
@@ -26,10 +26,10 @@ class Shipped(NamedTuple):
     digest: str
 
 
-_Listed = tuple[Mapping[str, Stored | None], Mapping[str, Shipped], Set[str], Sequence[Listing]]
+_Listed = tuple[Mapping[str, Stored | None], Mapping[str, Shipped], Set[str], Sequence[Row]]
 
 
-class Shown:
+class ListCache:
     """Makes the lines of a list, and keeps them as long as nothing has changed; all methods block.
 
     Args:
@@ -53,7 +53,7 @@ class Shown:
         self._said: Mapping[str, tuple[JsonValue, ...]] = {}
         self._listed: _Listed | None = None
 
-    def all(self, shipped: Mapping[str, Shipped], *, pointers: bool) -> Sequence[Listing]:
+    def all(self, shipped: Mapping[str, Shipped], *, pointers: bool) -> Sequence[Row]:
         """Return the lines by name; the very same object as long as nothing has changed.
 
         Args:
@@ -64,7 +64,7 @@ class Shown:
         trusted, before = self._trust.digests(), self._listed
         if before is not None and before[0] is stored and before[1] is shipped and before[2] == trusted:
             return before[3]
-        found: list[Listing] = []
+        found: list[Row] = []
         lasting = True
         for name in sorted({*stored, *shipped}):
             facts = stored.get(name)
@@ -78,7 +78,7 @@ class Shown:
         self._listed = (stored, shipped, trusted, found) if lasting else None
         return found
 
-    def one(self, name: str, shipped: Mapping[str, Shipped]) -> Listing | None:
+    def one(self, name: str, shipped: Mapping[str, Shipped]) -> Row | None:
         """Return the line of a name, None where a list has none."""
         try:
             head = self._versions.head(self._kind, name)
@@ -106,7 +106,7 @@ class Shown:
         facts = stored_facts(found, head.states.get(found.version, "active"))
         return Described(facts=facts, head=head.number, version=found.version)
 
-    def _shipped(self, name: str, shipped: Mapping[str, Shipped]) -> Listing:
+    def _shipped(self, name: str, shipped: Mapping[str, Shipped]) -> Row:
         digest, said = shipped[name].digest, self._said
         if digest not in said:
             texts = {one.digest: one.text for one in shipped.values()}

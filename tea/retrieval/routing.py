@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from tea.registry.listing import Listing
+from tea.registry.row import Row
 
 if TYPE_CHECKING:
     from tea.retrieval.index import Scores
@@ -16,7 +16,7 @@ CATEGORIES, TOOLKITS = 3, 6
 _SPEAKERS = 3
 
 
-def routed(listings: Mapping[str, Listing], scores: Scores, among: Collection[str] | None = None) -> list[str]:
+def routed(listings: Mapping[str, Row], scores: Scores, among: Collection[str] | None = None) -> list[str]:
     """Return the names in the best toolkits of the best categories.
 
     A group is as good as its three best members are in the middle. What names no group stands beside all of them, so

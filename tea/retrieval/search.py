@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from tea.errors import BadInput
 from tea.refs import Kind
-from tea.registry.listing import Listing
+from tea.registry.row import Row
 from tea.retrieval.embedding.embedder import Embedder
 from tea.retrieval.embedding.wordpiece import words
 from tea.retrieval.routing import routed
-from tea.retrieval.usage import Evidence, weighed
+from tea.retrieval.usage import UsageEvidence, weighed
 from tea.store.usage import Use
 from tea.store.vectors import VectorStore
 
@@ -42,7 +42,7 @@ class Match:
         runs: Newest runs in which it served, at most three.
     """
 
-    listing: Listing
+    listing: Row
     score: float
     why: Mapping[str, float]
     runs: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Retrieval:
         evidence: Knows what components served.
     """
 
-    def __init__(self, embedder: Callable[[], Embedder], vectors: VectorStore, evidence: Evidence) -> None:
+    def __init__(self, embedder: Callable[[], Embedder], vectors: VectorStore, evidence: UsageEvidence) -> None:
         self._make, self._kept, self.evidence = embedder, vectors, evidence
         self._indexes: dict[tuple[Kind, int], Index] = {}
         self._asked: dict[Kind, _Asked] = {}
@@ -87,7 +87,7 @@ class Retrieval:
 
     def find(
         self,
-        listings: Sequence[Listing],
+        listings: Sequence[Row],
         query: str,
         k: int = 5,
         *,
@@ -150,7 +150,7 @@ class Retrieval:
             index.update({name: Document(text=text) for name, text in texts.items()})
         return index.search(query, wanted).best(k)
 
-    def _asked_of(self, listings: Sequence[Listing]) -> _Asked:
+    def _asked_of(self, listings: Sequence[Row]) -> _Asked:
         """Return what a question needs of the listings; the last ones of a kind are not looked through again."""
         kind = listings[0].kind if listings else "tool"
         asked = self._asked.get(kind)
@@ -203,7 +203,7 @@ class Retrieval:
 class _Asked:
     """Listings, which nobody changes, as questions need them."""
 
-    def __init__(self, listings: Sequence[Listing]) -> None:
+    def __init__(self, listings: Sequence[Row]) -> None:
         self.listings = listings
         self.active = {one.name: one for one in listings if one.state == "active" and one.version}
         self.digests = {name: one.digest for name, one in self.active.items() if one.trusted}
@@ -229,7 +229,7 @@ def check(query: str, k: int) -> None:
         raise BadInput(f"{str(k)[:20]!r} is no number of results.", fix=f"give a whole number from 1 to {MOST:,}.")
 
 
-def _documents(active: Mapping[str, Listing], served: _Served) -> dict[str, Document]:
+def _documents(active: Mapping[str, Row], served: _Served) -> dict[str, Document]:
     from tea.retrieval.index import Document
 
     return {name: Document(text=one.text or one.name, served=served.get(name, ())) for name, one in active.items()}
@@ -244,6 +244,6 @@ def _runs(uses: Sequence[Use], names: Collection[str]) -> dict[str, tuple[str, .
     return {name: tuple(runs) for name, runs in found.items()}
 
 
-def _match(listing: Listing, scores: Scores, runs: tuple[str, ...]) -> Match:
+def _match(listing: Row, scores: Scores, runs: tuple[str, ...]) -> Match:
     score, why = scores.score(listing.name), scores.why(listing.name)
     return Match(listing=listing, score=score, why=why, runs=runs)

@@ -1,4 +1,4 @@
-"""Evidence: what components served, as the journals of runs that succeeded tell it."""
+"""UsageEvidence: what components served, as the journals of runs that succeeded tell it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EARNING = frozenset(kind.encode() for kind in EARNING)
 _Task = tuple[str, str]  # the scope of the agent whose task it is, and its words
 
 
-class Evidence:
+class UsageEvidence:
     """Learns uses from journals, and weighs them; every method blocks, so call it in a thread.
 
     Args:
@@ -120,13 +120,13 @@ class Evidence:
             return None
         try:
             ended = self._tracer.ended(run)
-            return uses_of(run, self._tracer.records(run, wanted=Telling())) if ended else None
+            return uses_of(run, self._tracer.records(run, wanted=RunReader())) if ended else None
         except TeaError:  # it is no evidence, and to this process never will be
             self._unreadable.add(run)
             return None
 
 
-class Telling:
+class RunReader:
     """Tells which lines of one journal, asked in order, may hold anything that `uses_of` looks at; those in doubt do.
 
     Most of a journal are questions to models, and the steps and memory of agents: to read what they say would cost

@@ -1,4 +1,4 @@
-"""Permission: what the policy, a person, and the past of a run say about one call."""
+"""Authorizer: what the policy, a person, and the past of a run say about one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONSENT = ("allow", "deny")
 Check = Callable[[], Awaitable[Response]]
 
 
-class Permission:
+class Authorizer:
     """Decides whether a call goes ahead, is answered in its place, or waits for a person.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from tea.errors import BadInput, BudgetExceeded
 from tea.models.config import ModelConfig
 from tea.models.prices import list_prices, worst_case
-from tea.runs.reservation import Cost, Estimate, Lost, Reservation
+from tea.runs.reservation import Cost, Estimate, FailedAttempt, Reservation
 from tea.types import Attempt, Budget, Result, Usage
 
 LEAST_OUTPUT = 256
@@ -52,15 +52,15 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Tries:
+class Attempts:
     """Pays for the tries of one call.
 
     Args:
-        purse: Who pays.
+        account: Who pays.
         held: What is held back for them.
     """
 
-    purse: Purse
+    account: BudgetAccount
     held: Reservation
 
     def ready(self) -> int | None:
@@ -69,18 +69,18 @@ class Tries:
         Raises:
             BudgetExceeded: Broken tries left too little for the question and a short answer.
         """
-        return self.purse.next_try(self.held)
+        return self.account.next_try(self.held)
 
     def lost(self, attempt: Attempt, usage: Usage | None) -> None:
         """Take note of a try that broke, and of what it used; None where nobody knows."""
         if usage is None:
             self.held.unheard()
         else:
-            self.held.lost.append(Lost(attempt=attempt, usage=usage))
+            self.held.lost.append(FailedAttempt(attempt=attempt, usage=usage))
             self.held.trying = None
 
 
-class Purse:
+class BudgetAccount:
     """Holds a run, with all its agents and calls side by side, to one budget, or a delegation to a share of it.
 
     What a share pays, all it was cut from pay too, so that shares side by side cannot overspend together. But for
@@ -100,24 +100,24 @@ class Purse:
         budget: Budget,
         passed: float = 0.0,
         *,
-        parent: Purse | None = None,
+        parent: BudgetAccount | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.budget = budget
         self.passed = passed
         self.spent = Spent()
         self.best: Result | None = None
-        self._all: tuple[Purse, ...] = (*(parent._all if parent else ()), self)
+        self._all: tuple[BudgetAccount, ...] = (*(parent._all if parent else ()), self)
         self._limiting = tuple(one for one in self._all if one.budget.tokens is not None or one.budget.usd is not None)
         self._whose = "budget" if parent is None else "delegation's budget"
         self._clock, self._begun = clock, clock()
         self._held: list[Reservation] = []
         self._paid = 0.0  # what is known of the money spent, which an unknown price leaves as it is
 
-    def share(self, budget: Budget) -> Purse:
+    def share(self, budget: Budget) -> BudgetAccount:
         """Return a purse for a part of the work, which cannot allow what this one does not."""
         given = budget.model_copy(update={"unknown_price": self.budget.unknown_price})
-        return Purse(given, parent=self, clock=self._clock)
+        return BudgetAccount(given, parent=self, clock=self._clock)
 
     def so_far(self, result: Result) -> None:
         """Keep a good answer, for where time ends."""
@@ -140,7 +140,7 @@ class Purse:
             one._check(wanted)
         held = Reservation(wanted=wanted)
         if wanted.max_output is not None:
-            output = self._output(wanted, wanted.max_output, Purse._reserved, "What is left", "another call")
+            output = self._output(wanted, wanted.max_output, BudgetAccount._reserved, "What is left", "another call")
             tokens = wanted.input_tokens + output
             held = Reservation(wanted=wanted, tokens=tokens, usd=wanted.usd(output), max_output=output)
         for one in self._all:
@@ -187,8 +187,8 @@ class Purse:
         if broken is not None:
             words = "What broken tries left", f"another one: {broken.attempt.problem.rstrip('. ')}"
 
-        def left(purse: Purse) -> _Left:
-            return purse._left([held.used, *(one.claimed for one in purse._held if one is not held)])
+        def left(account: BudgetAccount) -> _Left:
+            return account._left([held.used, *(one.claimed for one in account._held if one is not held)])
 
         output = self._output(held.wanted, held.max_output, left, *words)
         held.trying = held.wanted.input_tokens + output, held.wanted.usd(output) or 0.0
@@ -247,7 +247,9 @@ class Purse:
             if limit is not None and over:
                 raise BudgetExceeded(f"The {self._whose} of {limit:g} {name} is used up.", fix=f"raise budget.{name}.")
 
-    def _output(self, wanted: Estimate, most: int, left: Callable[[Purse], _Left], begun: str, ended: str) -> int:
+    def _output(
+        self, wanted: Estimate, most: int, left: Callable[[BudgetAccount], _Left], begun: str, ended: str
+    ) -> int:
         """Return the most tokens of an answer that every limit has room for; `begun` and `ended` word a refusal."""
         least = min(LEAST_OUTPUT, wanted.max_output or 0)
         for one in self._limiting:
@@ -263,18 +265,18 @@ class Purse:
         return self.spent.usd is None or (wanted.max_output is not None and unknown)
 
 
-class Purses:
+class BudgetAccounts:
     """Knows which purse pays for what is done where in a run: that of the innermost delegation with limits of its own.
 
     Args:
         root: That of the whole run.
     """
 
-    def __init__(self, root: Purse) -> None:
+    def __init__(self, root: BudgetAccount) -> None:
         self.root = root
-        self._shares: dict[str, Purse] = {}
+        self._shares: dict[str, BudgetAccount] = {}
 
-    def of(self, key: str) -> Purse:
+    def of(self, key: str) -> BudgetAccount:
         """Return the purse that pays below a key, or a branch's path."""
         scope = key
         while self._shares and scope:
@@ -284,11 +286,11 @@ class Purses:
         return self.root
 
     @contextmanager
-    def share(self, key: str, budget: Budget) -> Generator[Purse]:
+    def share(self, key: str, budget: Budget) -> Generator[BudgetAccount]:
         """Let what the body does below a key be paid from a share of what is left."""
-        purse = self._shares[key] = self.of(key).share(budget)
+        account = self._shares[key] = self.of(key).share(budget)
         try:
-            yield purse
+            yield account
         finally:
             del self._shares[key]
 
@@ -320,7 +322,7 @@ def _sum(first: float | None, second: float | None) -> float | None:
 def _rooms(wanted: Estimate, tokens: int | None, usd: float | None) -> dict[str, int]:
     """Return how many tokens of an answer each limit has room for."""
     rooms = {} if tokens is None else {"tokens": tokens - wanted.input_tokens}
-    if usd is not None and (asking := wanted.usd(0)) is not None:
+    if usd is not None and (asked_for := wanted.usd(0)) is not None:
         each = wanted.prices["output"] / 1e6
-        rooms["usd"] = int((usd - asking) / each) if each else (wanted.max_output or 0) if usd >= asking else -1
+        rooms["usd"] = int((usd - asked_for) / each) if each else (wanted.max_output or 0) if usd >= asked_for else -1
     return rooms

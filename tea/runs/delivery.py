@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from tea.errors import BadInput
-from tea.journal.redaction import Mask
+from tea.journal.mask import Mask
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.registry.version import timestamp
-from tea.runs.interface import Desk
+from tea.runs.interface import RunInterface
 from tea.store.messages import StoredMessage
 from tea.types import JsonValue, is_text
 
@@ -28,7 +28,7 @@ class Delivery:
         run: The run.
     """
 
-    def __init__(self, run: Desk) -> None:
+    def __init__(self, run: RunInterface) -> None:
         self._run = run
         self._last = 0
         self._taking = False

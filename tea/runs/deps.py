@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tea.journal.mask import Mask
 from tea.journal.recorder import NO_SECRETS
-from tea.journal.redaction import Mask
 from tea.memory.manager import MemoryManager
 from tea.models.manager import ModelManager
 from tea.prompts.manager import PromptManager
@@ -19,7 +19,7 @@ from tea.source.trust import Consents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Equipment:
+class RunDeps:
     """What every run of a platform shares, and none of them changes."""
 
     servers: Mapping[Kind, AnyServer]

@@ -20,7 +20,7 @@ from tea.kernel.defects import as_defects
 from tea.kernel.entry import own
 from tea.protocols.server import may_go_on, operation_ref
 from tea.refs import Kind
-from tea.runs.authorization import Permission
+from tea.runs.authorization import Authorizer
 from tea.runs.interface import AnyServer
 from tea.runs.policy import CallRequest
 from tea.source.trust import Trust
@@ -92,7 +92,7 @@ class Direct:
         server: AnyServer,
         store: RegistryStore,
         trust: Trust,
-        permission: Permission,
+        permission: Authorizer,
         seconds: float,
         in_a_run: Invoke,
     ) -> None:

@@ -10,19 +10,19 @@ from typing import Any
 
 from tea.components.context import Agents
 from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, TeaError
-from tea.journal.header import Setting, TaskFile
+from tea.journal.header import RunConfig, TaskFile
 from tea.journal.history import REBUILT, History, entry_of, head_of, pins_of
+from tea.journal.mask import mask_file
 from tea.journal.recorder import Recorder, Watcher
-from tea.journal.redaction import mask_file
-from tea.journal.status import Standing
+from tea.journal.status import RunStatus
 from tea.journal.tracer import GATE_KINDS, Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
 from tea.kernel.gate import Gate
 from tea.models.connect import offer_again
 from tea.protocols.instances import Instances
 from tea.registry.version import timestamp
 from tea.runs.admission import admit, admit_model
-from tea.runs.budget import Purse
-from tea.runs.deps import Equipment
+from tea.runs.budget import BudgetAccount
+from tea.runs.deps import RunDeps
 from tea.runs.fork import Change, Fork, require_used, unread
 from tea.runs.inheritance import Inheritance
 from tea.runs.outcome import Outcome
@@ -40,14 +40,14 @@ class Executions:
     """Starts and repeats the runs of one platform.
 
     Args:
-        equipment: What its runs share.
+        deps: What its runs share.
         tracer: Opens and reads journals.
         workspaces: Where the runs keep their files.
         instances: The live environments; those of a session of one run end with it.
     """
 
-    def __init__(self, equipment: Equipment, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances) -> None:
-        self._equipment, self._tracer, self._workspaces, self._instances = equipment, tracer, workspaces, instances
+    def __init__(self, deps: RunDeps, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances) -> None:
+        self._deps, self._tracer, self._workspaces, self._instances = deps, tracer, workspaces, instances
 
     async def begin(
         self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
@@ -67,21 +67,21 @@ class Executions:
             NotLocked: It is locked, and its agent or a tool that it names is not; nothing is written.
             ApprovalNeeded: A call waits for a person; the run can be resumed.
         """
-        await admit(self._equipment, task, locked=locked)
-        if self._equipment.mask:
-            task = TaskFile.model_validate(self._equipment.mask.data(task.model_dump(mode="json")))
+        await admit(self._deps, task, locked=locked)
+        if self._deps.mask:
+            task = TaskFile.model_validate(self._deps.mask.data(task.model_dump(mode="json")))
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.prepare(folder, files)
-            return [self._first(task, self._setting(run, task, locked), inputs)]
+            return [self._first(task, self._run_config(run, task, locked), inputs)]
 
         trace, records = await self._created(first, task.session or "", task.id or "")
         try:
-            setting = self._setting(trace.run, task, locked)
-            recorder = Recorder(trace, trace.run, watch, self._equipment.mask)
+            run_config = self._run_config(trace.run, task, locked)
+            recorder = Recorder(trace, trace.run, watch, self._deps.mask)
             recorder.begun(records[0])
             gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
-            return await self._finish(self._run(setting, gate, recorder, task), task, trace)
+            return await self._finish(self._run(run_config, gate, recorder, task), task, trace)
         finally:
             await self._close(trace, task)
 
@@ -101,20 +101,20 @@ class Executions:
         """
         history = await self._history(run)
         fork = Fork.of(history, at, change)
-        offer_again(self._equipment.models, history.records[0].data)
+        offer_again(self._deps.models, history.records[0].data)
         task = history.task.model_copy(update={"session": None, "id": None})
-        await admit_model(self._equipment, change.model or task.model, task)
+        await admit_model(self._deps, change.model or task.model, task)
 
         def first(new: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.inherit(folder, run, history.inputs)
-            setting = fork.setting(new, str(self._workspaces.path(new)))
-            return fork.records(setting, self._first(task, setting, inputs), timestamp())
+            run_config = fork.run_config(new, str(self._workspaces.path(new)))
+            return fork.records(run_config, self._first(task, run_config, inputs), timestamp())
 
         trace, records = await self._created(first)
         try:
-            setting = fork.setting(trace.run, str(self._workspaces.path(trace.run)))
-            recorder = Recorder(trace, trace.run, watch, self._equipment.mask)
-            rebuilding = self._rebuilt(setting, recorder, task, records, history, {})
+            run_config = fork.run_config(trace.run, str(self._workspaces.path(trace.run)))
+            recorder = Recorder(trace, trace.run, watch, self._deps.mask)
+            rebuilding = self._rebuilt(run_config, recorder, task, records, history, {})
             one, remarks = await self._or_nothing(trace, rebuilding)
             begun = trace.position
             _told(tell, fork.remarks() + remarks)
@@ -140,14 +140,14 @@ class Executions:
         """
         past = await self._history(run)
         past.check(run, answers)
-        offer_again(self._equipment.models, past.records[0].data)
+        offer_again(self._deps.models, past.records[0].data)
         self._workspaces.check(run)
         trace = await self._reopened(run)
         try:
             if trace.position != len(past.records):  # another process went on with it before it was ours
                 past = await self._history(run)
                 past.check(run, answers)
-            recorder = Recorder(trace, run, watch, self._equipment.mask)
+            recorder = Recorder(trace, run, watch, self._deps.mask)
             one = await self._recovered(past, recorder, answers)
             recorder.write("resumed", "", {"seconds": past.seconds})
             return await self._finish(one, past.task, trace)
@@ -177,9 +177,9 @@ class Executions:
         require_used(use or (), {pin.asked.partition("@")[0] for pin in past.pins})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
-        one = self._run(past.setting, gate, recorder, past.task)
+        one = self._run(past.run_config, gate, recorder, past.task)
         try:
-            await one.holding.stock(past.pins, use)
+            await one.pins.stock(past.pins, use)
         except Damaged as error:  # source that is not what was pinned is its first divergence
             raise Diverged(error.problem, fix=error.fix) from error
         outcome = await self._outcome(one, past.task)
@@ -188,12 +188,12 @@ class Executions:
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
         return outcome
 
-    async def once(self, call: Callable[[Run], Awaitable[Response]], setting: Setting) -> Response:
+    async def once(self, call: Callable[[Run], Awaitable[Response]], run_config: RunConfig) -> Response:
         """Carry out one call from outside of any run, under the same gate, without a journal."""
-        recorder = Recorder(None, setting.run, mask=self._equipment.mask)
+        recorder = Recorder(None, run_config.run, mask=self._deps.mask)
         gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
-        gate.on_branch_end(partial(self._instances.end_branch, setting.run))
-        one = Run(setting, self._equipment, gate, recorder, Purse(TaskFile(task="call").budget))
+        gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
+        one = Run(run_config, self._deps, gate, recorder, BudgetAccount(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
 
     async def _created(self, begin: Begin, session: str = "", task: str = "") -> tuple[Trace, list[TraceRecord]]:
@@ -226,20 +226,20 @@ class Executions:
         """Return a run that goes on, with everything brought back that its earlier processes left."""
         if past.unprepared:
             origin = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
-            folder = self._workspaces.home(past.setting.run)
-            await asyncio.to_thread(self._workspaces.inherit, folder, origin.setting.run, past.inputs)
-            return (await self._rebuilt(past.setting, recorder, past.task, past.records, origin, answers))[0]
-        recorder.recall(past.standing.meant, past.again)
+            folder = self._workspaces.home(past.run_config.run)
+            await asyncio.to_thread(self._workspaces.inherit, folder, origin.run_config.run, past.inputs)
+            return (await self._rebuilt(past.run_config, recorder, past.task, past.records, origin, answers))[0]
+        recorder.recall(past.status.meant, past.again)
         gate = _resumed(recorder, past.entries, past.elapsed)
-        known = {**past.standing.said, **answers}
-        one = self._run(past.setting, gate, recorder, past.task, known, past.standing.uncertain, past.seconds)
-        await one.holding.stock(past.pins)
+        known = {**past.status.said, **answers}
+        one = self._run(past.run_config, gate, recorder, past.task, known, past.status.uncertain, past.seconds)
+        await one.pins.stock(past.pins)
         await recover(one, past.records, self._instances)
         return one
 
     async def _rebuilt(
         self,
-        setting: Setting,
+        run_config: RunConfig,
         recorder: Recorder,
         task: TaskFile,
         records: Sequence[TraceRecord],
@@ -248,21 +248,21 @@ class Executions:
     ) -> tuple[Run, list[str]]:
         """Return a fork, with everything brought to where it begins, and what a person should know of that."""
         kept = [one for one in records[1:] if one.kind != "forked"]
-        await self._inherit(setting, origin, kept)
-        known = {**Standing.of(kept).answers, **answers}
-        one = self._run(setting, _resumed(recorder, _entries(records)), recorder, task, known)
-        await one.holding.stock(pins_of(kept))
+        await self._inherit(run_config, origin, kept)
+        known = {**RunStatus.of(kept).answers, **answers}
+        one = self._run(run_config, _resumed(recorder, _entries(records)), recorder, task, known)
+        await one.pins.stock(pins_of(kept))
         remarks = await rebuild(one, kept, self._instances, origin.records)
         recorder.begun(records[0])
         recorder.write(REBUILT, "", {})
         return one, remarks
 
-    async def _inherit(self, heir: Setting, origin: History, kept: Sequence[TraceRecord]) -> None:
+    async def _inherit(self, heir: RunConfig, origin: History, kept: Sequence[TraceRecord]) -> None:
         """Give a fork its own copy of what the origin's session held at the last event that it keeps."""
-        old, moment = origin.setting, (kept or origin.records)[-1 if kept else 0].time
+        old, moment = origin.run_config, (kept or origin.records)[-1 if kept else 0].time
         choose = Inheritance.of(self._tracer, old.run, heir.run, moment, kept).choose
-        agents = {f"agent:{one.name}" for one in await self._equipment.libraries["agent"].list(state=None)}
-        await asyncio.to_thread(self._equipment.memory.inherit, old.session, heir.session, sorted(agents), choose)
+        agents = {f"agent:{one.name}" for one in await self._deps.libraries["agent"].list(state=None)}
+        await asyncio.to_thread(self._deps.memory.inherit, old.session, heir.session, sorted(agents), choose)
 
     async def _or_nothing(self, trace: Trace, preparing: Awaitable[Any]) -> Any:
         """Prepare a run; one that cannot even begin leaves nothing behind."""
@@ -275,7 +275,7 @@ class Executions:
     async def _discard(self, trace: Trace) -> None:
         def discard() -> None:
             self._tracer.remove(trace.run)
-            self._equipment.memory.forget({trace.run})
+            self._deps.memory.forget({trace.run})
 
         trace.close()
         await completed(asyncio.to_thread(discard))
@@ -292,7 +292,7 @@ class Executions:
 
     def _run(
         self,
-        setting: Setting,
+        run_config: RunConfig,
         gate: Gate,
         recorder: Recorder,
         task: TaskFile,
@@ -300,11 +300,11 @@ class Executions:
         intents: frozenset[str] = frozenset(),
         passed: float = 0.0,
     ) -> Run:
-        gate.on_branch_end(partial(self._instances.end_branch, setting.run))
-        return Run(setting, self._equipment, gate, recorder, Purse(task.budget, passed), answers, intents)
+        gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
+        return Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
 
-    def _setting(self, run: str, task: TaskFile, locked: bool) -> Setting:
-        return Setting(
+    def _run_config(self, run: str, task: TaskFile, locked: bool) -> RunConfig:
+        return RunConfig(
             run=run,
             session=task.session or run,
             task=task.id or run,
@@ -315,10 +315,10 @@ class Executions:
             allow=task.allow,
         )
 
-    def _first(self, task: TaskFile, setting: Setting, inputs: list[dict[str, Any]]) -> TraceRecord:
+    def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
         """Return what a journal begins with, and how its model was reached, which may be configured nowhere else."""
-        model = self._equipment.models.config(setting.model).to_json()
-        head = self._equipment.mask.data({**head_of(task, setting, inputs), "model": model})
+        model = self._deps.models.config(run_config.model).to_json()
+        head = self._deps.mask.data({**head_of(task, run_config, inputs), "model": model})
         return first_record("run", timestamp(), head)
 
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
@@ -328,16 +328,16 @@ class Executions:
             record = run.recorder.suspended(error.record(), run.gate.open_keys())
             await trace.sync()
             raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
-        if self._equipment.mask:
+        if self._deps.mask:
             await asyncio.to_thread(self._mask_files, run)
         run.recorder.write("end", "", _ending(outcome))
-        await self._equipment.memory.sync(run.session)
+        await self._deps.memory.sync(run.session)
         await trace.sync()
         return outcome
 
     def _mask_files(self, run: Run) -> None:
         """Take secrets out of the texts that a run wrote into its folder, and note which those were."""
-        mask, found = self._equipment.mask, dict[str, list[str]]()
+        mask, found = self._deps.mask, dict[str, list[str]]()
         if mask:
             folder = Path(run.workspace)
             inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
@@ -354,7 +354,7 @@ class Executions:
             response = await run.gate.run(lambda: _work(run, task, work))
         except NotLocked as error:
             response = AgentResponse(ref=f"agent:{task.agent}", ok=False, error=error.record())
-        return Outcome.of(run.id, response, run.purses.root.total(), self._workspaces.home(run.id))
+        return Outcome.of(run.id, response, run.accounts.root.total(), self._workspaces.home(run.id))
 
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
@@ -366,7 +366,7 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
         async with run.gate.timeout(task.budget.seconds):
             return await agents.invoke(task.agent, work)
     except TimeoutError:
-        ended = run.purses.root.out_of_time()
+        ended = run.accounts.root.out_of_time()
         return AgentResponse(ref=f"agent:{task.agent}", ok=True, value=ended.model_dump(mode="json"))
 
 

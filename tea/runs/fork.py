@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from tea.components.manifest import Manifest
 from tea.errors import BadInput
-from tea.journal.header import Setting
+from tea.journal.header import RunConfig
 from tea.journal.history import History, pins_of
 from tea.journal.pin import RESOLVE, asked_in, exact_of
 from tea.journal.status import effect_key
@@ -81,9 +81,9 @@ class Fork:
     @property
     def origin(self) -> JsonObject:
         """Where it comes from, as its journal says it."""
-        return {"run": self.history.setting.run, "position": self.position, **self.change.to_json()}
+        return {"run": self.history.run_config.run, "position": self.position, **self.change.to_json()}
 
-    def setting(self, run: str, workspace: str) -> Setting:
+    def run_config(self, run: str, workspace: str) -> RunConfig:
         """Return what the fork is given: what the origin pinned stays, but for what changes.
 
         Args:
@@ -93,7 +93,7 @@ class Fork:
         pinned = {pin.asked: pin.exact for pin in self.history.pins if "@" not in pin.asked}
         chosen = {name: exact_of(one) for name, one in self.change.use.items()}
         exact = {**pinned, **chosen}
-        old = self.history.setting
+        old = self.history.run_config
         model = old.model if self.kept else self.change.model or old.model
         return replace(
             old,
@@ -106,13 +106,13 @@ class Fork:
             model=model,
         )
 
-    def records(self, setting: Setting, head: TraceRecord, time: str) -> list[TraceRecord]:
+    def records(self, run_config: RunConfig, head: TraceRecord, time: str) -> list[TraceRecord]:
         """Return what the fork's journal begins with: its head, what is kept, and the change where it takes place."""
         begun = replace(head, data={**as_mapping(head.data), "fork": self.origin})
         if not self.kept:
             return [begun]
         change = first_record("forked", time, {"data": self.origin})
-        moved = [_moved(one, self.history.setting.run, setting.run) for one in self.kept]
+        moved = [_moved(one, self.history.run_config.run, run_config.run) for one in self.kept]
         return [begun, *moved[:-1], change, moved[-1]]
 
     def remarks(self) -> list[str]:

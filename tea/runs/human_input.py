@@ -1,4 +1,4 @@
-"""People: what the person behind a run is asked, and how their answer comes."""
+"""HumanInput: what the person behind a run is asked, and how their answer comes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Person(Protocol):
         ...
 
 
-class People:
+class HumanInput:
     """Asks the person who is there; without one the run waits for an answer that is bound to the question's key.
 
     Args:

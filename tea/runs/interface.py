@@ -1,4 +1,4 @@
-"""Desk: what a run offers to the ports and services that work for it."""
+"""RunInterface: what a run offers to the ports and services that work for it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from tea.journal.recorder import Recorder
 from tea.kernel.gate import Gate
 from tea.protocols.server import Server
 from tea.refs import Kind
-from tea.runs.budget import Purses
-from tea.runs.human_input import People
+from tea.runs.budget import BudgetAccounts
+from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
-from tea.runs.pins import Holding
+from tea.runs.pins import Pins
 from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelResponse, Response, ToolChoice
 
 AnyServer = Server[Any, Any]
 
 
-class Asker(Protocol):
+class Questions(Protocol):
     """Asks models."""
 
     async def ask(
@@ -39,7 +39,7 @@ class Asker(Protocol):
         ...
 
 
-class Clerk(Protocol):
+class ServiceCalls(Protocol):
     """Answers an agent's questions to the run."""
 
     async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
@@ -51,7 +51,7 @@ class Clerk(Protocol):
         ...
 
 
-class Desk(Protocol):
+class RunInterface(Protocol):
     """A run, as its ports and services see it."""
 
     id: str
@@ -61,17 +61,17 @@ class Desk(Protocol):
     gate: Gate
     recorder: Recorder
     servers: Mapping[Kind, AnyServer]
-    people: People
-    holding: Holding
+    human_input: HumanInput
+    pins: Pins
     memories: Memories
 
     @property
-    def asking(self) -> Asker:
+    def model_calls(self) -> Questions:
         """What asks models."""
         ...
 
     @property
-    def services(self) -> Clerk:
+    def services(self) -> ServiceCalls:
         """What answers questions to the run."""
         ...
 
@@ -88,6 +88,6 @@ class Desk(Protocol):
         ...
 
     @property
-    def purses(self) -> Purses:
+    def accounts(self) -> BudgetAccounts:
         """What knows who pays."""
         ...

@@ -6,18 +6,18 @@ from tea.components.manifest import Manifest
 from tea.memory.manager import MemoryConfig
 from tea.protocols.document import MemoryLibrary
 from tea.refs import Ref
-from tea.runs.pins import Holding
+from tea.runs.pins import Pins
 
 
 class Memories:
     """Knows the memory component that the innermost agent names; one that names none remembers plainly.
 
     Args:
-        holding: Pins memory components like all others.
+        pins: Pins memory components like all others.
     """
 
-    def __init__(self, holding: Holding) -> None:
-        self._holding = holding
+    def __init__(self, pins: Pins) -> None:
+        self._pins = pins
         self._named: dict[str, Ref | None] = {}
         self._read: dict[str, MemoryConfig] = {}
 
@@ -48,11 +48,11 @@ class Memories:
             Archived: It is kept for the record only.
             Quarantined: Nobody trusts it yet.
         """
-        return self._said(await self._holding.resolve(named))
+        return self._said(await self._pins.resolve(named))
 
     async def held(self, named: Ref) -> MemoryConfig:
         """Return the same inside of an effect of an agent, which found it before."""
-        return self._said(await self._holding.pin(named))
+        return self._said(await self._pins.pin(named))
 
     def _said(self, found: Manifest) -> MemoryConfig:
         if found.digest not in self._read:

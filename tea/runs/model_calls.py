@@ -1,4 +1,4 @@
-"""Asking: a question to a model, through a prompt, as one effect of a run."""
+"""ModelCalls: a question to a model, through a prompt, as one effect of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tea.models.step_calls import by_record, callable_by_name, settled
 from tea.prompts.manager import Prompt, PromptManager
 from tea.refs import Ref
 from tea.runs.answer import check_usable, printable, recorded, recorded_step
-from tea.runs.budget import Purse, Purses, Tries
+from tea.runs.budget import Attempts, BudgetAccount, BudgetAccounts
 from tea.runs.media import TOKENS
 from tea.runs.reservation import Estimate
 from tea.types import (
@@ -71,14 +71,14 @@ class _Opening:
     shown: bool
 
 
-class Asking:
+class ModelCalls:
     """Pins prompts and model configurations at first touch, and keeps conversations short in the journal.
 
     Args:
         gate: The run's boundary.
         models: The configurations and adapters.
         prompts: Renders prompts and checks answers.
-        purses: Who pays.
+        accounts: Who pays.
         resolve: Pins a component.
         within: Gives what calls a tool inside the effect of that key.
         default: Name of the run's model configuration, None for the platform's.
@@ -90,13 +90,13 @@ class Asking:
         gate: Gate,
         models: ModelManager,
         prompts: PromptManager,
-        purses: Purses,
+        accounts: BudgetAccounts,
         resolve: Resolve,
         within: Within,
         default: str | None,
         recorder: Recorder,
     ) -> None:
-        self._gate, self._models, self._prompts, self._purses = gate, models, prompts, purses
+        self._gate, self._models, self._prompts, self._accounts = gate, models, prompts, accounts
         self._media: dict[str, bytes] = {}
         self._resolve, self._within, self._default, self._recorder = resolve, within, default, recorder
         self._chains = Chains()
@@ -129,8 +129,8 @@ class Asking:
         chosen = await self._model(model or self._default, agent)
         opening = self._opening(prompt, variables, functions="tools" in chosen.capabilities)
         messages = (*opening.messages, *history)
-        purse = self._purses.of(self._gate.path())
-        held = purse.reserve(self._estimate(chosen, messages, opening))
+        account = self._accounts.of(self._gate.path())
+        held = account.reserve(self._estimate(chosen, messages, opening))
         ref = str(config.ref)
         fields = {  # of checked parts, which stay the very same from step to step
             "model": chosen.name,
@@ -153,16 +153,16 @@ class Asking:
             "model",
             f"model:{chosen.name}",
             assembled(told),
-            partial(self._complete, made(ModelRequest, fields), prompt, Tries(purse, held)),
+            partial(self._complete, made(ModelRequest, fields), prompt, Attempts(account, held)),
         )
         try:
             answer = as_object(await asked)
         except TeaError:
-            purse.release(held)
+            account.release(held)
             raise
         response = ModelResponse.model_validate(answer["response"])
-        _pay_attempts(purse, answer, agent)
-        purse.settle(held, response.usage, agent, response.answered_by or chosen.name)
+        _pay_attempts(account, answer, agent)
+        account.settle(held, response.usage, agent, response.answered_by or chosen.name)
         if answer["error"] is not None:
             raise error_from(answer["error"])
         return response
@@ -180,7 +180,7 @@ class Asking:
         self._whole.clear()
         self._default = model or self._default
 
-    async def _complete(self, request: ModelRequest, prompt: Prompt, tries: Tries, key: str) -> JsonValue:
+    async def _complete(self, request: ModelRequest, prompt: Prompt, tries: Attempts, key: str) -> JsonValue:
         """Return the answer, and about what broken tries used; where no answer came, the last of them stands in it."""
         if self._chains.media:
             request = changed(request, media=await self._contents())
@@ -302,12 +302,12 @@ class Asking:
         return Estimate(input_tokens=tokens, max_output=config.max_output, prices=prices, unpriced=unpriced)
 
 
-def _pay_attempts(purse: Purse, answer: JsonObject, agent: str) -> None:
+def _pay_attempts(account: BudgetAccount, answer: JsonObject, agent: str) -> None:
     """Pay for the tries of an answer that broke, and keep back what nobody knows of others."""
     for one in answer.get(_UNKNOWN, ()):
-        purse.keep(*one)
+        account.keep(*one)
     for one in answer.get(_LOST, ()):
-        purse.pay(Usage.model_validate(one["usage"]), agent, one["model"])
+        account.pay(Usage.model_validate(one["usage"]), agent, one["model"])
 
 
 async def _priced(config: ModelConfig) -> ModelConfig:

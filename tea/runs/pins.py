@@ -1,4 +1,4 @@
-"""Holding: the versions that one run uses, from its first look at each until it ends, and what they define."""
+"""Pins: the versions that one run uses, from its first look at each until it ends, and what they define."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tea.types import JsonObject, JsonValue
 Library = ContextManager[Manifest]
 
 
-class Holding:
+class Pins:
     """Finds versions for a run; what it has found once stays the same for it, whatever becomes of the registry.
 
     Args:

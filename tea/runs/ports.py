@@ -13,7 +13,7 @@ from tea.kernel.defects import as_defects
 from tea.kernel.entry import canonical, copied, own
 from tea.refs import Kind
 from tea.runs.delivery import MESSAGES
-from tea.runs.interface import Desk
+from tea.runs.interface import RunInterface
 from tea.types import JsonObject, JsonSchema, Message, ModelResponse, Response, Result, ToolChoice
 
 _OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
@@ -32,7 +32,7 @@ class AgentPort:
         through: What was called in the place of what it calls, of a transformation that does nothing else.
     """
 
-    def __init__(self, run: Desk, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
+    def __init__(self, run: RunInterface, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
         self._run = run
         self._agent = agent
         self._depth = depth
@@ -61,7 +61,7 @@ class AgentPort:
     ) -> ModelResponse:
         """Ask a model."""
         with as_defects(f"The question through prompt {prompt[:80]}"):
-            return await self._run.asking.ask(prompt, variables, history, model, self._agent, output, tool_choice)
+            return await self._run.model_calls.ask(prompt, variables, history, model, self._agent, output, tool_choice)
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own."""
@@ -71,7 +71,7 @@ class AgentPort:
 
     def so_far(self, result: Result) -> None:
         """Keep the best answer so far, for where time ends the work."""
-        self._run.purses.of(self._run.gate.path()).so_far(result)
+        self._run.accounts.of(self._run.gate.path()).so_far(result)
 
     def group(self) -> AbstractAsyncContextManager[Group]:
         """Return a group of the run's branches."""
@@ -105,7 +105,7 @@ class LeafPort:
         through: What was called in the place of what it calls, of a transformation that does nothing else.
     """
 
-    def __init__(self, run: Desk, key: str, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
+    def __init__(self, run: RunInterface, key: str, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
         self._run = run
         self._key = key
         self._agent = agent

@@ -108,7 +108,7 @@ async def rebuild(
 
 def _pinned(run: Run, records: Sequence[TraceRecord]) -> dict[str, Manifest]:
     """Return the versions that a run pinned by digest, as what lives is bytes: versions with the same share it."""
-    return {pin.digest: run.holding.exact(pin.ref, pin.digest) for pin in pins_of(records)}
+    return {pin.digest: run.pins.exact(pin.ref, pin.digest) for pin in pins_of(records)}
 
 
 def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
@@ -119,7 +119,7 @@ def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
             entered = as_mapping(as_mapping(one.data)["data"])
             ref, digest = str(entered.get("ref", "")), str(entered.get("digest", ""))
             if Pin(ref, ref.partition("#")[0], digest).exact in pinned:
-                scope, config = one.key.rpartition(".")[0], run.holding.exact(ref, digest)
+                scope, config = one.key.rpartition(".")[0], run.pins.exact(ref, digest)
                 run.memories.enter(scope, config)
                 run.places.enter(scope, config)
 
@@ -173,7 +173,7 @@ def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, 
     seen: set[Place] = set()
     for key, kind, target, data in calls:
         if kind == "environment":
-            config = run.holding.exact(target, data["digest"])
+            config = run.pins.exact(target, data["digest"])
             place = run.place(config, key)
             if place not in seen and config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
                 seen.add(place)
@@ -209,10 +209,10 @@ async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[M
     states: dict[Place, tuple[Manifest, JsonValue]] = {}
     for one in _joined(origin):
         ref, digest = one["ref"], one["digest"]
-        if run.setting.use.get(str(Ref.parse(ref).at(None))) != digest:
+        if run.run_config.use.get(str(Ref.parse(ref).at(None))) != digest:
             continue
-        await run.holding.stock([Pin(ref, ref, digest)])
-        config = run.holding.exact(ref, digest)
+        await run.pins.stock([Pin(ref, ref, digest)])
+        config = run.pins.exact(ref, digest)
         if "state" in one:
             states.setdefault(Place(run.session, digest), (config, one["state"]))
         elif config.recovery != "durable":
@@ -232,4 +232,4 @@ def _comes_back(config: Manifest) -> bool:
 
 
 def _config(run: Run, one: _Done) -> Manifest:
-    return run.holding.exact(one.start.target, as_mapping(one.start.data)["digest"])
+    return run.pins.exact(one.start.target, as_mapping(one.start.data)["digest"])

@@ -37,7 +37,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class FailedAttempt:
     """A try that broke in the middle of its answer: which model's it was, what broke it, and about what it used."""
 
     attempt: Attempt
@@ -63,7 +63,7 @@ class Reservation:
     tokens: int = 0
     usd: float | None = 0.0
     max_output: int | None = None
-    lost: list[Lost] = field(default_factory=list[Lost])
+    lost: list[FailedAttempt] = field(default_factory=list[FailedAttempt])
     unknown: list[Unknown] = field(default_factory=list[Unknown])
     trying: Cost | None = None
 

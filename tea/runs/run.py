@@ -13,7 +13,7 @@ from tea.components.definition import Definition
 from tea.components.manifest import Manifest
 from tea.components.operation import Traits
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
-from tea.journal.header import Setting
+from tea.journal.header import RunConfig
 from tea.journal.recorder import Recorder
 from tea.kernel.entry import Entry, JsonText, canonical, encode
 from tea.kernel.gate import Gate
@@ -21,20 +21,20 @@ from tea.models.manager import CallTool
 from tea.protocols.instances import Place
 from tea.recipes.recipe import is_recipe
 from tea.refs import Kind, Ref, with_kind
-from tea.runs.authorization import Permission
-from tea.runs.budget import Purse, Purses
+from tea.runs.authorization import Authorizer
+from tea.runs.budget import BudgetAccount, BudgetAccounts
 from tea.runs.call import Aim, Call
-from tea.runs.deps import Equipment
-from tea.runs.human_input import People
+from tea.runs.deps import RunDeps
+from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
-from tea.runs.model_calls import Asking
-from tea.runs.pins import Holding, component
+from tea.runs.model_calls import ModelCalls
+from tea.runs.pins import Pins, component
 from tea.runs.places import Places
 from tea.runs.policy import BEYOND
 from tea.runs.ports import AgentPort, LeafPort
 from tea.runs.services import RunServices
 from tea.runs.share import within_limits
-from tea.runs.transcriber import Hearing
+from tea.runs.transcriber import Transcriber
 from tea.types import AgentResponse, JsonObject, JsonValue, Response, as_object, failure
 
 
@@ -42,53 +42,53 @@ class Run:
     """Carries an agent's wishes to the outside, and what comes back into the journal.
 
     Args:
-        setting: What it is given from outside.
-        equipment: What it shares with other runs.
+        run_config: What it is given from outside.
+        deps: What it shares with other runs.
         gate: Its boundary.
         recorder: Writes what is not the gate's.
-        purse: Its budget.
+        account: Its budget.
         answers: A person's answers to calls that wait, by key.
         intents: Keys of calls that an earlier process may have carried out.
     """
 
     def __init__(
         self,
-        setting: Setting,
-        equipment: Equipment,
+        run_config: RunConfig,
+        deps: RunDeps,
         gate: Gate,
         recorder: Recorder,
-        purse: Purse,
+        account: BudgetAccount,
         answers: Mapping[str, str] | None = None,
         intents: frozenset[str] = frozenset(),
     ) -> None:
-        self.setting, self.gate, self.recorder = setting, gate, recorder
-        self.purses = Purses(purse)
-        self.id, self.session, self.task_id = setting.run, setting.session, setting.task
-        self.workspace = setting.workspace
-        self.servers = equipment.servers
+        self.run_config, self.gate, self.recorder = run_config, gate, recorder
+        self.accounts = BudgetAccounts(account)
+        self.id, self.session, self.task_id = run_config.run, run_config.session, run_config.task
+        self.workspace = run_config.workspace
+        self.servers = deps.servers
         own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
-        self.holding = Holding(gate, equipment.libraries, setting.use, setting.versions, locked=setting.locked)
-        self.memories, self.places = Memories(self.holding), Places()
-        self.services = RunServices(own, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
-        self.people = People(equipment.person, recorder, answers or {})
-        self.asking = Asking(
+        self.pins = Pins(gate, deps.libraries, run_config.use, run_config.versions, locked=run_config.locked)
+        self.memories, self.places = Memories(self.pins), Places()
+        self.services = RunServices(own, deps.memory, self.accounts, Transcriber(deps.models, run_config.model))
+        self.human_input = HumanInput(deps.person, recorder, answers or {})
+        self.model_calls = ModelCalls(
             gate,
-            equipment.models,
-            equipment.prompts,
-            self.purses,
-            self.holding.resolve,
+            deps.models,
+            deps.prompts,
+            self.accounts,
+            self.pins.resolve,
             partial(Run._tools, own),
-            setting.model,
+            run_config.model,
             recorder,
         )
-        self._permission = Permission(
-            equipment.policy,
-            equipment.person,
+        self._permission = Authorizer(
+            deps.policy,
+            deps.person,
             recorder,
             answers or {},
             intents,
-            equipment.consents,
-            setting.allow,
+            deps.consents,
+            run_config.allow,
         )
         self._aims: dict[tuple[Kind, str], Aim] = {}
         self._inner: Counter[str] = Counter()
@@ -111,13 +111,13 @@ class Run:
         """
         return Context(
             port=port,
-            principal=self.setting.principal,
+            principal=self.run_config.principal,
             run=self.id,
             session=self.session,
             task=self.task_id,
             agent=agent,
-            workspace=self.setting.workspace,
-            locale=self.setting.locale,
+            workspace=self.run_config.workspace,
+            locale=self.run_config.locale,
             opens_files=opens_files,
             branch=branch,
             declared=declared or {},
@@ -139,10 +139,10 @@ class Run:
         """Return what a ref means in this run, whose version is pinned, and with it the memory that an agent names."""
         server = self.servers[kind]
         parsed = server.manager.ref(ref)
-        config = await self.holding.resolve(parsed)
+        config = await self.pins.resolve(parsed)
         if (memory := config.memory) is not None:
             await self.memories.found(memory)
-            if await self.holding.resolve(parsed) is not config:  # a fork let go of it while its memory was looked up
+            if await self.pins.resolve(parsed) is not config:  # a fork let go of it while its memory was looked up
                 return await self._aim(kind, ref)
         aim = self._aims[kind, ref] = Aim.of(server, config, parsed)
         return aim
@@ -162,7 +162,7 @@ class Run:
         self._inner[key] += 1  # before it waits for anything: when its effect begins anew, the keys are the same
         try:
             parsed = server.manager.ref(ref)
-            call = Call.of(Aim.of(server, await self.holding.pin(parsed), parsed), arguments, agent, depth, through)
+            call = Call.of(Aim.of(server, await self.pins.pin(parsed), parsed), arguments, agent, depth, through)
             canonical(_begun(call))  # evidence holds no more than the start of a call
         except NotLocked:
             raise
@@ -214,14 +214,14 @@ class Run:
             ApprovalNeeded: The policy wants to ask a person.
         """
         ref, data = Ref.parse(entry.target), as_object(entry.data)
-        aim = Aim.of(self.servers[ref.kind], self.holding.exact(entry.target, data["digest"]), ref)
+        aim = Aim.of(self.servers[ref.kind], self.pins.exact(entry.target, data["digest"]), ref)
         call = Call.of(aim, data["arguments"], agent, 0)
         with self.recorder.silence():
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
     async def outside(self, config: Manifest, branch: str = "") -> tuple[Definition, Context]:
         """Return what a version that this run holds defines, and the context of work outside of any call."""
-        definition = await self.holding.definition(config)
+        definition = await self.pins.definition(config)
         return definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True, branch=branch)
 
     def lose(self, place: Place) -> None:
@@ -235,9 +235,9 @@ class Run:
 
     def _change(self, data: JsonObject) -> None:
         """Go on with the versions and the model of a fork."""
-        self.holding.change(data["use"])
+        self.pins.change(data["use"])
         self._aims.clear()
-        self.asking.change(data["model"])
+        self.model_calls.change(data["model"])
 
     async def _leaf(self, call: Call) -> Response:
         async def perform(key: str) -> JsonValue:
@@ -254,7 +254,7 @@ class Run:
         return call.server.response.model_validate(value)
 
     async def _scope(self, call: Call) -> Response:
-        traits, principal = await self._traits(call), self.setting.principal
+        traits, principal = await self._traits(call), self.run_config.principal
         stands = self._permission.stands((call.target, *call.through), traits, principal)
 
         async def perform(key: str) -> JsonValue:
@@ -272,20 +272,20 @@ class Run:
             self.memories.enter(key, call.config)
             self.places.enter(key, call.config)
             self.gate.note("enter", {"ref": call.target, **_begun(call)})
-            definition = self.holding.loaded(call.config)
+            definition = self.pins.loaded(call.config)
             if model := definition.metadata.get("model"):
-                self.asking.declared[worker] = model
+                self.model_calls.declared[worker] = model
             port, branch = AgentPort(self, worker, call.depth + 1, call.handed_on), self.place(call.config, key).branch
             context = self.context(port, worker, opens_files=False, branch=branch, declared=definition.declared)
             work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
-            response = await within_limits(call, key, self.gate, self.purses, partial(work, None))
+            response = await within_limits(call, key, self.gate, self.accounts, partial(work, None))
             try:
                 self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             except BadArguments as error:
                 response = _not_told(call, error.problem)
                 self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
-                self.purses.of(key).so_far(response.result)
+                self.accounts.of(key).so_far(response.result)
             return response
 
     async def _execute(self, call: Call, key: str) -> Response:
@@ -295,12 +295,12 @@ class Run:
             problem = f"The state of {call.config.ref} was lost when the run was interrupted; it begins anew."
             return failure(call.server.response, call.target, CallFailed(problem, fix="do again what it needs."))
         try:
-            definition = await self.holding.definition(call.config)
+            definition = await self.pins.definition(call.config)
         except (RegistryError, BadInput) as error:
             return failure(call.server.response, call.target, error)
         port = LeafPort(self, key, call.agent, call.depth + 1, call.handed_on)
         context = self.context(port, call.agent, opens_files=True, branch=place.branch)
-        seconds = self.setting.call_seconds
+        seconds = self.run_config.call_seconds
         operation = call.aim.operation
         return await call.server.carry_out(call.config, definition, operation, call.arguments, context, seconds)
 
@@ -308,7 +308,7 @@ class Run:
         """Return what stands in the place of a call; of one that is only passed on, what acts is asked about."""
         if call.aim.passes_on:
             return None
-        request = call.request(key, await self._traits(call), self.setting.principal, self.id, self.session)
+        request = call.request(key, await self._traits(call), self.run_config.principal, self.id, self.session)
         return await self._permission.ask(request, call.server.response, lambda: self._check(call, key))
 
     async def _traits(self, call: Call) -> Traits:
@@ -322,7 +322,7 @@ class Run:
         if is_recipe(call.config.source):
             return replace(told, declared=False)
         try:
-            definition = await self.holding.definition(call.config)
+            definition = await self.pins.definition(call.config)
         except (RegistryError, BadInput):  # it is not called, and carrying it out says why
             return told
         return definition.operations[call.aim.operation].signature.traits
@@ -338,7 +338,7 @@ class Run:
 
         async def call_tool(ref: str, variables: JsonObject) -> Response:
             server = self.servers["tool"]
-            config = await self.holding.pin(server.manager.ref(ref))
+            config = await self.pins.pin(server.manager.ref(ref))
             taken = config.operation(server.operation(config.ref)).parameters.get("properties", {})
             given = {name: value for name, value in variables.items() if name in taken}
             return await self.within("tool", ref, given, key, "", 0)

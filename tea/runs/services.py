@@ -18,11 +18,11 @@ from tea.kernel.pending import Light
 from tea.memory.manager import MemoryManager, Scope
 from tea.refs import KINDS, Ref
 from tea.registry.version import timestamp
-from tea.runs.budget import Purses
+from tea.runs.budget import BudgetAccounts
 from tea.runs.delivery import MESSAGES, Delivery
-from tea.runs.interface import AnyServer, Desk
+from tea.runs.interface import AnyServer, RunInterface
 from tea.runs.media import look
-from tea.runs.transcriber import Hearing
+from tea.runs.transcriber import Transcriber
 from tea.types import EVERY, JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
@@ -42,10 +42,12 @@ Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 class RunServices:
     """Answers an agent's questions; each answer is an effect of the run, so a replay gives it again."""
 
-    def __init__(self, run: Desk, memory: MemoryManager, purses: Purses, hearing: Hearing) -> None:
+    def __init__(
+        self, run: RunInterface, memory: MemoryManager, accounts: BudgetAccounts, hearing: Transcriber
+    ) -> None:
         self._run = run
         self._memory = memory
-        self._purses = purses
+        self._accounts = accounts
         self._hearing = hearing
         self._delivery = Delivery(run)
         self._turns: dict[str, Callable[[], None]] = {}
@@ -57,11 +59,11 @@ class RunServices:
         if (service, verb) in _LOOKUPS:
             manager = self._run.servers[data["kind"]].manager
             refs = [manager.ref(ref) for ref in _refs(verb, data)]
-            found = list(map(facts, await self._run.holding.resolve_all(refs)))
+            found = list(map(facts, await self._run.pins.resolve_all(refs)))
             return found if verb == "facts" else found[0]
 
         if (service, verb) == ("model", "facts"):
-            return await self._run.asking.facts(data.get("name"), agent)
+            return await self._run.model_calls.facts(data.get("name"), agent)
 
         data = own(data)
         scope = await self._scope(agent) if service == "memory" else None
@@ -74,10 +76,10 @@ class RunServices:
 
         value = await self._run.gate.effect(service, verb, data, perform, _LIGHT.get((service, verb)))
         if service == "media":
-            purse = self._purses.of(self._run.gate.path())
+            account = self._accounts.of(self._run.gate.path())
             for one in value:
                 if "used" in one:
-                    purse.pay(Usage.model_validate(one["used"]), agent, one["by"])
+                    account.pay(Usage.model_validate(one["used"]), agent, one["by"])
         return value
 
     async def answer(self, service: str, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
@@ -127,7 +129,7 @@ class RunServices:
                 if not asked["among"]:
                     return []
             matches = [match.to_json() for match in await server.retrieve(**asked)]
-            return [one for one in matches if self._run.holding.may_use(f"{data['kind']}:{one['name']}")]
+            return [one for one in matches if self._run.pins.may_use(f"{data['kind']}:{one['name']}")]
         if verb == "rank":
             ranked = server.manager.services.retrieval.ranked
             return await asyncio.to_thread(ranked, data["texts"], data["query"], data["k"])
@@ -137,7 +139,7 @@ class RunServices:
         """Return what is active and trusted, of a locked run what it holds; on demand only what is made for models."""
         hidden = _NOT_FOR_MODELS if for_models else ()
         listed = [one for one in await server.list() if one.trusted and one.category not in hidden]
-        found = [one for one in listed if self._run.holding.may_use(f"{one.kind}:{one.name}")]
+        found = [one for one in listed if self._run.pins.may_use(f"{one.kind}:{one.name}")]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 
     async def _remember(self, verb: str, data: JsonObject, scope: Scope, key: str, *, synced: bool) -> JsonValue:
@@ -191,7 +193,7 @@ class RunServices:
                 return await states.swap(owner, session, data["old"], data["new"], by)
 
     async def _person(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        return await self._run.people.ask(data["question"], data["choices"], key)
+        return await self._run.human_input.ask(data["question"], data["choices"], key)
 
     async def _clock(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return timestamp()[:10] if verb == "today" else timestamp()
@@ -204,9 +206,9 @@ class RunServices:
         if trace is None:
             return []
         found = await asyncio.to_thread(look, self._run.workspace, data["names"], trace.blobs.put)
-        purse = self._purses.of(key)
-        left = purse.remaining()
-        priced = left["usd"] is not None and not purse.budget.unknown_price
+        account = self._accounts.of(key)
+        left = account.remaining()
+        priced = left["usd"] is not None and not account.budget.unknown_price
         await self._hearing.hear(found, agent, trace.blobs.get, left, priced=priced)
         return found
 
@@ -214,7 +216,7 @@ class RunServices:
         raise InternalError("A tool cannot take messages.", fix="take them in an agent.")
 
     async def _budget(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        return self._purses.of(key).remaining()
+        return self._accounts.of(key).remaining()
 
 
 def _refs(verb: str, data: JsonObject) -> list[str]:

@@ -8,13 +8,13 @@ from typing import cast
 from pydantic import ValidationError
 
 from tea.kernel.gate import Gate
-from tea.runs.budget import Purses
+from tea.runs.budget import BudgetAccounts
 from tea.runs.call import Call
 from tea.types import AgentResponse, Budget, JsonObject, Response, success
 
 
 async def within_limits(
-    call: Call, key: str, gate: Gate, purses: Purses, work: Callable[[], Awaitable[Response]]
+    call: Call, key: str, gate: Gate, accounts: BudgetAccounts, work: Callable[[], Awaitable[Response]]
 ) -> Response:
     """Do the work of a call; where its task was given limits along, from a share of what is left.
 
@@ -22,20 +22,20 @@ async def within_limits(
         call: What is carried out.
         key: Of its scope.
         gate: The run's boundary.
-        purses: Who pays.
+        accounts: Who pays.
         work: Does it.
     """
     budget = given(call)
     if budget is None:
         return await work()
-    with purses.share(key, budget) as purse:
+    with accounts.share(key, budget) as account:
         if budget.seconds is None:
             return await work()
         try:
-            async with gate.timeout(budget.seconds) as purse.passed:
+            async with gate.timeout(budget.seconds) as account.passed:
                 return await work()
         except TimeoutError:
-            return success(AgentResponse, call.target, purse.out_of_time().model_dump(mode="json"))
+            return success(AgentResponse, call.target, account.out_of_time().model_dump(mode="json"))
 
 
 def given(call: Call) -> Budget | None:

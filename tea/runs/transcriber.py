@@ -1,4 +1,4 @@
-"""Hearing: the sounds of a task in words, where a model is named for that and the one that works hears nothing."""
+"""Transcriber: the sounds of a task in words, where a model is named for that and the one that works hears nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tea.types import Usage
 ROLE = "transcriber"
 
 
-class Hearing:
+class Transcriber:
     """Has sounds transcribed.
 
     Args:

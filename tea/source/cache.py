@@ -1,4 +1,4 @@
-"""Kept: what was made of checked texts, from one process to the next, beside the list of trust.
+"""SourceCache: what was made of checked texts, from one process to the next, beside the list of trust.
 
 Whoever may write here may also grant trust, so what is found is as good as what would be made again. It counts for the
 very texts it was made of, one Python, and one state of the files that make it; damaged or missing, it is made anew.
@@ -22,7 +22,7 @@ _SEAL = 32
 _MAKERS = tuple(Path(__file__).parent.parent / room for room in ("components", "source", "prompts"))
 
 
-class Kept:
+class SourceCache:
     """Plain values and code by what they were made of; what cannot be read or written is done without.
 
     Args:

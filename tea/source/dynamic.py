@@ -19,7 +19,7 @@ from tea.components.manifest import AgentConfig, EnvironmentConfig, Lineage, Man
 from tea.components.operation import Signature
 from tea.errors import Damaged, TeaError
 from tea.refs import Kind
-from tea.source.cache import Kept
+from tea.source.cache import SourceCache
 from tea.source.capture import captured
 from tea.source.check import Checked, check_source, outlined
 from tea.source.model_schema import model_from_schema, schema_to_json
@@ -56,9 +56,9 @@ class DynamicManager:
         trusted: Callable[[str], bool],
         loop: Loop | None = None,
         threads: Threads | None = None,
-        kept: Kept | None = None,
+        kept: SourceCache | None = None,
     ) -> None:
-        self._trusted, self._kept = trusted, kept or Kept()
+        self._trusted, self._kept = trusted, kept or SourceCache()
         self._define = partial(define, loop=loop, threads=threads or Threads())
         self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from loop_kit import done, step
 
 from tea.errors import ApprovalNeeded
+from tea.journal.mask import Mask, secrets_among
 from tea.journal.recorder import Event
-from tea.journal.redaction import Mask, secrets_among
 from tea.kernel.entry import encode
 from tea.models.manager import CallTool, Delta, Listen, ModelConfig, Payer
 from tea.models.scripted import response_of

@@ -9,7 +9,7 @@ from loop_kit import Stage, done, step, sum_of
 
 from tea.journal.conversation import Chains
 from tea.kernel.collector import YOUNG
-from tea.kernel.scheduler import Pump
+from tea.kernel.scheduler import Scheduler
 from tea.platform import Platform
 from tea.runs.run import Run
 
@@ -80,7 +80,7 @@ async def test_what_a_run_held_goes_when_it_has_ended_without_the_collector() ->
             gc.disable()
             try:
                 outcome, _ = await stage.play(step(sum_of("1 / 0")), step(sum_of("1 + 1")), step(done("a")))
-                left = [one for one in gc.get_objects() if type(one) in (Run, Pump, Chains)]
+                left = [one for one in gc.get_objects() if type(one) in (Run, Scheduler, Chains)]
             finally:
                 gc.enable()
             assert (outcome.answer, left) == ("a", [])

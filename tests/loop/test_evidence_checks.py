@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea.loop.checks import Sources, stands_in
-from tea.loop.observation import Outcome
+from tea.loop.observation import Observation
 from tea.types import Evidence, Fact
 
 
-def outcome(id: str, name: str, value: object, **arguments: object) -> Outcome:
-    return Outcome(id=id, name=name, arguments=arguments, ok=True, value=value)
+def outcome(id: str, name: str, value: object, **arguments: object) -> Observation:
+    return Observation(id=id, name=name, arguments=arguments, ok=True, value=value)
 
 
 TABLE = {"columns": ["species", "n", "share"], "rows": [["Gentoo", 1152, 0.3605], ["Adelie", 3, None]], "row_count": 2}
@@ -62,7 +62,7 @@ def test_what_was_not_read_is_doubted(source: str, quote: str, words: str) -> No
 
 
 def test_failed_and_repeated_results_prove_nothing() -> None:
-    failed = Outcome(id="c1_1", name="read_file", arguments={"path": "x.txt"}, ok=False, value="hello")
+    failed = Observation(id="c1_1", name="read_file", arguments={"path": "x.txt"}, ok=False, value="hello")
     assert "was not opened" in Sources("", [], [failed]).doubt(Evidence(source="x.txt"))
 
 

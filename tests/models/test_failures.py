@@ -15,7 +15,7 @@ from model_kit import HELLO, KEYS, Asking, asking, no_tool
 
 from tea.errors import BadInput, ProviderError
 from tea.models.config import ModelConfig
-from tea.models.fault import retry_after
+from tea.models.failure import retry_after
 from tea.models.manager import Delta, ModelManager
 from tea.models.offline import OFFLINE, OfflineModel
 from tea.testing import ScriptedModel

@@ -22,7 +22,7 @@ from tea.protocols.tcp import ToolContextManager
 from tea.recipes.dependents import referring
 from tea.recipes.transforms import defined
 from tea.refs import Ref
-from tea.registry.shelf import text_digest
+from tea.registry.kind_registry import text_digest
 from tea.source.text import SourceText
 
 PROCESSES, COUNT = 4, 6
@@ -114,7 +114,7 @@ async def test_what_ships_is_read_anew_while_others_list_register_and_purge(
     folder.mkdir(parents=True)
     shipped, ended = [f"shipped_{number}" for number in range(8)], asyncio.Event()
     tools = ToolContextManager(replace(open_platform(tmp_path).tcp.manager.services, roots=(tmp_path / "shipped",)))
-    monkeypatch.setattr("tea.registry.shelf.text_digest", slowly(text_digest))
+    monkeypatch.setattr("tea.registry.kind_registry.text_digest", slowly(text_digest))
 
     async def edit() -> None:
         for turn in range(6):

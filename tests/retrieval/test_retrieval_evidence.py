@@ -8,7 +8,7 @@ from retrieval_kit import USER, WORDS, names, stocked, tool
 
 from tea.errors import ApprovalNeeded
 from tea.platform import Platform
-from tea.retrieval.usage import Evidence, Telling, uses_of
+from tea.retrieval.usage import RunReader, UsageEvidence, uses_of
 from tea.store.usage import FileUsage
 
 
@@ -79,7 +79,7 @@ async def test_very_many_new_journals_are_read_bit_by_bit_the_newest_first(tea: 
     await tea.acp.register(USER)
     for number in range(3):
         await tea.run(f"route!ledger {number}", agent="user")
-    hurried = Evidence(tea.tracer, FileUsage(tmp_path), seconds=0)
+    hurried = UsageEvidence(tea.tracer, FileUsage(tmp_path), seconds=0)
     known = [[use.text[-1] for use in hurried.uses("tool")] for _ in range(4)]
     assert [sorted(one) for one in known] == [["2"], ["1", "2"], ["0", "1", "2"], ["0", "1", "2"]]
 
@@ -212,6 +212,6 @@ async def test_the_records_that_are_read_teach_what_the_whole_journal_teaches(te
     for task, agent in (("route!the ledger", "user"), ("route!fail", "user"), ("route!one\nroute!two", "boss")):
         run = (await tea.run(task, agent=agent)).run
         whole = list(tea.tracer.records(run))
-        told = list(tea.tracer.records(run, wanted=Telling()))
+        told = list(tea.tracer.records(run, wanted=RunReader()))
         assert uses_of(run, told) == uses_of(run, whole)
         assert len(told) < len(whole)

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from tea.errors import BadInput
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, nearest, within_limits
-from tea.registry.listing import Listing
+from tea.registry.row import Row
 from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.retrieval.index import Document, Index
 from tea.retrieval.keywords import Keywords
@@ -207,8 +207,8 @@ def test_other_tasks_take_a_component_no_further_from_its_own_words() -> None:
     assert served_by(4, "convert money", "rain") == 0
 
 
-def listing(number: int, words: str = "Weigh the fish") -> Listing:
-    return Listing(
+def listing(number: int, words: str = "Weigh the fish") -> Row:
+    return Row(
         kind="tool",
         name=f"tool_{number:05}",
         version="1.0.0",
@@ -223,7 +223,7 @@ def listing(number: int, words: str = "Weigh the fish") -> Listing:
 class Known:
     """A protocol, as seen from inside a component, that knows ten thousand tools."""
 
-    def __init__(self, listings: list[Listing]) -> None:
+    def __init__(self, listings: list[Row]) -> None:
         self.retrieval = Retrieval(lambda: BUILTIN, NoVectors(), NoEvidence())  # pyright: ignore[reportArgumentType]
         self.listings = listings
 

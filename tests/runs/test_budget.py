@@ -10,7 +10,7 @@ from journals import PROMPT, resumed_late
 from tea import Agent, Context, Result, Task, TeaError
 from tea.errors import BadInput, BudgetExceeded
 from tea.models.config import ModelConfig
-from tea.runs.budget import Purse, Tries, check_price
+from tea.runs.budget import Attempts, BudgetAccount, check_price
 from tea.runs.reservation import Estimate, Reservation
 from tea.testing import FunctionModel, platform
 from tea.types import Attempt, Budget, Evidence, ModelRequest, ModelResponse, Usage
@@ -31,11 +31,11 @@ def test_calls_that_keep_to_their_estimate_never_overspend_however_many_run_at_o
     limit: int, calls: list[tuple[int, int, float, bool]]
 ) -> None:
     usd = limit * PRICES["output"] / 1e6
-    purse = Purse(Budget(tokens=limit, usd=usd))
+    account = BudgetAccount(Budget(tokens=limit, usd=usd))
     open_calls: list[tuple[Reservation, int, float]] = []
     for tokens_in, most, share, wait in calls:
         try:
-            held = purse.reserve(Estimate(input_tokens=tokens_in, max_output=most, prices=PRICES))
+            held = account.reserve(Estimate(input_tokens=tokens_in, max_output=most, prices=PRICES))
         except BudgetExceeded:
             continue
         assert held.max_output is not None
@@ -43,50 +43,50 @@ def test_calls_that_keep_to_their_estimate_never_overspend_however_many_run_at_o
         open_calls.append((held, tokens_in, share))
         while open_calls and not wait:
             one, question, part = open_calls.pop()
-            purse.settle(one, used(question, int((one.max_output or 0) * part)), "a", "m")
+            account.settle(one, used(question, int((one.max_output or 0) * part)), "a", "m")
     for one, question, part in open_calls:
-        purse.settle(one, used(question, int((one.max_output or 0) * part)), "a", "m")
-    assert purse.spent.tokens <= limit
-    assert purse.spent.usd is not None
-    assert purse.spent.usd <= usd * (1 + 1e-9)
+        account.settle(one, used(question, int((one.max_output or 0) * part)), "a", "m")
+    assert account.spent.tokens <= limit
+    assert account.spent.usd is not None
+    assert account.spent.usd <= usd * (1 + 1e-9)
 
 
 def test_what_is_held_back_is_missing_from_what_remains_until_it_is_settled() -> None:
-    purse = Purse(Budget(tokens=10_000, usd=1.0, steps=5))
-    held = purse.reserve(Estimate(input_tokens=1000, max_output=2000, prices=PRICES))
-    assert purse.remaining() == {"steps": 4, "tokens": 7000, "usd": pytest.approx(1 - 0.07), "seconds": None}
-    purse.settle(held, used(900, 100), "planner", "m")
-    assert purse.remaining() == {"steps": 4, "tokens": 9000, "usd": pytest.approx(1 - 0.012), "seconds": None}
-    assert purse.spent.by == {"planner m": {"calls": 1, "tokens": 1000, "cached": 0, "usd": pytest.approx(0.012)}}
+    account = BudgetAccount(Budget(tokens=10_000, usd=1.0, steps=5))
+    held = account.reserve(Estimate(input_tokens=1000, max_output=2000, prices=PRICES))
+    assert account.remaining() == {"steps": 4, "tokens": 7000, "usd": pytest.approx(1 - 0.07), "seconds": None}
+    account.settle(held, used(900, 100), "planner", "m")
+    assert account.remaining() == {"steps": 4, "tokens": 9000, "usd": pytest.approx(1 - 0.012), "seconds": None}
+    assert account.spent.by == {"planner m": {"calls": 1, "tokens": 1000, "cached": 0, "usd": pytest.approx(0.012)}}
 
 
 def test_the_answers_length_is_cut_to_what_is_left_and_a_call_without_room_is_not_made() -> None:
-    purse = Purse(Budget(tokens=1500))
-    assert purse.reserve(Estimate(input_tokens=1000, max_output=4000)).max_output == 500
+    account = BudgetAccount(Budget(tokens=1500))
+    assert account.reserve(Estimate(input_tokens=1000, max_output=4000)).max_output == 500
     with pytest.raises(BudgetExceeded, match="used up"):
-        purse.reserve(Estimate(input_tokens=10, max_output=4000))
-    purse = Purse(Budget(tokens=1500))
+        account.reserve(Estimate(input_tokens=10, max_output=4000))
+    account = BudgetAccount(Budget(tokens=1500))
     with pytest.raises(BudgetExceeded, match="not enough for another call"):
-        purse.reserve(Estimate(input_tokens=1400, max_output=4000))
-    purse = Purse(Budget(usd=0.02))
-    assert purse.reserve(Estimate(input_tokens=500, max_output=4000, prices=PRICES)).max_output in (499, 500)
+        account.reserve(Estimate(input_tokens=1400, max_output=4000))
+    account = BudgetAccount(Budget(usd=0.02))
+    assert account.reserve(Estimate(input_tokens=500, max_output=4000, prices=PRICES)).max_output in (499, 500)
 
 
 def test_a_call_that_used_nothing_gives_back_what_was_held() -> None:
-    purse = Purse(Budget(tokens=5000))
-    purse.release(purse.reserve(Estimate(input_tokens=1000, max_output=4000)))
-    assert purse.remaining()["tokens"] == 5000
+    account = BudgetAccount(Budget(tokens=5000))
+    account.release(account.reserve(Estimate(input_tokens=1000, max_output=4000)))
+    assert account.remaining()["tokens"] == 5000
 
 
 BROKE = Attempt(model="m", problem="It broke.")
 
 
 def test_the_next_try_is_cut_to_what_broken_ones_left_and_refused_where_that_is_too_little() -> None:
-    whole = Purse(Budget(tokens=7000))
+    whole = BudgetAccount(Budget(tokens=7000))
     part = whole.share(Budget(usd=1))
     held = part.reserve(Estimate(input_tokens=1000, max_output=2000, prices=PRICES))
     other = whole.reserve(Estimate(input_tokens=500, max_output=1000, prices=PRICES))
-    first, second = Tries(part, held), Tries(whole, other)
+    first, second = Attempts(part, held), Attempts(whole, other)
     most: list[int | None] = []
     for _ in range(4):
         assert whole.remaining()["tokens"] == 2500  # a replay knows of no try
@@ -106,9 +106,9 @@ def test_the_next_try_is_cut_to_what_broken_ones_left_and_refused_where_that_is_
 
 
 def test_calls_side_by_side_are_held_to_what_the_tries_of_all_of_them_may_use() -> None:
-    whole = Purse(Budget(tokens=6000))
+    whole = BudgetAccount(Budget(tokens=6000))
     held = [whole.reserve(Estimate(input_tokens=1000, max_output=2000)) for _ in range(2)]
-    first, second = (Tries(whole, one) for one in held)
+    first, second = (Attempts(whole, one) for one in held)
     first.lost(BROKE, used(1000, 200))
     assert first.ready() == 800  # nothing is left beside what is held for the second
     assert second.ready() == 2000
@@ -117,13 +117,13 @@ def test_calls_side_by_side_are_held_to_what_the_tries_of_all_of_them_may_use() 
     whole.release(held[1])
     assert first.ready() == 2000
     with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
-        Tries(whole, whole.reserve(Estimate(input_tokens=1000, max_output=2000))).ready()
+        Attempts(whole, whole.reserve(Estimate(input_tokens=1000, max_output=2000))).ready()
 
 
 def test_a_try_that_was_cut_counts_in_full_again_once_what_broke_is_settled() -> None:
-    whole = Purse(Budget(tokens=6000))
+    whole = BudgetAccount(Budget(tokens=6000))
     calls = [whole.reserve(Estimate(input_tokens=500, max_output=1500)) for _ in range(3)]
-    first, second, third = (Tries(whole, one) for one in calls)
+    first, second, third = (Attempts(whole, one) for one in calls)
     first.lost(BROKE, used(2000, 1000))
     assert second.ready() == 500
     whole.release(calls[0])
@@ -134,35 +134,35 @@ def test_a_try_that_was_cut_counts_in_full_again_once_what_broke_is_settled() ->
 
 
 def test_a_call_that_was_let_begin_beside_broken_tries_is_not_made_once_they_have_used_what_was_held_for_it() -> None:
-    whole = Purse(Budget(tokens=6000))
+    whole = BudgetAccount(Budget(tokens=6000))
     first = whole.reserve(Estimate(input_tokens=1000, max_output=2000))
-    tries = Tries(whole, first)
+    tries = Attempts(whole, first)
     tries.lost(BROKE, used(1000, 1900))
     assert tries.ready() == 2000
     second = whole.reserve(Estimate(input_tokens=1000, max_output=2000))
     whole.pay(first.lost[0].usage, "a", "m")
     whole.settle(first, used(1000, 2000), "a", "m")
     with pytest.raises(BudgetExceeded, match=r"What is left of the budget in tokens is not enough for another try\."):
-        Tries(whole, second).ready()
+        Attempts(whole, second).ready()
 
 
 def test_a_question_that_alone_costs_too_much_is_not_asked() -> None:
     free_answers = {"input": 10.0, "output": 0.0}
-    purse = Purse(Budget(usd=0.015))
-    held = purse.reserve(Estimate(input_tokens=1000, max_output=500, prices=free_answers))
+    account = BudgetAccount(Budget(usd=0.015))
+    held = account.reserve(Estimate(input_tokens=1000, max_output=500, prices=free_answers))
     with pytest.raises(BudgetExceeded, match="in usd is not enough"):
-        purse.reserve(Estimate(input_tokens=1000, max_output=500, prices=free_answers))
+        account.reserve(Estimate(input_tokens=1000, max_output=500, prices=free_answers))
     assert held.max_output == 500
 
 
 def test_an_unknown_price_is_refused_under_a_limit_in_dollars_unless_allowed() -> None:
     unknown = Estimate(input_tokens=10, max_output=1000)
     with pytest.raises(BudgetExceeded, match="without a known price"):
-        Purse(Budget(usd=1)).reserve(unknown)
-    purse = Purse(Budget(usd=1, unknown_price=True))
-    purse.settle(purse.reserve(unknown), Usage(input_tokens=10, usd=None), "a", "m")
-    assert purse.spent.usd is None
-    purse.reserve(unknown)
+        BudgetAccount(Budget(usd=1)).reserve(unknown)
+    account = BudgetAccount(Budget(usd=1, unknown_price=True))
+    account.settle(account.reserve(unknown), Usage(input_tokens=10, usd=None), "a", "m")
+    assert account.spent.usd is None
+    account.reserve(unknown)
     config = ModelConfig.of("m", {"base_url": "http://127.0.0.1:1/v1"})
     with pytest.raises(BadInput, match="The price of the model 'm' is not known"):
         check_price([config], Budget(usd=1))

@@ -8,7 +8,7 @@ import pytest
 from journals import COUNT, records
 
 from tea.errors import BadInput
-from tea.journal.retention import Keeping, collect
+from tea.journal.retention import RetentionPolicy, collect
 from tea.platform import Platform
 from tea.runs.outcome import Outcome
 from tea.testing import platform
@@ -132,7 +132,7 @@ async def test_what_a_removed_run_remembered_for_itself_goes_with_it(tea: Platfo
     shared = await tea.run("two", agent="diary", session="shared")
     followed = await tea.run("three", agent="diary")
     await tea.run("four", agent="diary", session=followed.run)
-    collected = collect(tea.tracer, tea.memory, Keeping(newest=1), remove=True)
+    collected = collect(tea.tracer, tea.memory, RetentionPolicy(newest=1), remove=True)
     assert {one.run for one in collected.removed} == {alone.run, shared.run, followed.run}
     left = {json.loads(data.splitlines()[0])["stream"] for data in streams(tea.home).values()}
     assert left == {"shared", "state/agent:diary/shared", followed.run, f"state/agent:diary/{followed.run}"}
@@ -145,5 +145,5 @@ async def test_a_run_that_another_process_removes_meanwhile_is_no_fault(
     runs = [last.run, f"{first.run[:-4]}beef", first.run]
     monkeypatch.setattr(tea.tracer, "runs", lambda: runs)
     assert len(tea.tracer.steps()) == 0
-    found = collect(tea.tracer, tea.memory, Keeping(newest=1), remove=True)
+    found = collect(tea.tracer, tea.memory, RetentionPolicy(newest=1), remove=True)
     assert ([one.run for one in found.removed], found.kept) == ([first.run], 1)

@@ -12,7 +12,7 @@ from loop_kit import Stage, done, observations, step, sum_of, told
 
 from tea import Agent, Budget, BudgetExceeded, Context, Result, Task
 from tea.models.config import ModelConfig
-from tea.runs.budget import Purse, Purses, Tries
+from tea.runs.budget import Attempts, BudgetAccount, BudgetAccounts
 from tea.runs.reservation import Estimate
 from tea.testing import FunctionModel, platform
 from tea.types import Attempt, ModelRequest, ModelResponse, Usage
@@ -37,10 +37,10 @@ _acts = st.tuples(
 class Asked:
     """A call whose tries break now and then; what it may use is used."""
 
-    def __init__(self, purse: Purse, question: int) -> None:
-        self.purse, self.question = purse, question
-        self.held = purse.reserve(Estimate(input_tokens=question, max_output=2000, prices=PRICES))
-        self.tries = Tries(purse, self.held)
+    def __init__(self, account: BudgetAccount, question: int) -> None:
+        self.account, self.question = account, question
+        self.held = account.reserve(Estimate(input_tokens=question, max_output=2000, prices=PRICES))
+        self.tries = Attempts(account, self.held)
         self.most: int | None = None  # while no try goes on
 
     def act(self, kind: str, share: float) -> bool:
@@ -61,11 +61,11 @@ class Asked:
     def end(self, share: float = 1.0) -> bool:
         """Pay for all tries; where none goes on, no answer came."""
         for one in self.held.lost:
-            self.purse.pay(one.usage, "a", "m")
+            self.account.pay(one.usage, "a", "m")
         if self.most is None:
-            self.purse.release(self.held)
+            self.account.release(self.held)
         else:
-            self.purse.settle(self.held, used(self.question, int(self.most * share)), "a", "m")
+            self.account.settle(self.held, used(self.question, int(self.most * share)), "a", "m")
         return True
 
 
@@ -76,7 +76,7 @@ class Asked:
 def test_no_purse_of_a_tree_overspends_whatever_its_shares_do_side_by_side_and_whatever_breaks(
     limits: list[tuple[int, int | None, int | None]], acts: list[tuple[str, int, int, float]]
 ) -> None:
-    tree = [Purse(Budget(tokens=9000, usd=0.25))]
+    tree = [BudgetAccount(Budget(tokens=9000, usd=0.25))]
     for parent, tokens, cents in limits:
         usd = None if cents is None else cents * PRICES["output"] / 1e6
         tree.append(tree[parent % len(tree)].share(Budget(tokens=tokens, usd=usd)))
@@ -97,15 +97,15 @@ def test_no_purse_of_a_tree_overspends_whatever_its_shares_do_side_by_side_and_w
 
 def test_what_is_left_is_the_least_that_any_of_them_leaves() -> None:
     now = [0.0]
-    root = Purse(Budget(steps=9, tokens=5000, seconds=60), clock=lambda: now[0])
-    purses = Purses(root)
-    with purses.share("0.3", Budget(steps=2, tokens=90_000, usd=1, seconds=10)) as share:
+    root = BudgetAccount(Budget(steps=9, tokens=5000, seconds=60), clock=lambda: now[0])
+    accounts = BudgetAccounts(root)
+    with accounts.share("0.3", Budget(steps=2, tokens=90_000, usd=1, seconds=10)) as share:
         now[0] = 4
         assert share.remaining() == {"steps": 2, "tokens": 5000, "usd": 1, "seconds": 6}
-        assert [purses.of(key) is share for key in ("0.3", "0.3.1", "0.3/0.2!1", "0.30", "0.4", "0")] == [
+        assert [accounts.of(key) is share for key in ("0.3", "0.3.1", "0.3/0.2!1", "0.30", "0.4", "0")] == [
             True, True, True, False, False, False,
         ]  # fmt: skip
-    assert purses.of("0.3.1") is root
+    assert accounts.of("0.3.1") is root
 
 
 class Gives(Agent):

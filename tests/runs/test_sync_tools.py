@@ -19,7 +19,7 @@ from tea.journal.recorder import Recorder
 from tea.platform import Platform
 from tea.protocols.server import operation_ref
 from tea.refs import Kind
-from tea.runs.authorization import Permission
+from tea.runs.authorization import Authorizer
 from tea.runs.direct import Direct
 from tea.runs.policy import AllowTrusted
 from tea.testing import platform
@@ -151,7 +151,7 @@ async def test_a_direct_call_that_is_given_up_is_uncertain_too(tea: Platform, pi
     async def never(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         raise AssertionError(ref)
 
-    permission = Permission(AllowTrusted(), None, Recorder(None, ""), {}, frozenset(), tea.consents)
+    permission = Authorizer(AllowTrusted(), None, Recorder(None, ""), {}, frozenset(), tea.consents)
     direct = Direct(cast(Any, tea.tcp), tea.versions.store, tea.trust, permission, SOON, never)
     for _ in range(2):  # the second is prepared
         found = await direct.invoke("tool", "hold", pipes.arguments, None)

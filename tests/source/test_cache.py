@@ -9,7 +9,7 @@ from tea.components.manifest import Manifest
 from tea.errors import BadComponent, Quarantined
 from tea.prompts.manager import PromptManager
 from tea.source import dynamic
-from tea.source.cache import Kept
+from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 
 ADD = '''
@@ -42,7 +42,7 @@ Greet {{ who }}{{ manner }}.
 
 
 def made(folder: Path | None, *, trusted: bool = True) -> DynamicManager:
-    return DynamicManager(lambda digest: trusted, kept=Kept(folder))
+    return DynamicManager(lambda digest: trusted, kept=SourceCache(folder))
 
 
 def manifest() -> Manifest:
@@ -108,11 +108,11 @@ def test_what_does_not_pass_the_check_is_not_kept(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("no folder")
     assert made(tmp_path).load(manifest()).name == "add"
-    assert PromptManager(Kept(tmp_path)).parse(PROMPT).name == "greeter"
+    assert PromptManager(SourceCache(tmp_path)).parse(PROMPT).name == "greeter"
 
 
 def test_a_prompt_that_was_read_is_the_same_in_the_next_process(tmp_path: Path) -> None:
-    first, second = PromptManager(Kept(tmp_path)), PromptManager(Kept(tmp_path))
+    first, second = PromptManager(SourceCache(tmp_path)), PromptManager(SourceCache(tmp_path))
     plain = PromptManager()
     prompts = [one.parse(PROMPT) for one in (plain, first, second)]
     assert prompts[0] == prompts[1] == prompts[2]

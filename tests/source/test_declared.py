@@ -18,7 +18,7 @@ from tea.components.definition import define
 from tea.errors import BadComponent, BadOutput
 from tea.prompts.manager import PromptManager
 from tea.prompts.template import Templates
-from tea.source.cache import Kept
+from tea.source.cache import SourceCache
 from tea.source.declared import description_of, prompt_source
 from tea.source.dynamic import DynamicManager
 
@@ -147,7 +147,7 @@ def test_instructions_are_shown_as_they_were_written(lines: list[str]) -> None:
         return
     prompt = PromptManager().parse(source)
     parts = {"system": "{{ agent_profile }}", **prompt.modules}
-    (shown,) = Templates(parts, ("system",), (), Kept()).render({})
+    (shown,) = Templates(parts, ("system",), (), SourceCache()).render({})
     assert shown == agent.declaration.instructions
     assert (prompt.name, prompt.uses, list(prompt.modules)) == ("capitals", "prompt:tool_calling", ["agent_profile"])
 

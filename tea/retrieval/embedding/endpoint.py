@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tea.errors import ProviderError
 from tea.models.connections import alone
-from tea.models.disguises import hidden, sent_headers
+from tea.models.secret_forms import hidden, sent_headers
 
 if TYPE_CHECKING:
     from tea.retrieval.embedding.embedder import Vectors

@@ -20,7 +20,7 @@ class _Held(weakref.ref[Message], Generic[V]):
     value: V
 
 
-class Kept(Generic[V]):
+class Memo(Generic[V]):
     """Values by the very message that they were made of; they go when it goes, before another can take its place."""
 
     def __init__(self) -> None:
@@ -45,11 +45,11 @@ class Kept(Generic[V]):
         return value
 
 
-class Grown(Generic[V]):
+class IncrementalMemo(Generic[V]):
     """What was made of conversations, part by part: of one that only grew, only what is new is made."""
 
     def __init__(self) -> None:
-        self._known: Kept[tuple[tuple[Message, ...], list[V]]] = Kept()
+        self._known: Memo[tuple[tuple[Message, ...], list[V]]] = Memo()
 
     def parts(self, messages: tuple[Message, ...], make: Callable[[int, V | None], V]) -> list[V]:
         """Return a part for each message behind the first.

@@ -1,4 +1,4 @@
-"""Fault: one try of a model call that gave no answer, and whether another may."""
+"""CallFailure: one try of a model call that gave no answer, and whether another may."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RETRIED = frozenset({408, 409, 425, 429})
 LASTING = ("insufficient_quota",)  # what no waiting mends, though its status may pass
 
 
-class Fault(Exception):
+class CallFailure(Exception):
     """A try that failed; it never leaves `tea.models`.
 
     Args:

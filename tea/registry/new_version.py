@@ -1,4 +1,4 @@
-"""Addition: what is said of a version that is about to be added."""
+"""NewVersion: what is said of a version that is about to be added."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tea.components.manifest import Lineage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Addition:
+class NewVersion:
     """A version on its way into the registry, but for its content.
 
     Args:

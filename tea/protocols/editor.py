@@ -1,4 +1,4 @@
-"""Workshop: where source of one kind becomes versions, and where their bytes go; every method blocks."""
+"""Editor: where source of one kind becomes versions, and where their bytes go; every method blocks."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tea.errors import (
 )
 from tea.protocols.reading import Reading
 from tea.refs import NAME, Ref, check_name
-from tea.registry.addition import Addition
 from tea.registry.head import Head
-from tea.registry.shelf import Shelf, by_people, text_digest
+from tea.registry.kind_registry import KindRegistry, by_people, text_digest
+from tea.registry.new_version import NewVersion
 from tea.registry.tombstone import Tombstone
 from tea.registry.version import Again
 from tea.source.bundled import bundled_files, bundled_root, read_source
@@ -31,7 +31,7 @@ from tea.source.text import SourceText
 from tea.source.trust import untrusted
 
 
-class Workshop:
+class Editor:
     """Does the work behind the operations of a context manager that change source.
 
     Args:
@@ -39,7 +39,7 @@ class Workshop:
         shelf: Where versions are kept.
     """
 
-    def __init__(self, library: Reading[Any], shelf: Shelf) -> None:
+    def __init__(self, library: Reading[Any], shelf: KindRegistry) -> None:
         self._library, self._shelf = library, shelf
 
     def ship(self) -> list[str]:
@@ -57,7 +57,7 @@ class Workshop:
         self._shelf.ship(found.values())
         return problems
 
-    def register(self, what: object, name: str | None, wanted: Addition, after: int | None = None) -> Manifest:
+    def register(self, what: object, name: str | None, wanted: NewVersion, after: int | None = None) -> Manifest:
         """See `ContextManager.register`; with a name, `ContextManager.update`."""
         text = self._library.read(what)
         if name is not None:
@@ -65,7 +65,7 @@ class Workshop:
             self._named(text, name)
         return self._kept(text, wanted, after=after, again="keep" if name is None else "lead")
 
-    def copy(self, ref: Ref, name: str | None, wanted: Addition) -> Manifest:
+    def copy(self, ref: Ref, name: str | None, wanted: NewVersion) -> Manifest:
         """See `ContextManager.copy`."""
         found = self._shelf.pin(ref)
         if name in (None, found.name):
@@ -80,7 +80,7 @@ class Workshop:
         lineage = Lineage(how="copy", parent=str(found.ref))
         return self._kept(text, replace(wanted, lineage=lineage), fresh=True)
 
-    def setvars(self, ref: Ref, values: Mapping[str, str], wanted: Addition) -> Manifest:
+    def setvars(self, ref: Ref, values: Mapping[str, str], wanted: NewVersion) -> Manifest:
         """See `ContextManager.setvars`."""
         _check_texts(values)
         found = self._shelf.resolve(ref)
@@ -116,7 +116,7 @@ class Workshop:
     def _kept(
         self,
         text: SourceText,
-        wanted: Addition,
+        wanted: NewVersion,
         *,
         fresh: bool = False,
         after: int | None = None,

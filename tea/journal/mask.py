@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import unquote
 
-from tea.models.disguises import HEADERS, SHORTEST, disguises, in_json, secrets_in_headers
+from tea.models.secret_forms import HEADERS, SHORTEST, disguises, in_json, secrets_in_headers
 from tea.store.files import reading, writing
 from tea.types import JsonValue
 

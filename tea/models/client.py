@@ -1,4 +1,4 @@
-"""Line: the SDK's client of one provider, its keys, and the bytes that go through."""
+"""ProviderClient: the SDK's client of one provider, its keys, and the bytes that go through."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, cast
 from tea.errors import ProviderError
 from tea.models.accounts import Accounts
 from tea.models.config import ModelConfig
-from tea.models.connections import Way, alone, arriving, connections
+from tea.models.connections import ConnectionUse, alone, arriving, connections
 from tea.models.context_length import exceeds, limit_in
-from tea.models.disguises import SHORTEST, hidden, sent_headers
-from tea.models.fault import LASTING, Fault, remedy, repeatable, retry_after
+from tea.models.failure import LASTING, CallFailure, remedy, repeatable, retry_after
 from tea.models.format import Sdk, decoded, encoded, member, members
+from tea.models.secret_forms import SHORTEST, hidden, sent_headers
 from tea.models.sse import MOST_BYTES
 
 Take = Callable[[bytes], float | None]
@@ -32,7 +32,7 @@ _RAW: Mapping[str, str] = {"X-Stainless-Raw-Response": "stream", "Accept-Encodin
 _FORM: Mapping[str, str] = {**_RAW, "Content-Type": "multipart/form-data"}
 
 
-class Line:
+class ProviderClient:
     """Carries finished bodies to a provider, with the next of its keys that is not resting.
 
     Args:
@@ -52,7 +52,7 @@ class Line:
         shared = accounts or Accounts()
         self._accounts = {name: shared.of(base_url, keys.get(name, "")) for name in keys or ("",)}
         self._clients: dict[str, Any] = {}
-        self._ways: dict[tuple[str, str], Way] = {}
+        self._ways: dict[tuple[str, str], ConnectionUse] = {}
         self._http: Any = None
         self._listed = ""
 
@@ -75,7 +75,7 @@ class Line:
         """
         try:
             return await self._models()
-        except Fault as error:
+        except CallFailure as error:
             problem = f"{error.problem[:1].upper()}{error.problem[1:].rstrip('. ')}."
             raise ProviderError(problem, fix=remedy(error.status, tuple(self._keys))) from error
 
@@ -85,11 +85,11 @@ class Line:
         try:
             await self._exchange(lambda name: self._unread(self._clients[name].get, path), pieces.append)
             found = [str(one["id"]) for one in members(decoded(b"".join(pieces)), "data") if one.get("id")]
-        except Fault as error:
+        except CallFailure as error:
             problem = f"the server at {self._base_url} does not list its models: {error.problem}"
-            raise Fault(problem, again=error.again, status=error.status, wait=error.wait) from error
+            raise CallFailure(problem, again=error.again, status=error.status, wait=error.wait) from error
         if not found:
-            raise Fault(f"the server at {self._base_url} has no model", again=False, status=404)
+            raise CallFailure(f"the server at {self._base_url} has no model", again=False, status=404)
         return found
 
     def post(self, path: str, body: bytes, take: Take, seconds: float) -> Coroutine[Any, Any, None]:
@@ -129,7 +129,7 @@ class Line:
                 response = await send(name)
                 async for chunk in arriving(response):
                     if (size := size + len(chunk)) > MOST_BYTES:
-                        raise Fault("the answer is larger than 32 MiB", again=False)
+                        raise CallFailure("the answer is larger than 32 MiB", again=False)
                     taking = True
                     if (left := take(chunk)) is not None and left < ending:
                         ending = left
@@ -138,10 +138,10 @@ class Line:
         except Exception as error:
             if ending <= ENDING:
                 return  # whatever comes behind an answer, or never comes, takes nothing from it
-            if taking or isinstance(error, Fault | ProviderError):
+            if taking or isinstance(error, CallFailure | ProviderError):
                 raise
             if isinstance(error, TimeoutError):
-                raise Fault(f"no answer within {seconds:.3g} seconds", again=True, unheard=True) from error
+                raise CallFailure(f"no answer within {seconds:.3g} seconds", again=True, unheard=True) from error
             raise self._fault(error, name, begun=response is not None) from None  # its words may hold the key
         finally:
             self._accounts[name].leave()
@@ -154,7 +154,7 @@ class Line:
             return await way.send(body)
         client = self._clients[name]
         response = await self._unread(client.post, path, content=body)
-        self._ways[name, path] = Way(self._http, client, response.request)
+        self._ways[name, path] = ConnectionUse(self._http, client, response.request)
         return response
 
     async def _unread(
@@ -186,18 +186,20 @@ class Line:
         free = (name for name in awake if self._accounts[name].free)
         return next(free, "") or (awake[0] if awake else min(self._accounts, key=lambda one: self._accounts[one].rests))
 
-    def _fault(self, error: Exception, name: str, *, begun: bool) -> Fault:
+    def _fault(self, error: Exception, name: str, *, begun: bool) -> CallFailure:
         status = getattr(error, "status_code", None)
         if not isinstance(status, int):
             cause: BaseException = error
             while cause.__cause__ is not None:  # the transport's own, which no other's error has renamed
                 cause = cause.__cause__
             if "onnect call failed" in str(cause):
-                return Fault(f"nothing answers at {self._base_url}", again=True)
+                return CallFailure(f"nothing answers at {self._base_url}", again=True)
             if begun:
-                return Fault(f"the connection broke off before the answer ended ({type(cause).__name__})", again=True)
+                return CallFailure(
+                    f"the connection broke off before the answer ended ({type(cause).__name__})", again=True
+                )
             words = f"the connection failed ({type(cause).__name__}: {self._words(str(cause))[:160]})"
-            return Fault(words.replace(": )", ")"), again=True)
+            return CallFailure(words.replace(": )", ")"), again=True)
         headers = cast("Mapping[str, str]", getattr(getattr(error, "response", None), "headers", {}))
         told = _AGAIN.get(headers.get("x-should-retry", ""), repeatable(status))
         wait, again = retry_after(headers), told and _code(error) not in LASTING
@@ -209,7 +211,7 @@ class Line:
         words = f"status {status}: {said[:_MOST_WORDS]}"
         if exceeds(said, code, status) and (most := limit_in(said) or _window(error)) and limit_in(words) is None:
             words += f" (context length {most})"
-        return Fault(words, again=again, status=status, wait=wait, code=code)
+        return CallFailure(words, again=again, status=status, wait=wait, code=code)
 
     def _words(self, text: str) -> str:
         """Return words of an error without keys, in whatever form; they are cut off only then."""

@@ -1,4 +1,4 @@
-"""Shelf: the components of one kind that there are, in the registry, or shipped and not used yet."""
+"""KindRegistry: the components of one kind that there are, in the registry, or shipped and not used yet."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import replace
 from tea.components.manifest import Lineage, Manifest, source_digest
 from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
-from tea.registry.addition import Addition
 from tea.registry.head import Head
-from tea.registry.list_cache import Outline, Shipped, Shown
-from tea.registry.listing import Listing
+from tea.registry.list_cache import ListCache, Outline, Shipped
+from tea.registry.new_version import NewVersion
+from tea.registry.row import Row
 from tea.registry.version import Again, Guard, VersionManager, timestamp
 from tea.source.text import SourceText
 from tea.source.trust import Trust
@@ -22,7 +22,7 @@ Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
 
 
-class Shelf:
+class KindRegistry:
     """Finds, stores and lists; the source of what is shipped becomes a stored version when it is first used.
 
     All methods block for short file operations.
@@ -38,7 +38,7 @@ class Shelf:
     def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, outline: Outline) -> None:
         self.kind: Kind = kind
         self._versions, self._trust, self._build = versions, trust, build
-        self._shown = Shown(kind, versions, trust, outline, self.resolve)
+        self._shown = ListCache(kind, versions, trust, outline, self.resolve)
         self._shipped: Mapping[str, Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}
 
@@ -51,7 +51,7 @@ class Shelf:
     def register(
         self,
         text: SourceText,
-        wanted: Addition,
+        wanted: NewVersion,
         *,
         fresh: bool = False,
         again: Again = "add",
@@ -167,7 +167,7 @@ class Shelf:
         self._store(name)
         return self._versions.unregister(self.kind, name, reason=reason, author=author)
 
-    def duplicate(self, found: Manifest, wanted: Addition) -> Manifest:
+    def duplicate(self, found: Manifest, wanted: NewVersion) -> Manifest:
         """Store the same content as a further version; the current one stays current.
 
         Raises:
@@ -209,7 +209,7 @@ class Shelf:
         """Return the state of a version."""
         return self._versions.head(self.kind, found.name).states.get(found.version, "active")
 
-    def listings(self, *, pointers: bool = False) -> Sequence[Listing]:
+    def listings(self, *, pointers: bool = False) -> Sequence[Row]:
         """Return what is there, by name; the very same object as long as nothing has changed.
 
         Args:

@@ -1,4 +1,4 @@
-"""Listing: one line of a list, for people, retrieval and programs."""
+"""Row: one line of a list, for people, retrieval and programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Facts(NamedTuple):
     text: str = ""
 
 
-class Listing(NamedTuple):
+class Row(NamedTuple):
     """One line of a list: what it is, which version is current, and where it comes from.
 
     A damaged component has no version, and its description says what is wrong with it. A tuple, since a list of ten
@@ -53,10 +53,10 @@ class Listing(NamedTuple):
     text: str = ""
 
 
-def line(kind: Kind, name: str, facts: Facts, *, trusted: bool) -> Listing:
+def line(kind: Kind, name: str, facts: Facts, *, trusted: bool) -> Row:
     """Return a line of a list."""
     version, description, state, origin, category, toolkit, digest, text = facts
-    return Listing(kind, name, version, description, state, origin, trusted, category, toolkit, digest, text)
+    return Row(kind, name, version, description, state, origin, trusted, category, toolkit, digest, text)
 
 
 def stored_facts(found: Manifest, state: State) -> Facts:
