@@ -68,7 +68,9 @@ class Run:
         own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
         self.holding = Holding(gate, equipment.libraries, setting.use, setting.versions, locked=setting.locked)
         self.memories, self.places = Memories(self.holding), Places()
-        self.services = RunServices(own, equipment.memory, self.purses, Hearing(equipment.models, setting.model))
+        self.services = RunServices(
+            own, equipment.memory, self.purses, Hearing(equipment.models, setting.model), equipment.web
+        )
         self.people = People(equipment.person, recorder, answers or {})
         self.asking = Asking(
             gate,

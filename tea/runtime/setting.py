@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tea.managers.memory import MemoryManager
 from tea.managers.model import ModelManager
@@ -57,7 +58,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equipment:
-    """What every run of a platform shares, and none of them changes."""
+    """What every run of a platform shares, and none of them changes.
+
+    Args:
+        web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
+    """
 
     servers: Mapping[Kind, AnyServer]
     libraries: Mapping[Kind, Library]
@@ -68,3 +73,4 @@ class Equipment:
     consents: Consents
     person: Person | None = None
     mask: Mask = NO_SECRETS
+    web: Mapping[str, Any] = field(default_factory=dict[str, Any])
