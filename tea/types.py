@@ -420,3 +420,14 @@ def failure(response: type[Response], ref: str, error: TeaError) -> Response:
 def as_object(value: object) -> dict[str, Any]:
     """Return `value` as a JSON object; for JSON whose shape was checked already."""
     return cast("dict[str, Any]", value)
+
+
+def is_text(answer: object) -> bool:
+    """Tell whether a value is text that a journal can hold: no lone surrogates, as misread terminals give."""
+    if not isinstance(answer, str):
+        return False
+    try:
+        answer.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -17,8 +17,8 @@ from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.managers.model_config import ModelConfig
+    from tea.runtime.header import TaskFile
     from tea.runtime.platform import Platform
-    from tea.runtime.task_file import TaskFile
 
 LOCAL = "local"
 

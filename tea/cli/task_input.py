@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tea.errors import BadInput, BadTask
 
 if TYPE_CHECKING:
-    from tea.runtime.task_file import TaskFile
+    from tea.runtime.header import TaskFile
 
 Read = tuple["TaskFile", dict[str, Path]]
 

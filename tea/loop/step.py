@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tea.context import Context
 from tea.errors import BadOutput
-from tea.models.schema import closed
+from tea.managers.json_schema import closed
 from tea.operation import reasons
 from tea.types import (
     JsonObject,

@@ -13,8 +13,7 @@ from pydantic_core import SchemaError
 
 from tea.errors import BadComponent, BadOutput, words_of
 from tea.hints import portable
-from tea.managers.json_schema import schema_fault
-from tea.models.schema import closed
+from tea.managers.json_schema import closed, schema_fault
 from tea.operation import reasons
 from tea.types import JsonSchema, JsonValue
 

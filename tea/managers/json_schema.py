@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, cast
 
-from tea.types import JsonSchema, JsonValue
+from tea.types import JsonObject, JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
 _LIMIT = 160
+_BY_NAME = ("properties", "$defs", "patternProperties", "definitions", "dependentSchemas")
 _KNOWN_WORDS = """
 $defs $ref additionalProperties anyOf const default description enum examples exclusiveMaximum exclusiveMinimum format
 items maxItems maxLength maximum minItems minLength minimum properties required title type
@@ -273,3 +274,21 @@ def _place(path: Any) -> str:
 def _clipped(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LIMIT else line[: _LIMIT - 3] + "..."
+
+
+def closed(schema: JsonObject) -> dict[str, Any]:
+    """Return a schema whose objects have exactly the members they name, as providers want it to enforce it."""
+    found = {name: _closed(name, value) for name, value in schema.items() if name != "default"}
+    if isinstance(found.get("properties"), dict):
+        found |= {"additionalProperties": False, "required": list(found["properties"])}
+    return found
+
+
+def _closed(name: str, value: Any) -> Any:
+    if name in _BY_NAME and isinstance(value, dict):
+        return {one: _closed("", inner) for one, inner in cast("dict[str, Any]", value).items()}
+    if name in ("const", "enum", "examples"):
+        return value
+    if isinstance(value, dict):
+        return closed(cast("dict[str, Any]", value))
+    return [_closed(name, one) for one in cast("list[Any]", value)] if isinstance(value, list) else value

@@ -14,7 +14,6 @@ from typing import Any, cast
 from tea.managers.model_config import ModelConfig
 from tea.types import JsonObject, ModelRequest
 
-_BY_NAME = ("properties", "$defs", "patternProperties", "definitions", "dependentSchemas")
 _CARRIED = frozenset({"additionalProperties", "const", "description", "enum", "pattern", "required", "title", "type"})
 _LENGTHS = frozenset({"minItems", "maxItems", "minLength", "maxLength"})
 _RANGES = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
@@ -71,24 +70,6 @@ def enforced(schema: JsonObject, reach: Reach) -> dict[str, Any] | None:
     except (_Beyond, AttributeError, TypeError):  # the latter where it is no schema at all
         return None
     return found if found.get("type") == "object" and (reach.recursive or not _recursive(found)) else None
-
-
-def closed(schema: JsonObject) -> dict[str, Any]:
-    """Return a schema whose objects have exactly the members they name, as providers want it to enforce it."""
-    found = {name: _closed(name, value) for name, value in schema.items() if name != "default"}
-    if isinstance(found.get("properties"), dict):
-        found |= {"additionalProperties": False, "required": list(found["properties"])}
-    return found
-
-
-def _closed(name: str, value: Any) -> Any:
-    if name in _BY_NAME and isinstance(value, dict):
-        return {one: _closed("", inner) for one, inner in cast("dict[str, Any]", value).items()}
-    if name in ("const", "enum", "examples"):
-        return value
-    if isinstance(value, dict):
-        return closed(cast("dict[str, Any]", value))
-    return [_closed(name, one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def _enforced(schema: Any, reach: Reach) -> dict[str, Any]:

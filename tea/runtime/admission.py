@@ -10,8 +10,8 @@ from tea.loop.shortlist import MOST_SCHEMAS
 from tea.protocols.lock import LOCKED_KINDS, not_locked
 from tea.refs import Kind, Ref
 from tea.runtime.budget import check_price
+from tea.runtime.header import CALLED, TaskFile
 from tea.runtime.setting import Equipment
-from tea.runtime.task_file import CALLED, TaskFile
 from tea.types import EVERY
 
 

@@ -11,9 +11,8 @@ from tea.managers.tracer import Tracer, TraceRecord, as_mapping
 from tea.managers.version import timestamp
 from tea.runtime.desk import Desk
 from tea.runtime.mask import Mask
-from tea.runtime.people import is_text
 from tea.store.messages import StoredMessage
-from tea.types import JsonValue
+from tea.types import JsonValue, is_text
 
 MESSAGES = "messages"
 TEXT_LIMIT = 64 * 1024

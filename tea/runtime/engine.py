@@ -14,6 +14,7 @@ from tea.protocols.instances import Instances
 from tea.refs import Kind, with_kind
 from tea.runtime.direct import Direct, Invoke
 from tea.runtime.execution import Executions
+from tea.runtime.header import CALL_SECONDS, Setting, TaskFile
 from tea.runtime.home import read_variables
 from tea.runtime.mask import Mask, secrets_among
 from tea.runtime.people import Person
@@ -21,8 +22,8 @@ from tea.runtime.permission import Permission
 from tea.runtime.policy import AskOnce, Policy
 from tea.runtime.recorder import Recorder
 from tea.runtime.run import Run
-from tea.runtime.setting import CALL_SECONDS, Equipment, Setting
-from tea.runtime.task_file import TaskFile, make_task
+from tea.runtime.setting import Equipment
+from tea.runtime.task_file import make_task
 from tea.store.workspaces import FileWorkspaces
 from tea.types import EVERY, JsonObject, Response
 from tea.web import WebSettings

@@ -19,6 +19,7 @@ from tea.runtime.admission import admit, admit_model
 from tea.runtime.budget import Purse
 from tea.runtime.fork import Change, Fork, require_used, unread
 from tea.runtime.gate import Gate
+from tea.runtime.header import Setting, TaskFile
 from tea.runtime.history import REBUILT, History, entry_of, head_of, pins_of
 from tea.runtime.inheritance import Inheritance
 from tea.runtime.mask import mask_file
@@ -27,9 +28,8 @@ from tea.runtime.port import AgentPort
 from tea.runtime.recorder import Recorder, Watcher
 from tea.runtime.recovery import rebuild, recover
 from tea.runtime.run import Run
-from tea.runtime.setting import Equipment, Setting
+from tea.runtime.setting import Equipment
 from tea.runtime.standing import Standing
-from tea.runtime.task_file import TaskFile
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
 

@@ -16,8 +16,8 @@ from tea.managers.pin import RESOLVE, asked_in, exact_of
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.manifest import Manifest
 from tea.refs import Ref
+from tea.runtime.header import Setting
 from tea.runtime.history import History, pins_of
-from tea.runtime.setting import Setting
 from tea.runtime.standing import effect_key
 from tea.types import JsonObject
 

@@ -14,13 +14,11 @@ from tea.errors import BadInput
 from tea.managers.pin import Pin, pins
 from tea.managers.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.runtime.entry import Entry
-from tea.runtime.people import is_text
+from tea.runtime.header import Setting, TaskFile
 from tea.runtime.recorder import AGAIN
 from tea.runtime.revision import REVISION, check_revision
-from tea.runtime.setting import Setting
 from tea.runtime.standing import Standing, understood
-from tea.runtime.task_file import TaskFile
-from tea.types import JsonObject, Principal
+from tea.types import JsonObject, Principal, is_text
 
 REBUILT = "rebuilt"
 _ANSWERED = ("tool", "environment", "agent", "policy", "model")

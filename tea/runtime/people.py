@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tea.errors import ApprovalNeeded, BadArguments
 from tea.runtime.recorder import Recorder
+from tea.types import is_text
 
 
 class Person(Protocol):
@@ -50,17 +51,6 @@ class People:
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.answered(key, {"question": question}, answer)
         return answer
-
-
-def is_text(answer: object) -> bool:
-    """Tell whether an answer is text that a journal can hold; what a terminal misread is none."""
-    if not isinstance(answer, str):
-        return False
-    try:
-        answer.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _counts(answer: str | None, choices: Sequence[str]) -> bool:

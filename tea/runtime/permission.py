@@ -11,10 +11,10 @@ from tea.errors import ApprovalNeeded, Denied, InternalError
 from tea.managers.trust import Consents
 from tea.operation import Traits
 from tea.refs import Ref
-from tea.runtime.people import Person, is_text
+from tea.runtime.people import Person
 from tea.runtime.policy import DECISIONS, CallRequest, Decision, Policy, StandingPolicy
 from tea.runtime.recorder import Recorder
-from tea.types import EVERY, AgentResponse, Principal, Response, Result, failure
+from tea.types import EVERY, AgentResponse, Principal, Response, Result, failure, is_text
 
 CONSENT = ("allow", "deny")
 Check = Callable[[], Awaitable[Response]]

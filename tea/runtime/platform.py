@@ -54,13 +54,13 @@ from tea.types import JsonObject, JsonValue, Response, Result
 if TYPE_CHECKING:
     from tea.runtime.engine import Engine
     from tea.runtime.execution import Tell
+    from tea.runtime.header import TaskFile
     from tea.runtime.inbox import Inbox
     from tea.runtime.mask import Mask
     from tea.runtime.outcome import Outcome
     from tea.runtime.people import Person
     from tea.runtime.policy import Policy
     from tea.runtime.recorder import Event, Watcher
-    from tea.runtime.task_file import TaskFile
 
 AnyManager = ContextManager[Any]
 TaskLike: TypeAlias = "str | Mapping[str, Any] | TaskFile"

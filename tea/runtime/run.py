@@ -22,6 +22,7 @@ from tea.runtime.budget import Purse, Purses
 from tea.runtime.call import Aim, Call
 from tea.runtime.entry import Entry, JsonText, canonical, encode
 from tea.runtime.gate import Gate
+from tea.runtime.header import Setting
 from tea.runtime.hearing import Hearing
 from tea.runtime.holding import Holding, component
 from tea.runtime.memories import Memories
@@ -32,7 +33,7 @@ from tea.runtime.policy import BEYOND
 from tea.runtime.port import AgentPort, LeafPort
 from tea.runtime.recorder import Recorder
 from tea.runtime.services import RunServices
-from tea.runtime.setting import Equipment, Setting
+from tea.runtime.setting import Equipment
 from tea.runtime.share import within_limits
 from tea.types import AgentResponse, JsonObject, JsonValue, Response, as_object, failure
 

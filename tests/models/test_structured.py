@@ -10,7 +10,8 @@ from loopback import Loopback, Reply
 from pydantic import BaseModel
 from run_kit import home
 
-from tea.models.schema import OPENAI, closed, enforced
+from tea.managers.json_schema import closed
+from tea.models.schema import OPENAI, enforced
 from tea.runtime.outcome import Outcome
 from tea.runtime.platform import Platform
 

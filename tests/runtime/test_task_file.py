@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tea.errors import BadTask
-from tea.runtime.task_file import TaskFile, find_files, make_task, read_task
+from tea.runtime.header import TaskFile
+from tea.runtime.task_file import find_files, make_task, read_task
 
 KEYS = st.sampled_from([*TaskFile.model_fields, "Task", "taks", "budget.steps", "\x1b[31m", "\n", "a" * 500])
 WORDS = st.one_of(
