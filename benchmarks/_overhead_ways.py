@@ -125,7 +125,7 @@ async def by_tea(url: str) -> Once:
 
     from tea.models.connect import connect
     from tea.models.presets import configured
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
 
     folder = Path(tempfile.mkdtemp(prefix="tea-overhead-"))
     tea = await Platform(folder, state=folder / "state").__aenter__()

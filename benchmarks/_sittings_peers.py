@@ -34,7 +34,7 @@ class Folder:
     @classmethod
     async def file(cls, name: str) -> Path:
         """Return where a file is that exists."""
-        from tea.files import existing_file
+        from tea.components.files import existing_file
 
         return existing_file(cls.path, cls.place, name)
 

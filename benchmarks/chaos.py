@@ -21,10 +21,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
-from tea.managers.model import ModelConfig
-from tea.managers.model_config import Fold
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
+from tea.models.config import Fold
+from tea.models.manager import ModelConfig
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
 from tea.testing import ChaosModel, platform
 
 SECONDS = 120.0

@@ -1,7 +1,7 @@
 """Distil the built-in embedder's word vectors from a sentence-transformers model.
 
     /usr/lib/apt/apt-helper cat-file /var/lib/apt/lists/*_main_i18n_Translation-en* |
-        python benchmarks/distil.py --model FOLDER > tea/managers/embedding/words.npz
+        python benchmarks/distil.py --model FOLDER > tea/retrieval/embedding/words.npz
 
 Standard input is Debian's package descriptions (any control file with Description-en will do). Every word piece starts
 as what the model makes of it alone, shortened by how common it is; then all vectors are fitted, by ridge regression,
@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from tea.managers.embedding.builtin import packed
-from tea.managers.embedding.wordpiece import WordPieces
+from tea.retrieval.embedding.builtin import packed
+from tea.retrieval.embedding.wordpiece import WordPieces
 
 SENTENCES, DIMENSIONS, RIDGE, STEPS, COMMON = 40_000, 256, 1.0, 60, 1e-3
 CLIPS = (1.0, 0.85, 0.7, 0.6, 0.5)
@@ -62,7 +62,7 @@ def sentences(control: str) -> list[str]:
 
 
 def latin(piece: str) -> bool:
-    """Tell whether a piece can be part of a word as `tea.managers.embedding.wordpiece` finds them."""
+    """Tell whether a piece can be part of a word as `tea.retrieval.embedding.wordpiece` finds them."""
     return re.fullmatch(r"(##)?[a-z0-9\u00df-\u024f\u0370-\u03ff\u0400-\u04ff]+", piece) is not None
 
 

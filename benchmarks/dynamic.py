@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from tea.managers.dynamic import DynamicManager
+from tea.source.dynamic import DynamicManager
 
 SOURCE = '''from tea import tool
 

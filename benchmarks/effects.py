@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from pydantic import TypeAdapter, validate_call
 from pydantic_core import to_json
 
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import platform
 
 SETTLED, ROUNDS = 2.2, 25

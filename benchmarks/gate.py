@@ -11,8 +11,8 @@ import statistics
 import time
 from typing import Any
 
-from tea.runtime.entry import Entry
-from tea.runtime.gate import Gate
+from tea.kernel.entry import Entry
+from tea.kernel.gate import Gate
 
 CALLS = 2_000
 ROUNDS = 11

@@ -23,10 +23,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tea.managers.tracer import Trace
-from tea.runtime.gate import Gate
-from tea.runtime.platform import Platform
-from tea.runtime.recorder import Recorder
+from tea.journal.recorder import Recorder
+from tea.journal.tracer import Trace
+from tea.kernel.gate import Gate
+from tea.platform import Platform
 from tea.store.journal import FileJournals
 from tea.store.writer import Durability, FileJournalWriter
 from tea.testing import platform

@@ -15,7 +15,7 @@ from typing import Any
 
 from _loopback import serve
 
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.connect import connect
 from tea.models.presets import local
 from tea.types import JsonObject, Message, ModelRequest, Response, TextPart, ToolCall

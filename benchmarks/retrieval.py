@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from tea.managers.embedding.blend import Blend
-from tea.managers.embedding.builtin import StaticEmbedder
-from tea.managers.embedding.choice import BUILTIN_SHARE
-from tea.managers.embedding.embedder import Embedder
-from tea.managers.embedding.local import LocalEmbedder
-from tea.managers.embedding.wordpiece import words
-from tea.manifest import Manifest
-from tea.protocols.retrieval.index import Document, Index, Scores
+from tea.components.manifest import Manifest
+from tea.retrieval.embedding.blend import Blend
+from tea.retrieval.embedding.builtin import StaticEmbedder
+from tea.retrieval.embedding.choice import BUILTIN_SHARE
+from tea.retrieval.embedding.embedder import Embedder
+from tea.retrieval.embedding.local import LocalEmbedder
+from tea.retrieval.embedding.wordpiece import words
+from tea.retrieval.index import Document, Index, Scores
 
 DEPTHS = (1, 3, 5, 10)
 SEED = 0

@@ -27,15 +27,15 @@ import numpy as np
 from imports import BASE, PROGRAMS
 from register import many_names, one_name
 
-from tea.protocols.retrieval.index import Document, Index
-from tea.runtime.platform import Platform
+from tea.platform import Platform
+from tea.retrieval.index import Document, Index
 
 BLOCK, ROUNDS, SETTLED = 100, 5, 2.2
 VECTORS, WIDTH, BEST, QUERIES = 100_000, 384, 5, 50
 LIST = """
 import asyncio, gc, sys
 from pathlib import Path
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 async def main():
     async with Platform(sys.argv[1], state=sys.argv[2]) as tea:

@@ -28,7 +28,7 @@ from _sittings_format import Sitting, sittings
 from _sittings_server import KeptServer, Question
 
 from tea.errors import TeaError
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 PEERS = ("openai-agents", "smolagents")
 PACKAGES = ("openai-agents", "smolagents[openai]", "openpyxl", "pypdf")

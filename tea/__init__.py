@@ -10,16 +10,16 @@ from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
     from tea.api import run, stream
-    from tea.component import Agent, Environment, action, tool
-    from tea.context import Context
+    from tea.components.component import Agent, Environment, action, tool
+    from tea.components.context import Context
+    from tea.components.files import nearest as nearest
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
-    from tea.files import nearest as nearest
     from tea.loop.loop import work as work
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
-    from tea.managers.embedding.builtin import StaticEmbedder as StaticEmbedder
+    from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
     from tea.types import Evidence, Result, Task
@@ -46,49 +46,49 @@ __all__ = [
 _LAZY = {
     "ACPServer": "tea.protocols.acp",
     "ActionResponse": "tea.types",
-    "Agent": "tea.component",
-    "AgentConfig": "tea.manifest",
+    "Agent": "tea.components.component",
+    "AgentConfig": "tea.components.manifest",
     "AgentContextManager": "tea.protocols.acp",
     "AgentResponse": "tea.types",
     "Budget": "tea.types",
     "BudgetExceeded": "tea.errors",
-    "Context": "tea.context",
+    "Context": "tea.components.context",
     "DataPart": "tea.types",
-    "DynamicManager": "tea.managers.dynamic",
+    "DynamicManager": "tea.source.dynamic",
     "ECPServer": "tea.protocols.ecp",
-    "Environment": "tea.component",
-    "EnvironmentConfig": "tea.manifest",
+    "Environment": "tea.components.component",
+    "EnvironmentConfig": "tea.components.manifest",
     "EnvironmentContextManager": "tea.protocols.ecp",
-    "Event": "tea.runtime.recorder",
+    "Event": "tea.journal.recorder",
     "Evidence": "tea.types",
-    "MemoryManager": "tea.managers.memory",
+    "MemoryManager": "tea.memory.manager",
     "Message": "tea.types",
-    "ModelManager": "tea.managers.model",
-    "Outcome": "tea.runtime.outcome",
-    "Platform": "tea.runtime.platform",
-    "PromptManager": "tea.managers.prompt",
+    "ModelManager": "tea.models.manager",
+    "Outcome": "tea.runs.outcome",
+    "Platform": "tea.platform",
+    "PromptManager": "tea.prompts.manager",
     "Result": "tea.types",
-    "StaticEmbedder": "tea.managers.embedding.builtin",
+    "StaticEmbedder": "tea.retrieval.embedding.builtin",
     "TCPServer": "tea.protocols.tcp",
     "Task": "tea.types",
     "TeaError": "tea.errors",
     "TextPart": "tea.types",
     "ToolCall": "tea.types",
-    "ToolConfig": "tea.manifest",
+    "ToolConfig": "tea.components.manifest",
     "ToolContextManager": "tea.protocols.tcp",
     "ToolError": "tea.errors",
     "ToolResponse": "tea.types",
-    "Tracer": "tea.managers.tracer",
-    "Variable": "tea.managers.variable",
-    "VersionManager": "tea.managers.version",
-    "action": "tea.component",
+    "Tracer": "tea.journal.tracer",
+    "Variable": "tea.components.variable",
+    "VersionManager": "tea.registry.version",
+    "action": "tea.components.component",
     "ask_for": "tea.loop.step",
     "consult": "tea.loop.step",
-    "nearest": "tea.files",
+    "nearest": "tea.components.files",
     "require_extra": "tea.extras",
     "run": "tea.api",
     "stream": "tea.api",
-    "tool": "tea.component",
+    "tool": "tea.components.component",
     "work": "tea.loop.loop",
 }
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tea.managers.model import Adapter
-    from tea.runtime.outcome import Outcome
-    from tea.runtime.platform import AgentLike, TaskLike
-    from tea.runtime.recorder import Event
+    from tea.journal.recorder import Event
+    from tea.models.manager import Adapter
+    from tea.platform import AgentLike, TaskLike
+    from tea.runs.outcome import Outcome
 
 
 async def run(
@@ -36,7 +36,7 @@ async def run(
     Raises:
         BadTask: The task cannot be used; nothing is written.
     """
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
 
     adapter, named = _told(model)
     async with Platform(home, model=adapter) as platform:
@@ -62,7 +62,7 @@ async def stream(
         model: As for `run`.
         **options: As for `run`.
     """
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
 
     adapter, named = _told(model)
     async with (

@@ -4,12 +4,12 @@ A record is validated where it comes in: from disk, the wire, a model, a compone
 that were, and these make them without validating again:
 
 - `data_part` and `message`: of JSON that the run itself decoded or wrote, as the loop's. What agents put together
-  themselves is validated by the constructors, and refused by `tea.runtime.conversation` where it is not JSON.
+  themselves is validated by the constructors, and refused by `tea.journal.conversation` where it is not JSON.
 - `success`: of the value that an executor gave, who has checked it.
 - `changed`: for fields that were worked out here, or checked by what gave them.
 - `made`: for whatever else has all of its fields from such places; the others are made by it.
 
-Their likes for text are `JsonText` and `assembled` in `tea.runtime.entry`: only of what `encode` or `canonical` wrote.
+Their likes for text are `JsonText` and `assembled` in `tea.kernel.entry`: only of what `encode` or `canonical` wrote.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tea.components.operation import Example
 from tea.errors import TeaError
-from tea.operation import Example
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import platform
 
 ROOT = Path(__file__).parent.parent

@@ -10,18 +10,18 @@ import pytest
 import pytest_asyncio
 
 from tea.errors import InternalError, TeaError
-from tea.managers.dynamic import DynamicManager
-from tea.managers.memory import MemoryManager
-from tea.managers.model import ModelManager
-from tea.managers.prompt import PromptManager
-from tea.managers.tracer import Trace, TraceRecord
-from tea.managers.version import VersionManager
+from tea.journal.tracer import Trace, TraceRecord
+from tea.memory.manager import MemoryManager
+from tea.models.manager import ModelManager
+from tea.platform import Platform
+from tea.prompts.manager import PromptManager
 from tea.protocols.acp import ACPServer
 from tea.protocols.ecp import ECPServer
 from tea.protocols.tcp import TCPServer
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
-from tea.runtime.task_file import find_files, read_task
+from tea.registry.version import VersionManager
+from tea.runs.outcome import Outcome
+from tea.runs.task_file import find_files, read_task
+from tea.source.dynamic import DynamicManager
 from tea.testing import platform
 
 in_one_loop = pytest.mark.asyncio(loop_scope="module")

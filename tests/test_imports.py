@@ -34,7 +34,7 @@ def test_the_command_line_shows_its_help_without_anything_heavy() -> None:
 def test_a_list_does_not_load_what_runs_need(tmp_path: Path) -> None:
     code = f"""
 import asyncio, sys
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 async def main():
     async with Platform({str(tmp_path)!r}, state={str(tmp_path / "state")!r}) as tea:
         for one in tea.libraries.values():
@@ -44,9 +44,9 @@ print(*sys.modules)
 """
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(finished.stdout.split())
-    late = {f"tea.runtime.{name}" for name in ("engine", "execution", "run", "loop", "task_file")}
+    late = {f"tea.runs.{name}" for name in ("engine", "execution", "run", "loop", "task_file")}
     assert loaded & (late | HEAVY | {"typer", "sqlite3", "jinja2"}) == set()
-    assert "tea.runtime.platform" in loaded
+    assert "tea.platform" in loaded
 
 
 def test_a_run_of_checked_components_loads_neither_what_checks_nor_other_commands(tmp_path: Path) -> None:

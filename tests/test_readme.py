@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 ROOT = Path(__file__).parent.parent
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)

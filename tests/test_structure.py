@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 import tea
-from tea.managers.source.reach import PUBLIC_MODULES
+from tea.source.reach import PUBLIC_MODULES
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "tea").rglob("*.py"))

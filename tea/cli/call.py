@@ -73,7 +73,7 @@ def _from_words(words: list[str], parameters: Mapping[str, Any]) -> Mapping[str,
 
 def _value(text: str, name: str, parameters: Mapping[str, Any]) -> Any:
     """Return `text` as the JSON value it spells where the parameter takes that, else as it is."""
-    from tea.managers.json_schema import schema_fault, value_faults
+    from tea.components.json_schema import schema_fault, value_faults
 
     schema = {**parameters.get("properties", {}).get(name, {}), "$defs": parameters.get("$defs", {})}
     if schema.get("type") == "string" or schema_fault(schema) is not None:  # what others sent may be no schema

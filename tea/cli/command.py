@@ -20,7 +20,7 @@ from tea.cli.terminal import document, say, write
 from tea.errors import Interrupted, TeaError
 
 if TYPE_CHECKING:
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
 
 _PATIENCE = 3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -44,7 +44,7 @@ class Command:
 
     def platform(self) -> "Platform":
         """Return the platform of the home; its imports are what a help text need not pay for."""
-        from tea.runtime.platform import Platform
+        from tea.platform import Platform
 
         freeze()  # what was imported stays, so no look for garbage need pass over it
         tea = Platform(home=self.home, person=person())

@@ -12,8 +12,8 @@ from tea.errors import BadRef, UnknownComponent
 from tea.refs import Kind, Ref, plural
 
 if TYPE_CHECKING:
-    from tea.manifest import Manifest
-    from tea.runtime.platform import Platform
+    from tea.components.manifest import Manifest
+    from tea.platform import Platform
 
 
 async def contract(

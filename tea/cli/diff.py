@@ -13,7 +13,7 @@ from tea.errors import BadRef
 from tea.refs import Ref
 
 if TYPE_CHECKING:
-    from tea.managers.difference import Diff
+    from tea.registry.difference import Diff
 
 
 async def diff(

@@ -20,7 +20,7 @@ from tea.extras import EXTRAS
 from tea.refs import plural
 
 if TYPE_CHECKING:
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
 
 T = TypeVar("T")
 _BAD = 2

@@ -12,8 +12,8 @@ from tea.cli.terminal import one_line, say, shown
 from tea.errors import BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
-    from tea.runtime.budget import Spent
-    from tea.runtime.outcome import Outcome
+    from tea.runs.budget import Spent
+    from tea.runs.outcome import Outcome
 
 _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "step": "--max-steps"}
 

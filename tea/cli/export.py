@@ -15,9 +15,9 @@ from tea.refs import Ref
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tea.managers.tracer import TraceRecord
-    from tea.runtime.export import ExportFormat
-    from tea.runtime.platform import Platform
+    from tea.journal.export import ExportFormat
+    from tea.journal.tracer import TraceRecord
+    from tea.platform import Platform
     from tea.types import JsonObject
 
 _FORMATS = ("openai-chat", "sharegpt", "jsonl")
@@ -38,7 +38,7 @@ async def export(
 
     Calls of functions are told with the definitions of what was called, from the registry.
     """
-    from tea.runtime.export import export as exported
+    from tea.journal.export import export as exported
 
     chosen = _format(form)
     if out is not None and out.exists():
@@ -63,10 +63,10 @@ def _records(tea: "Platform", run: str) -> "list[TraceRecord]":
 
 async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict[str, JsonObject]":
     """Return the definitions of what a run could call, of each component in the version that it used last."""
+    from tea.journal.history import pins_of
     from tea.loop.ledger import FUNCTIONS
     from tea.loop.toolset import callables
-    from tea.runtime.history import pins_of
-    from tea.runtime.services import facts
+    from tea.runs.services import facts
 
     found: dict[str, JsonObject] = {str(one["name"]): one for one in FUNCTIONS}
     for pin in pins_of(records):

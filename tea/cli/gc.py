@@ -26,12 +26,12 @@ async def gc(
 
     With both --keep and --older, only what neither keeps. A run that is under way or damaged always stays.
     """
-    from tea.runtime.retention import Keeping, collect
+    from tea.journal.retention import RetentionPolicy, collect
 
     if keep is None and older is None:
         raise BadInput("Nothing says what to keep.", fix="give --keep N, --older DAYS, or both.")
     async with command.platform() as tea:
-        keeping = Keeping(newest=keep, days=older, unfinished=not unfinished)
+        keeping = RetentionPolicy(newest=keep, days=older, unfinished=not unfinished)
         found = await asyncio.to_thread(collect, tea.tracer, tea.memory, keeping, remove=not dry_run)
     word = "would remove" if dry_run else "removed"
     lines = [f"{word} {one.run}  {one.time}  {one.status}  {one.bytes:,} bytes" for one in found.removed]

@@ -8,8 +8,8 @@ from tea.cli.reference import RefArgument, find
 from tea.cli.terminal import table
 
 if TYPE_CHECKING:
-    from tea.managers.head import Head
-    from tea.manifest import Manifest
+    from tea.components.manifest import Manifest
+    from tea.registry.head import Head
 
 
 async def history(command: Command, ref: RefArgument) -> None:

@@ -10,7 +10,7 @@ from tea.cli.command import Command
 from tea.cli.terminal import clean, one_line, shown
 
 if TYPE_CHECKING:
-    from tea.runtime.inbox import Question
+    from tea.journal.inbox import Question
 
 _WORDS = 110
 _DEEPER = " " * 4

@@ -11,7 +11,7 @@ from tea.errors import BadRef
 from tea.refs import Kind
 
 if TYPE_CHECKING:
-    from tea.protocols.listing import Listing
+    from tea.registry.row import Row
 
 
 async def list_components(
@@ -22,7 +22,7 @@ async def list_components(
 ) -> None:
     """List the registered components."""
     kinds = _kinds(kind)
-    found: list[Listing] = []
+    found: list[Row] = []
     async with command.platform() as tea:
         for one in kinds:
             found += await tea.libraries[one].list(state=None if everything else "active", category=category)
@@ -43,16 +43,16 @@ def _kinds(text: str | None) -> list[Kind]:
     return [found]
 
 
-def _text(found: "list[Listing]") -> str:
+def _text(found: "list[Row]") -> str:
     rows = [(f"{one.kind}:{one.name}", one.version, one.origin, marked(one)) for one in found]
     return table(rows) if rows else "Nothing is registered."
 
 
-def _facts(one: "Listing") -> dict[str, Any]:
+def _facts(one: "Row") -> dict[str, Any]:
     return {name: fact for name, fact in one._asdict().items() if name != "text"}
 
 
-def marked(one: "Listing") -> str:
+def marked(one: "Row") -> str:
     """Return what a component is for, after what one should know before using it."""
     marks = [] if one.trusted else ["quarantined"]
     marks += [] if one.state == "active" else [one.state]

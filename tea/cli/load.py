@@ -11,7 +11,7 @@ from tea.cli.command import Command
 from tea.cli.terminal import counted
 
 if TYPE_CHECKING:
-    from tea.managers.transfer import Loaded
+    from tea.registry.transfer import Loaded
 
 LoadedFile = Annotated[Path, typer.Argument(metavar="FILE", help="What `tea save` wrote.")]
 

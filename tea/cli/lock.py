@@ -12,8 +12,8 @@ from tea.cli.terminal import counted
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
+    from tea.platform import Platform
     from tea.protocols.lock import Lock
-    from tea.runtime.platform import Platform
 
 
 async def lock(

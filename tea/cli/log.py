@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tea.cli.terminal import one_line, write
 
 if TYPE_CHECKING:
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
 
 _LONGEST = 1_000
 

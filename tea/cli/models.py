@@ -14,10 +14,10 @@ from tea.cli.terminal import one_line, table
 from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent
 
 if TYPE_CHECKING:
-    from tea.managers.model_config import ModelConfig
-    from tea.manifest import Manifest
+    from tea.components.manifest import Manifest
+    from tea.models.config import ModelConfig
+    from tea.platform import Platform
     from tea.protocols.manager import ContextManager
-    from tea.runtime.platform import Platform
     from tea.types import JsonObject, Response
 
 _ACTIONS = ("ls", "add", "test")
@@ -162,7 +162,7 @@ def _facts(tea: "Platform", config: "ModelConfig") -> dict[str, Any]:
 
 
 async def _add(command: Command, tea: "Platform", name: str | None, stated: dict[str, Any], reason: str) -> int | None:
-    from tea.managers.model_config import OFFLINE
+    from tea.models.config import OFFLINE
     from tea.models.presets import configured
 
     if name is None:

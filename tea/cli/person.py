@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from tea.cli.terminal import clean, write
 
 if TYPE_CHECKING:
-    from tea.runtime.people import Person
+    from tea.runs.human_input import Person
 
 
 def person() -> Person | None:

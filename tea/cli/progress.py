@@ -10,7 +10,7 @@ from tea.cli.fields import fields, items
 from tea.cli.terminal import interactive, one_line, painted, write
 
 if TYPE_CHECKING:
-    from tea.runtime.recorder import Event
+    from tea.journal.recorder import Event
 
 _MARKS = {"open": "[ ]", "done": "[x]", "failed": "[!]"}
 _WORDS, _ARGUMENTS = 150, 90

@@ -11,7 +11,7 @@ from tea.errors import BadRef, UnknownComponent
 from tea.refs import Kind, Ref, plural
 
 if TYPE_CHECKING:
-    from tea.runtime.platform import AnyManager, Platform
+    from tea.platform import AnyManager, Platform
 
 KEPT: tuple[Kind, ...] = ("tool", "environment", "agent", "prompt", "model", "memory", "solution")
 CALLED: tuple[Kind, ...] = ("tool", "environment", "agent")

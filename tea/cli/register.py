@@ -12,8 +12,8 @@ from tea.errors import BadInput
 from tea.refs import Kind, Version
 
 if TYPE_CHECKING:
-    from tea.manifest import Manifest
-    from tea.runtime.platform import Platform
+    from tea.components.manifest import Manifest
+    from tea.platform import Platform
 
 FileArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="Python, Markdown for a prompt, JSON for a model, memory or solution.")
@@ -85,7 +85,7 @@ def tell_changes(command: Command, config: "Manifest") -> None:
 
 def tell_undeclared(command: Command, config: "Manifest") -> None:
     """Say how a tool or the actions of an environment would declare their effects, where they declare none."""
-    from tea.protocols.recipe import is_recipe
+    from tea.recipes.recipe import is_recipe
 
     if command.as_json or config.kind not in ("tool", "environment") or is_recipe(config.source):
         return
@@ -108,7 +108,7 @@ def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:
         return found
     if file.suffix == ".md":
         return "prompt"
-    from tea.managers.bundled import read_source
+    from tea.source.bundled import read_source
 
     source, files = read_source(file)
     return _document_kind(source) if source.startswith("{") else tea.dynamic.check(source, files).kind
@@ -116,7 +116,7 @@ def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:
 
 def _document_kind(source: str) -> Kind:
     """Return the kind of what is written as JSON: what it says itself, or what a transformation makes."""
-    from tea.protocols.recipe import Direction, transformation
+    from tea.recipes.recipe import Direction, transformation
     from tea.store.files import parse_json_strict
 
     said: Any = parse_json_strict(source.encode(), "The document")

@@ -15,8 +15,8 @@ from tea.errors import BadInput, BadRef
 from tea.refs import Kind, Ref
 
 if TYPE_CHECKING:
-    from tea.protocols.retrieval.retrieval import Match
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
+    from tea.retrieval.search import Match
     from tea.store.usage import Use
 
 

@@ -16,9 +16,9 @@ from tea.errors import BadInput
 from tea.refs import Ref
 
 if TYPE_CHECKING:
-    from tea.managers.model_config import ModelConfig
-    from tea.runtime.header import TaskFile
-    from tea.runtime.platform import Platform
+    from tea.journal.header import TaskFile
+    from tea.models.config import ModelConfig
+    from tea.platform import Platform
 
 LOCAL = "local"
 

@@ -11,7 +11,7 @@ from tea.cli.terminal import one_line, table
 from tea.errors import BadInput, StorageError
 
 if TYPE_CHECKING:
-    from tea.managers.tracer import Tracer
+    from tea.journal.tracer import Tracer
 
 _WORDS = 70
 
@@ -43,14 +43,14 @@ def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
 
     Nothing of one that another process removed meanwhile.
     """
-    from tea.managers.tracer import as_mapping
-    from tea.runtime.standing import Standing, Telling, understood
+    from tea.journal.status import RunStatus, StatusReader, understood
+    from tea.journal.tracer import as_mapping
 
     found: dict[str, Any] = {"run": run, "time": "", "status": "never begun", "task": "", "session": "", "cost": None}
-    standing = Standing()
+    standing = RunStatus()
     try:
         with understood(run):
-            for record in tracer.records(run, wanted=Telling()):
+            for record in tracer.records(run, wanted=StatusReader()):
                 standing.take(record)
                 if record.kind == "run":
                     task = as_mapping(as_mapping(record.data).get("task")).get("task", "")
@@ -77,6 +77,6 @@ def _text(found: list[dict[str, Any]]) -> str:
 
 
 def _cost(cost: dict[str, Any] | None) -> str:
-    from tea.runtime.budget import Spent
+    from tea.runs.budget import Spent
 
     return cost_words(Spent(**cost)) if cost else "-"

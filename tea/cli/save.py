@@ -12,7 +12,7 @@ from tea.cli.terminal import counted
 from tea.refs import Ref
 
 if TYPE_CHECKING:
-    from tea.runtime.platform import Platform
+    from tea.platform import Platform
 
 SavedFile = Annotated[Path, typer.Argument(metavar="FILE", help="A JSON file; one that is there is replaced.")]
 Chosen = Annotated[list[str] | None, typer.Argument(metavar="[KIND|REF]...", help="What; everything if left out.")]

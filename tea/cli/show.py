@@ -12,7 +12,7 @@ from tea.cli.terminal import clean, one_line
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
-    from tea.manifest import Manifest
+    from tea.components.manifest import Manifest
 
 _WORDS = 300
 _STYLES = ("openai", "anthropic")

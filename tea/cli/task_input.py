@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tea.errors import BadInput, BadTask
 
 if TYPE_CHECKING:
-    from tea.runtime.header import TaskFile
+    from tea.journal.header import TaskFile
 
 Read = tuple["TaskFile", dict[str, Path]]
 
@@ -45,7 +45,7 @@ def read_input(what: str, added: Additions) -> Read:
     Raises:
         BadTask: It cannot be used; nothing was written.
     """
-    from tea.runtime.task_file import find_files, read_task
+    from tea.runs.task_file import find_files, read_task
 
     folder = Path.cwd()
     if what == "-":
@@ -83,7 +83,7 @@ def read_uses(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _merged(task: "TaskFile", added: Additions) -> "TaskFile":
-    from tea.runtime.task_file import make_task
+    from tea.runs.task_file import make_task
 
     given = task.model_dump(mode="json", exclude_unset=True)
     joined = {
@@ -95,13 +95,13 @@ def _merged(task: "TaskFile", added: Additions) -> "TaskFile":
 
 
 def _from_words(words: str) -> "TaskFile":
-    from tea.runtime.task_file import make_task
+    from tea.runs.task_file import make_task
 
     return make_task({"task": words})
 
 
 def _file(path: Path) -> bytes:
-    from tea.runtime.task_file import TASK_LIMIT
+    from tea.runs.task_file import TASK_LIMIT
     from tea.store.files import read_regular
     from tea.store.strict import Refused
 
@@ -120,7 +120,7 @@ def _file(path: Path) -> bytes:
 
 
 def _standard_input() -> bytes:
-    from tea.runtime.task_file import TASK_LIMIT
+    from tea.runs.task_file import TASK_LIMIT
 
     if sys.stdin is None:
         raise BadTask("There is no standard input.", fix="pipe a task into `tea run -`.")

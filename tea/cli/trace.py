@@ -11,7 +11,7 @@ from tea.cli.terminal import one_line
 from tea.cli.tree import tree
 
 if TYPE_CHECKING:
-    from tea.managers.tracer import Step, Tracer
+    from tea.journal.tracer import Step, Tracer
 
 _WORDS = 160
 
@@ -38,8 +38,8 @@ async def trace(
 
     `tea trace diff A B` compares two runs; `tea trace export RUN` writes one in other forms.
     """
-    from tea.runtime.delivery import untaken
-    from tea.runtime.standing import Standing, understood
+    from tea.journal.status import RunStatus, understood
+    from tea.runs.delivery import untaken
 
     wanted = {"session": session, "task": task, "index": index, "id": id}
     query = any(value is not None for value in wanted.values())
@@ -59,7 +59,7 @@ async def trace(
     command.show("\n".join(lines), data)
     if not command.as_json and not held:
         with understood(name):
-            waiting = Standing.of(records).status == "waiting"
+            waiting = RunStatus.of(records).status == "waiting"
         if waiting:
             command.tell(f"it waits for an answer: tea inbox {name}")
 

@@ -12,7 +12,7 @@ from tea.cli.fields import fields, items
 from tea.cli.terminal import one_line, table
 
 if TYPE_CHECKING:
-    from tea.runtime.compare import Comparison, Effect, Side
+    from tea.journal.compare import Comparison, Effect, Side
 
 _WIDTH, _WORDS, _STEPS = 60, 200, 20
 
@@ -23,7 +23,7 @@ async def trace_diff(
     b: Annotated[str, typer.Argument(metavar="B", help="Another.")],
 ) -> None:
     """Compare two runs: what they used, where they first differ, their steps, answers and costs."""
-    from tea.runtime.compare import compare
+    from tea.journal.compare import compare
 
     async with command.platform() as tea:
         names = [await asyncio.to_thread(tea.tracer.find, one) for one in (a, b)]
@@ -52,7 +52,7 @@ def _text(found: "Comparison") -> str:
 
 
 def _side(one: "Side") -> tuple[str, ...]:
-    from tea.runtime.budget import Spent
+    from tea.runs.budget import Spent
 
     answer = one.answer if one.answer not in (None, "") else one.reason
     cost = cost_words(Spent(**one.cost)) if one.cost else "-"

@@ -9,7 +9,7 @@ from tea.cli.terminal import clean
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
-    from tea.manifest import Manifest
+    from tea.components.manifest import Manifest
 
 
 async def transform(

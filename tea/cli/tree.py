@@ -9,7 +9,7 @@ from tea.cli.fields import fields, items
 from tea.cli.terminal import one_line
 
 if TYPE_CHECKING:
-    from tea.managers.tracer import TraceRecord
+    from tea.journal.tracer import TraceRecord
 
 _WORDS, _LINE, _TRIES = 110, 300, 1000
 _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random")

@@ -13,7 +13,7 @@ from tea.cli.terminal import clean
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
-    from tea.managers.variable import Variable
+    from tea.components.variable import Variable
 
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=TEXT", help="Write it anew; NAME=@FILE reads a file.")
@@ -44,7 +44,7 @@ def _value(text: str) -> tuple[str, str]:
         raise BadInput(f"{text[:60]!r} is no NAME=TEXT.", fix="write for example --set system=TEXT or source=@FILE.")
     if not value.startswith("@"):
         return name, value
-    from tea.managers.bundled import read_source
+    from tea.source.bundled import read_source
 
     return name, read_source(Path(value[1:]))[0]
 

@@ -15,15 +15,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from tea.components.manifest import Manifest
+from tea.components.markdown import block, one_line
+from tea.components.schema_words import as_object, as_words
 from tea.errors import BadComponent
-from tea.managers.prompt_source import read_prompt
-from tea.managers.prompt_text import front_matter
-from tea.managers.source.text import SourceText
-from tea.manifest import Manifest
+from tea.prompts.source import read_prompt
+from tea.prompts.text import front_matter
 from tea.protocols.contract import purpose, section
-from tea.protocols.markdown import block, one_line
 from tea.refs import NAME
-from tea.schema_words import as_object, as_words
+from tea.source.text import SourceText
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 OWN = "tea-"

@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
+from tea.components.manifest import canonical
 from tea.errors import BadComponent, BadInput, StorageError
 from tea.interop.skill import LONGEST_NAME, OWN, Skill, read_skill
-from tea.manifest import canonical
 from tea.store.files import publish, read_regular, storage_error, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.strict import Refused

@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, UnknownComponent
 from tea.interop.skill import prompt_of
 from tea.interop.skill_folder import read_folder
-from tea.manifest import Lineage, Manifest
 from tea.protocols.manager import ContextManager
 from tea.refs import check_name
 

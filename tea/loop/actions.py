@@ -7,7 +7,8 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from tea.context import Context
+from tea.components.context import Context
+from tea.components.lossless import lossless
 from tea.errors import (
     ApprovalNeeded,
     BadArguments,
@@ -22,10 +23,9 @@ from tea.errors import (
 )
 from tea.loop.ledger import FUNCTIONS, NOTE, PLAN, Ledger
 from tea.loop.limits import Limits
-from tea.loop.observation import Outcome
+from tea.loop.observation import Observation
 from tea.loop.toolset import DONE, Toolset
 from tea.loop.window import Window
-from tea.managers.lossless import lossless
 from tea.types import Fact, ToolCall, changed
 
 REPEATED = "you made this call before as {id}; nothing has changed since, so it was not made again"
@@ -35,7 +35,7 @@ _ENDS = (ApprovalNeeded, BudgetExceeded, Diverged, InternalError, Interrupted, N
 class Checks(Protocol):
     """What says whether an end holds."""
 
-    def check(self, outcome: Outcome, others: Sequence[Outcome], *, last: bool) -> Outcome:
+    def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
         """Return the outcome of `done`, refused where it does not hold."""
         ...
 
@@ -63,7 +63,7 @@ class Actions:
     steps: int = 0
     _made: dict[str, str] = field(default_factory=dict[str, str])
 
-    async def act(self, calls: Sequence[ToolCall], *, last: bool, ending: Checks) -> list[Outcome]:
+    async def act(self, calls: Sequence[ToolCall], *, last: bool, ending: Checks) -> list[Observation]:
         """Make the calls of one step; agents and reading calls run side by side, `done` counts last.
 
         Args:
@@ -73,7 +73,7 @@ class Actions:
         """
         self.steps += 1
         named = [changed(one, name=self.toolset.named(one.name)) for one in calls]
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, Observation] = {}
         position = 0
         while position < len(named):
             end = position + 1
@@ -93,10 +93,12 @@ class Actions:
     def _side_by_side(self, calls: Sequence[ToolCall]) -> bool:
         return all(self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in calls)
 
-    async def _call(self, calls: Sequence[ToolCall], index: int, agents: int, last: bool, ending: Checks) -> Outcome:
+    async def _call(
+        self, calls: Sequence[ToolCall], index: int, agents: int, last: bool, ending: Checks
+    ) -> Observation:
         call = calls[index]
         if (error := self._refusal(call, index, agents, last)) is not None:
-            return Outcome.refused(call.id, call.name, call.arguments, error)
+            return Observation.refused(call.id, call.name, call.arguments, error)
         if self.toolset.is_own(call.name):
             return self._own(call)
         if call.name != DONE and self.toolset.reads(call.name) and (known := self._known(call)) is not None:
@@ -120,17 +122,17 @@ class Actions:
         found = (*self.ledger.facts, *ending.facts)
         return (*found, *ending.findings) if self.toolset.takes_findings(name) else found
 
-    def _own(self, call: ToolCall) -> Outcome:
+    def _own(self, call: ToolCall) -> Observation:
         """Answer a function of the loop."""
         act = {NOTE: self.ledger.note, PLAN: self.ledger.replace_plan}.get(call.name, self.window.read)
         (schema,) = [one["parameters"] for one in FUNCTIONS if one["name"] == call.name]
         try:
             value = act(lossless(schema, call.arguments))
         except CallError as error:
-            return Outcome.refused(call.id, call.name, call.arguments, error)
-        return Outcome(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)
+            return Observation.refused(call.id, call.name, call.arguments, error)
+        return Observation(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)
 
-    def _known(self, call: ToolCall) -> Outcome | None:
+    def _known(self, call: ToolCall) -> Observation | None:
         """Return the earlier result of the same reading call, if nothing has changed since."""
         id = self._made.get(_image(call))
         if id is None:
@@ -139,8 +141,8 @@ class Actions:
         return replace(before, id=call.id, hint=REPEATED.format(id=id), repeated=True)
 
     def _ended(
-        self, calls: Sequence[ToolCall], outcomes: dict[int, Outcome], index: int, last: bool, ending: Checks
-    ) -> Outcome:
+        self, calls: Sequence[ToolCall], outcomes: dict[int, Observation], index: int, last: bool, ending: Checks
+    ) -> Observation:
         """Return an outcome; that of `done` stands only if the end holds."""
         outcome = outcomes[index]
         if outcome.name != DONE or not outcome.ok:
@@ -148,7 +150,7 @@ class Actions:
         others = [one for at, one in outcomes.items() if at != index and not self.toolset.is_own(one.name)]
         return ending.check(outcome, others, last=last)
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _keep(self, outcome: Observation) -> None:
         """Keep a result for evidence, and for a repetition of its call."""
         if self.toolset.is_own(outcome.name) or outcome.name == DONE:
             return
@@ -163,11 +165,11 @@ class Actions:
 
 
 async def _together(
-    ctx: Context, calls: Sequence[ToolCall], work: Sequence[Coroutine[Any, Any, Outcome]]
-) -> list[Outcome]:
+    ctx: Context, calls: Sequence[ToolCall], work: Sequence[Coroutine[Any, Any, Observation]]
+) -> list[Observation]:
     """Run calls side by side; one that fails does not lose the others, one that ends the run does so after them."""
 
-    async def guarded(call: ToolCall, one: Coroutine[Any, Any, Outcome]) -> Outcome | TeaError:
+    async def guarded(call: ToolCall, one: Coroutine[Any, Any, Observation]) -> Observation | TeaError:
         try:
             return await one
         except _ENDS as error:
@@ -175,15 +177,15 @@ async def _together(
         except TeaError as error:
             if len(calls) == 1:
                 raise
-            return Outcome.refused(call.id, call.name, call.arguments, error)
+            return Observation.refused(call.id, call.name, call.arguments, error)
 
     if len(work) == 1:
-        found: list[Outcome | TeaError] = [await guarded(calls[0], work[0])]
+        found: list[Observation | TeaError] = [await guarded(calls[0], work[0])]
     else:
         async with ctx.group() as group:
             handles = [group.spawn(guarded(call, one)) for call, one in zip(calls, work, strict=True)]
         found = [handle.result() for handle in handles]
-    outcomes: list[Outcome] = []
+    outcomes: list[Observation] = []
     for one in found:
         if isinstance(one, TeaError):
             raise one

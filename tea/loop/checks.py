@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from tea.loop.observation import Outcome
+from tea.loop.observation import Observation
 from tea.models.rendering import result_text
 from tea.types import Evidence, Fact, JsonObject, JsonValue
 
@@ -30,7 +30,7 @@ class Sources:
     """
 
     def __init__(
-        self, task: str, facts: Iterable[Fact], results: Iterable[Outcome], doubted: Iterable[Evidence] = ()
+        self, task: str, facts: Iterable[Fact], results: Iterable[Observation], doubted: Iterable[Evidence] = ()
     ) -> None:
         self._task = task
         self._doubted = {one.source.casefold(): one.doubt for one in doubted}
@@ -67,7 +67,7 @@ class Sources:
             ):
                 yield "\n".join([text, *_strings(one.arguments)]) if _is_derived(one) else text
 
-    def _text(self, one: Outcome) -> str:
+    def _text(self, one: Observation) -> str:
         if one.id not in self._texts:
             self._texts[one.id] = result_text({"value": one.value})
         return self._texts[one.id]
@@ -143,7 +143,7 @@ def _named(arguments: JsonObject, name: str) -> bool:
     return bool(last) and any(name in one or last == one.rpartition("/")[2] for one in given)
 
 
-def _is_derived(one: Outcome) -> bool:
+def _is_derived(one: Observation) -> bool:
     """Tell whether a result was worked out from its arguments, such as a sum or a query."""
     return not isinstance(one.value, Mapping) or "rows" in cast("Mapping[str, Any]", one.value)
 

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tea.components.json_schema import value_faults
+from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
 from tea.loop.ledger import Ledger
-from tea.loop.observation import Outcome
+from tea.loop.observation import Observation
 from tea.loop.toolset import DONE
 from tea.loop.window import Window
-from tea.managers.json_schema import value_faults
-from tea.managers.lossless import lossless
 from tea.models.format import braced
 from tea.types import Evidence, Fact, JsonObject, JsonSchema, JsonValue, Result, Task
 
@@ -72,7 +72,7 @@ class Ending:
         self._words = f"{self._words}\n{text}"
         self._returned.clear()
 
-    def check(self, outcome: Outcome, others: Sequence[Outcome], *, last: bool) -> Outcome:
+    def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
         """Return the outcome of `done`, refused where the end does not hold.
 
         Args:
@@ -128,7 +128,7 @@ class Ending:
         confirms = isinstance(answer, str) and 2 * len(answer) < len(self._words_held)
         return self._words_held if confirms else answer
 
-    def finished(self, outcomes: Sequence[Outcome], results: Sequence[Result | None] = ()) -> Result | None:
+    def finished(self, outcomes: Sequence[Observation], results: Sequence[Result | None] = ()) -> Result | None:
         """Record the results of agents, and return the final result if `done` was accepted."""
         self._words_held = ""
         if any(one.ok and not one.repeated and one.name != DONE for one in outcomes):
@@ -152,7 +152,7 @@ class Ending:
             answer=answer, ok=ok, reason=reason, evidence=evidence, report=self._report, exhausted=exhausted and not ok
         )
 
-    def _take(self, outcome: Outcome, result: Result) -> None:
+    def _take(self, outcome: Observation, result: Result) -> None:
         text = str(outcome.arguments.get("task", ""))
         self._report = result.report or self._report
         if not result.ok:
@@ -196,8 +196,8 @@ class Ending:
         )
 
 
-def _refused(outcome: Outcome, problem: str, fix: str) -> Outcome:
-    return Outcome.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
+def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
+    return Observation.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
 
 
 def _read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
@@ -221,7 +221,7 @@ def _formed(text: str, schema: JsonObject) -> JsonValue:
     return text
 
 
-def _finding(one: Outcome) -> Fact:
+def _finding(one: Observation) -> Fact:
     """Return a result as a finding: the call, its file, and the value."""
     arguments = json.dumps(one.arguments, ensure_ascii=False)
     files = one.arguments.get("files") or one.arguments.get("path") or one.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tea.context import Context
+from tea.components.context import Context
 from tea.types import Budget
 
 _RESERVE = 1.25  # of what the dearest step so far cost, kept for the last question

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from tea.context import Context
+from tea.components.context import Context
+from tea.components.json_schema import schema_fault
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
 from tea.loop.actions import Actions
 from tea.loop.ending import Ending
@@ -17,12 +18,11 @@ from tea.loop.exchanges import json_tokens
 from tea.loop.ledger import MOST_FACT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import shown
-from tea.loop.observation import Outcome, limit_of, shortened
+from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.opening import heads
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
-from tea.managers.json_schema import schema_fault
 from tea.models.context_length import limit_in
 from tea.types import JsonObject, Message, Result, Task, data_part, message
 
@@ -294,7 +294,7 @@ class _Loop:
             self._tell(STALLED.format(steps=self.ledger.stalled))
         return result
 
-    def _is_new(self, outcomes: Sequence[Outcome]) -> bool:
+    def _is_new(self, outcomes: Sequence[Observation]) -> bool:
         """Tell whether a step brought a result, or an error, that was not there before."""
         made = [one for one in outcomes if not self.toolset.is_own(one.name) and not one.repeated]
         errors = [one.error["problem"] for one in made if one.error is not None]
@@ -336,13 +336,13 @@ class _Loop:
             self._tell(PERSON.format(text=text), lasting=True)
         return bool(texts)
 
-    def _show(self, outcomes: Sequence[Outcome], state: JsonObject) -> None:
+    def _show(self, outcomes: Sequence[Observation], state: JsonObject) -> None:
         """Add results to the conversation, each with the remaining budget."""
         self.window.show(outcomes, "" if self.solver else self.limits.text(), whole=self.solver)
         if state:
             self.window.add(message("user", (data_part({"state": state}),)))
 
-    async def _record(self, step: int, reply: Reply, outcomes: Sequence[Outcome], state: JsonObject) -> None:
+    async def _record(self, step: int, reply: Reply, outcomes: Sequence[Observation], state: JsonObject) -> None:
         """Put the step into the journal, as the paper's record (Appendix H)."""
         memory, goal = self.ledger.words()
         words = {"thinking": reply.thought, "evaluation": reply.record.get("evaluation", "")}

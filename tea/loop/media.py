@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Literal
 
-from tea.context import Context
+from tea.components.context import Context
 from tea.types import JsonObject, MediaPart, Message, TextPart
 
 KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {

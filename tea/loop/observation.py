@@ -19,7 +19,7 @@ CUT = 'cut: {shown} of {all:,} characters are shown; read_result(id="{id}", star
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Observation:
     """What came of one call.
 
     Args:
@@ -43,7 +43,7 @@ class Outcome:
     repeated: bool = False
 
     @classmethod
-    def refused(cls, id: str, name: str, arguments: JsonObject, error: TeaError) -> Outcome:
+    def refused(cls, id: str, name: str, arguments: JsonObject, error: TeaError) -> Observation:
         """Return the outcome of a call that was not made."""
         return cls(id=id, name=name, arguments=arguments, ok=False, error=error.record())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tea.context import Context
+from tea.components.context import Context
 from tea.models.rendering import rendered
 from tea.types import JsonObject, Task
 

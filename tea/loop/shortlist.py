@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from tea.context import Caller
-from tea.managers.embedding.wordpiece import words as words_of
+from tea.components.context import Caller
+from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY
 
 T = TypeVar("T")

@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from tea.context import Context
+from tea.components.context import Context
+from tea.components.json_schema import closed
+from tea.components.operation import reasons
 from tea.errors import BadOutput
-from tea.managers.json_schema import closed
-from tea.operation import reasons
 from tea.types import (
     JsonObject,
     JsonSchema,

@@ -11,14 +11,14 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from tea.context import Context
+from tea.components.context import Context
+from tea.components.lossless import lossless
+from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, UnknownComponent
 from tea.loop.ledger import FUNCTIONS
-from tea.loop.observation import Outcome, shortened
+from tea.loop.observation import Observation, shortened
 from tea.loop.schemas import compact
 from tea.loop.shortlist import MOST_SCHEMAS, Fixed, nearest, ranked, within_limits
-from tea.managers.lossless import lossless
-from tea.operation import reasons
 from tea.refs import Kind, check_name
 from tea.types import EVERY, Budget, Fact, JsonObject, JsonSchema, Response, Result, Task, ToolCall
 
@@ -64,7 +64,7 @@ class Capability:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class StateSource:
     """One environment: how to act in it, and what was observed last."""
 
     name: str
@@ -94,7 +94,7 @@ class Toolset:
         ctx: Context,
         task: Task,
         found: Iterable[Capability],
-        places: Iterable[Place],
+        places: Iterable[StateSource],
         offered: Collection[str],
         further: Mapping[str, Kind],
     ) -> None:
@@ -151,7 +151,7 @@ class Toolset:
         chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
         for name, facts in zip(chosen, await ctx.acp.facts(chosen), strict=True):
             found.append(_agent(name, facts))
-        places: list[Place] = []
+        places: list[StateSource] = []
         rooms = _rooms(environments)
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
             found += _chosen(_actions(name, facts), name, rooms[name])
@@ -204,10 +204,12 @@ class Toolset:
             state = _state(await self._ctx.ecp.state(name))
             if state != place.state:
                 changed[name] = state
-                self._places[name] = Place(name=name, description=place.description, rules=place.rules, state=state)
+                self._places[name] = StateSource(
+                    name=name, description=place.description, rules=place.rules, state=state
+                )
         return changed
 
-    async def call(self, call: ToolCall, facts: Sequence[Fact] = (), share: Budget | None = None) -> Outcome:
+    async def call(self, call: ToolCall, facts: Sequence[Fact] = (), share: Budget | None = None) -> Observation:
         """Make one call; whatever is wrong with it becomes an outcome that the agent can act on.
 
         Args:
@@ -218,17 +220,19 @@ class Toolset:
         try:
             one = self._known.get(call.name) or await self._look_up(call.name)
         except (UnknownComponent, BadRef) as error:
-            return Outcome.refused(call.id, call.name, call.arguments, error)
+            return Observation.refused(call.id, call.name, call.arguments, error)
         if one.kind == "agent":
             return await self._delegate(one, call, facts, share)
         port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
         return _outcome(call, await port.invoke(one.ref, call.arguments))
 
-    async def _delegate(self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None) -> Outcome:
+    async def _delegate(
+        self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
+    ) -> Observation:
         try:
             task = self._part(one, lossless(DELEGATION, call.arguments), facts, share)
         except BadArguments as error:
-            return Outcome.refused(call.id, one.name, call.arguments, error)
+            return Observation.refused(call.id, one.name, call.arguments, error)
         response = await self._ctx.acp.invoke(one.ref, task)
         outcome, result = _outcome(call, response), response.result
         if outcome.ok and not result.ok:
@@ -279,7 +283,7 @@ class Toolset:
     def __contains__(self, name: str) -> bool:
         return name in self._known
 
-    def delegated(self, outcome: Outcome) -> Result | None:
+    def delegated(self, outcome: Observation) -> Result | None:
         """Return the result of a call that went to an agent and gave one."""
         if not self.is_agent(outcome.name) or outcome.value is None or outcome.repeated:
             return None
@@ -330,7 +334,7 @@ def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[s
 
 
 def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
-    """Return what an agent may call of a component, by the names it has there; see `tea.runtime.services.facts`."""
+    """Return what an agent may call of a component, by the names it has there; see `tea.runs.services.facts`."""
     if kind == "environment":
         return _actions(name, facts)
     return [_tool(name, facts) if kind == "tool" else _agent(name, facts)]
@@ -403,8 +407,8 @@ def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capab
     )
 
 
-def _place(name: str, facts: JsonObject, state: Response) -> Place:
-    return Place(name=name, description=facts["description"], rules=facts["rules"], state=_state(state))
+def _place(name: str, facts: JsonObject, state: Response) -> StateSource:
+    return StateSource(name=name, description=facts["description"], rules=facts["rules"], state=_state(state))
 
 
 def _state(response: Response) -> Any:
@@ -412,8 +416,8 @@ def _state(response: Response) -> Any:
     return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
 
 
-def _outcome(call: ToolCall, response: Response) -> Outcome:
-    return Outcome(
+def _outcome(call: ToolCall, response: Response) -> Observation:
+    return Observation(
         id=call.id,
         name=call.name,
         arguments=call.arguments,

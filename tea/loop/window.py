@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tea.context import Context
+from tea.components.context import Context
 from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, ToolError
 from tea.loop.exchanges import (
     BYTES_PER_TOKEN,
@@ -20,7 +20,7 @@ from tea.loop.exchanges import (
     words,
 )
 from tea.loop.ledger import READ_RESULT
-from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Outcome, limit_of
+from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Observation, limit_of
 from tea.loop.step import said
 from tea.models.rendering import rendered, result_text
 from tea.types import JsonObject, JsonValue, Message, ModelResponse, TextPart, Usage, changed
@@ -58,14 +58,14 @@ class Window:
     context: int
     fold: str
     before: int = 0
-    results: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    results: dict[str, Observation] = field(default_factory=dict[str, Observation])
     _first: tuple[Message, ...] = ()
     _carried: tuple[Message, ...] = ()
     _gone: tuple[Message, ...] = ()
     _latest: tuple[Message, ...] = ()
     _lasting: list[Message] = field(default_factory=list[Message])
     _lines: list[str] = field(default_factory=list[str])
-    _shown: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    _shown: dict[str, Observation] = field(default_factory=dict[str, Observation])
     _counted: int = 0
     _uncounted: list[Message] = field(default_factory=list[Message])
 
@@ -90,7 +90,7 @@ class Window:
         self._uncounted += new
         self._lasting += new if lasting else ()
 
-    def show(self, outcomes: Sequence[Outcome], left: str, *, whole: bool) -> None:
+    def show(self, outcomes: Sequence[Observation], left: str, *, whole: bool) -> None:
         """Add the results of a step, each cut to its share of what the window has room for.
 
         Args:
@@ -110,7 +110,7 @@ class Window:
         share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
         self.add(*(_within(one, limit, left, share) for one in outcomes))
 
-    def keep(self, outcome: Outcome) -> None:
+    def keep(self, outcome: Observation) -> None:
         """Keep a result whole, to be read again and to hold evidence against."""
         self.results[outcome.id] = outcome
 
@@ -283,7 +283,7 @@ class Window:
         self.before = max(0, self.before)
 
 
-def _within(one: Outcome, limit: int, left: str, most: float) -> Message:
+def _within(one: Observation, limit: int, left: str, most: float) -> Message:
     """Return a result as a message of at most so many tokens, as far as the least that is shown allows."""
     made = one.message(limit, left)
     if (size := tokens(made)) <= most:
@@ -292,7 +292,7 @@ def _within(one: Outcome, limit: int, left: str, most: float) -> Message:
     return one.message(max(LEAST_CHARACTERS, int(characters)), left)
 
 
-def _line(one: Message, outcome: Outcome) -> Message:
+def _line(one: Message, outcome: Observation) -> Message:
     """Return the line that stands for a result."""
     text = _text(outcome)
     if len(text) <= 3 * _GIST:
@@ -305,7 +305,7 @@ def _line(one: Message, outcome: Outcome) -> Message:
     return changed(one, content=(TextPart(text=line),))
 
 
-def _text(one: Outcome) -> str:
+def _text(one: Observation) -> str:
     return result_text({"value": one.value, "error": one.error})
 
 

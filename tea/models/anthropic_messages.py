@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tea.errors import ProviderError
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault, repeatable
+from tea.models.config import ModelConfig
+from tea.models.failure import CallFailure, repeatable
 from tea.models.format import (
     Encode,
+    RequestOptions,
     Sdk,
-    Wishes,
     assembled,
     chooses,
     count,
@@ -34,6 +33,7 @@ from tea.models.format import (
     words,
     woven,
 )
+from tea.models.manager import Delta
 from tea.models.schema import ANTHROPIC, wanted
 from tea.models.sse import Sent
 from tea.types import (
@@ -127,7 +127,7 @@ class AnthropicMessages:
         """Return the answer."""
         if document.get("type") != "message":
             raise _failed(document)
-        texts, wishes, thought = list[str](), Wishes(), list[ReasoningPart]()
+        texts, wishes, thought = list[str](), RequestOptions(), list[ReasoningPart]()
         for one in members(document, "content"):
             match one.get("type"):
                 case "text":
@@ -194,7 +194,7 @@ class MessageAssembly:
     def document(self) -> JsonObject:
         """Return the message."""
         if not self.ended:
-            raise Fault("the stream ended before the answer did", again=True)
+            raise CallFailure("the stream ended before the answer did", again=True)
         for index, pieces in self._inputs.items():
             self._blocks[index]["input"] = "".join(pieces) or self._blocks[index].get("input")
         return {**self._message, "content": [self._blocks[index] for index in sorted(self._blocks)]}
@@ -225,10 +225,10 @@ class MessageAssembly:
         return []
 
 
-def _failed(document: JsonObject) -> Fault:
+def _failed(document: JsonObject) -> CallFailure:
     """Return why there is no answer; what will not pass is like a question that was refused at once."""
     status = _STATUS.get(member(document, "error").get("type"))
-    return Fault(
+    return CallFailure(
         error_of(document) or "the answer is no message", again=status is None or repeatable(status), status=status
     )
 

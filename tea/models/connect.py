@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tea.errors import ProviderError
-from tea.managers.model import ModelManager
-from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
 from tea.models.anthropic_messages import AnthropicMessages
+from tea.models.client import ProviderClient
+from tea.models.config import ModelConfig
 from tea.models.format import Format
-from tea.models.line import Line
+from tea.models.manager import ModelManager
 from tea.models.openai_chat import OpenAIChat
 from tea.models.openai_responses import OpenAIResponses
 from tea.models.presets import PRESETS, placed, preset
@@ -49,7 +49,7 @@ def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None) -
     shared = accounts or Accounts()
     _state(shared, config, keys)
     seconds = min(limits["attempt_seconds"], limits["seconds"])  # no try outlasts the time for all of them
-    line = Line(format.sdk, _address(config), found, seconds, shared)
+    line = ProviderClient(format.sdk, _address(config), found, seconds, shared)
     return WireModel(format, line, Retrying(config.limits))
 
 

@@ -83,7 +83,7 @@ class _Question:
     content: bytes
 
 
-class Way:
+class ConnectionUse:
     """How the SDK sent a question that was answered; others go the same way.
 
     Args:

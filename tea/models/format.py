@@ -12,9 +12,9 @@ from typing import Any, Literal, Protocol, cast
 from pydantic_core import to_json
 
 from tea.errors import ProviderError
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault
+from tea.models.config import ModelConfig
+from tea.models.failure import CallFailure
+from tea.models.manager import Delta
 from tea.models.rendering import result_text
 from tea.models.schema import Reach
 from tea.models.sse import Sent
@@ -176,9 +176,9 @@ def decoded(data: bytes, *, piece: bool = False) -> dict[str, Any]:
     try:
         value = loads(data, halves=piece)
     except Refused as error:
-        raise Fault(f"what came back is not JSON ({error})", again=True) from error
+        raise CallFailure(f"what came back is not JSON ({error})", again=True) from error
     if not isinstance(value, dict):
-        raise Fault("what came back is no JSON object", again=True)
+        raise CallFailure("what came back is no JSON object", again=True)
     return cast("dict[str, Any]", value)
 
 
@@ -247,7 +247,7 @@ def sorted_tools(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
 
 
 @dataclass(slots=True)
-class Wishes:
+class RequestOptions:
     """The tool calls of one answer; one that cannot be read stays among them, and says why."""
 
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
@@ -324,7 +324,7 @@ def members(value: JsonObject, name: str) -> list[dict[str, Any]]:
     """
     found = cast("list[Any]", value.get(name) or [])
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise Fault(f"{name!r} is no list of objects", again=True)
+        raise CallFailure(f"{name!r} is no list of objects", again=True)
     return found
 
 

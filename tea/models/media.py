@@ -6,10 +6,10 @@ Source: https://platform.openai.com/docs/api-reference/audio/createTranscription
 from __future__ import annotations
 
 from tea.errors import ProviderError
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault
+from tea.models.client import ProviderClient
+from tea.models.config import ModelConfig
+from tea.models.failure import CallFailure
 from tea.models.format import BYTES_PER_TOKEN, begins, count, decoded, member
-from tea.models.line import Line
 from tea.models.prices import price
 from tea.models.retrying import Retrying
 from tea.types import ModelResponse, Usage
@@ -18,7 +18,7 @@ _ENDINGS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audi
 
 
 async def transcribe(
-    line: Line, retrying: Retrying, config: ModelConfig, sound: bytes, media_type: str
+    line: ProviderClient, retrying: Retrying, config: ModelConfig, sound: bytes, media_type: str
 ) -> ModelResponse:
     """Return the words of a sound, with what they cost; a try that broke in its middle costs as much of them as came.
 
@@ -36,12 +36,12 @@ async def transcribe(
         try:
             await line.upload("/audio/transcriptions", {"model": config.model}, file, pieces.append, seconds)
             document = decoded(line.cleaned(b"".join(pieces)))
-        except Fault:
+        except CallFailure:
             if begins(pieces):
                 broken.append(sum(map(len, pieces)) // BYTES_PER_TOKEN + 1)
             raise
         if not isinstance(document.get("text"), str):
-            raise Fault(f"what came back holds no words ({str(document)[:120]})", again=True)
+            raise CallFailure(f"what came back holds no words ({str(document)[:120]})", again=True)
         used = member(document, "usage")
         tokens = Usage(input_tokens=count(used, "input_tokens"), output_tokens=count(used, "output_tokens"))
         return ModelResponse(text=document["text"], usage=tokens)

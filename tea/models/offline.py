@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tea.errors import Abstained
-from tea.managers.model import CallTool, ModelConfig
+from tea.models.manager import CallTool, ModelConfig
 from tea.types import DataPart, JsonObject, ModelRequest, ModelResponse, ToolCall, Usage, as_object
 
 OFFLINE = ModelConfig(name="offline", provider="offline", prices={"input": 0.0, "output": 0.0})

@@ -14,13 +14,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import LASTING, Fault, repeatable
+from tea.models.config import ModelConfig
+from tea.models.failure import LASTING, CallFailure, repeatable
 from tea.models.format import (
     Encode,
+    RequestOptions,
     Sdk,
-    Wishes,
     assembled,
     chooses,
     count,
@@ -37,6 +36,7 @@ from tea.models.format import (
     thoughts,
     words,
 )
+from tea.models.manager import Delta
 from tea.models.schema import OPENAI, wanted
 from tea.models.sse import Sent
 from tea.types import (
@@ -117,7 +117,7 @@ class OpenAIChat:
             raise _failed(document, "the answer has no choice")
         _check_ended(choice)
         said = member(choice, "message")
-        wishes = Wishes()
+        wishes = RequestOptions()
         for call in members(said, "tool_calls"):
             function = member(call, "function")
             wishes.add(call.get("id"), function.get("name"), function.get("arguments"))
@@ -175,7 +175,7 @@ class ChatAssembly:
     def document(self) -> JsonObject:
         """Return the completion."""
         if not self.ended:
-            raise Fault("the stream ended before the answer did", again=True)
+            raise CallFailure("the stream ended before the answer did", again=True)
         message: dict[str, Any] = {name: "".join(pieces) for name, pieces in self._texts.items()}
         if self._details:
             message["reasoning_details"] = list(self._details.values())
@@ -220,7 +220,7 @@ def _check_ended(choice: JsonObject) -> None:
         raise _failed(choice, "the answer broke off with an error")
 
 
-def _failed(document: JsonObject, otherwise: str = "") -> Fault:
+def _failed(document: JsonObject, otherwise: str = "") -> CallFailure:
     """Return why there is no answer; the code of a router's error is the status that it got itself.
 
     Source: https://openrouter.ai/docs/api-reference/errors.
@@ -228,7 +228,7 @@ def _failed(document: JsonObject, otherwise: str = "") -> Fault:
     code = str(member(document, "error").get("code") or "")
     status = int(code) if re.fullmatch("[45][0-9]{2}", code) else 402 if code in LASTING else None
     problem = error_of(document) or otherwise
-    return Fault(problem, again=status is None or repeatable(status), status=status, code=code)
+    return CallFailure(problem, again=status is None or repeatable(status), status=status, code=code)
 
 
 def _usage(usage: JsonObject) -> Usage:

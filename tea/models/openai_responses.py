@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from tea.errors import ProviderError
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault
+from tea.models.config import ModelConfig
+from tea.models.failure import CallFailure
 from tea.models.format import (
     Encode,
+    RequestOptions,
     Sdk,
-    Wishes,
     assembled,
     chooses,
     count,
@@ -34,6 +33,7 @@ from tea.models.format import (
     words,
     woven,
 )
+from tea.models.manager import Delta
 from tea.models.schema import OPENAI, wanted
 from tea.models.sse import Sent
 from tea.types import (
@@ -114,7 +114,7 @@ class OpenAIResponses:
         """Return the answer."""
         if document.get("status", "completed") not in _ENDED or "output" not in document:
             raise _failed(member(document, "error") or {"message": error_of(document)})
-        wishes, thought, texts, refusals = Wishes(), list[ReasoningPart](), list[str](), list[str]()
+        wishes, thought, texts, refusals = RequestOptions(), list[ReasoningPart](), list[str](), list[str]()
         for one in members(document, "output"):
             match one.get("type"):
                 case "message":
@@ -180,7 +180,7 @@ class ResponseAssembly:
     def document(self) -> JsonObject:
         """Return the response."""
         if self._document is None:
-            raise Fault("the stream ended before the answer did", again=True)
+            raise CallFailure("the stream ended before the answer did", again=True)
         return self._document
 
 
@@ -233,12 +233,12 @@ def _kept(item: dict[str, Any]) -> dict[str, Any]:
     return {name: item[name] for name in names if item.get(name) is not None}
 
 
-def _failed(error: JsonObject) -> Fault:
+def _failed(error: JsonObject) -> CallFailure:
     """Return why there is no answer; what will not pass is like a question that was refused at once."""
     code = str(error.get("code") or "").lower()
     again = not code or any(word in code for word in _PASSING)
     problem = str(error.get("message") or code or "what came back is no finished answer")[:300]
-    return Fault(problem, again=again, status=None if again else 400, code=code)
+    return CallFailure(problem, again=again, status=None if again else 400, code=code)
 
 
 def _thought(item: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tea.errors import BadInput
-from tea.managers.model_config import OFFLINE, ModelConfig, answer_within
+from tea.models.config import OFFLINE, ModelConfig, answer_within
 from tea.types import JsonObject
 
 _ALL = ("tools", "tool_choice", "schema", "vision", "files", "streaming")

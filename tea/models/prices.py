@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.types import Usage
 
 _LISTED = {"input": "input_mtok", "cached": "cache_read_mtok", "written": "cache_write_mtok", "output": "output_mtok"}

@@ -8,8 +8,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from tea.errors import ContextLengthExceeded, ProviderError
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault, remedy
+from tea.models.config import ModelConfig
+from tea.models.failure import CallFailure, remedy
 from tea.types import Attempt, ModelResponse
 
 Again = Callable[[], None]
@@ -72,7 +72,7 @@ class Retrying:
         while True:
             try:
                 response = await attempt(left)
-            except Fault as fault:
+            except CallFailure as fault:
                 wait = self._wait(fault, len(failed))
                 left = end - self._clock() - wait
                 last = not fault.again or len(failed) + 1 >= self._tries or left <= 0
@@ -88,7 +88,7 @@ class Retrying:
                 self._failures, self._alone = 0, False
                 return response, tuple(failed)
 
-    def _wait(self, fault: Fault, tries: int) -> float:
+    def _wait(self, fault: CallFailure, tries: int) -> float:
         """Return the seconds to wait: what the provider asks for, else twice as long each time, with jitter."""
         if fault.wait is not None:
             return fault.wait
@@ -105,7 +105,7 @@ class Retrying:
         self._trial = True
         return True
 
-    def _count(self, fault: Fault) -> None:
+    def _count(self, fault: CallFailure) -> None:
         """Count what speaks against the provider; a request that it refuses or puts off shows that it is there."""
         if not fault.again or fault.status == TOO_MANY:
             self._alone = False
@@ -116,7 +116,7 @@ class Retrying:
             self._failures = FAILURES - 1
 
 
-def _failure(config: ModelConfig, fault: Fault, tries: int) -> ProviderError:
+def _failure(config: ModelConfig, fault: CallFailure, tries: int) -> ProviderError:
     times = f" (after {tries} tries)" if tries > 1 else ""
     problem = f"The model {config.name!r} did not answer{times}: {fault.problem.rstrip('. ')}."
     if fault.too_long:

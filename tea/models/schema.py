@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.types import JsonObject, ModelRequest
 
 _CARRIED = frozenset({"additionalProperties", "const", "description", "enum", "pattern", "required", "title", "type"})

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from tea.errors import ProviderError
-from tea.managers.model import CallTool, ModelConfig
+from tea.models.manager import CallTool, ModelConfig
 from tea.types import ModelRequest, ModelResponse
 
 Reply = ModelResponse | Mapping[str, Any] | str

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tea.models.fault import Fault
+from tea.models.failure import CallFailure
 
 MOST_BYTES = 32 * 2**20
 _ENDS = (b"\n", b"\r")
@@ -46,7 +46,7 @@ class Events:
         """
         self._size += len(chunk)
         if self._size > MOST_BYTES:
-            raise Fault("the answer is larger than 32 MiB", again=False)
+            raise CallFailure("the answer is larger than 32 MiB", again=False)
         if self._returned and chunk.startswith(b"\n"):  # the second half of a line's end
             chunk, self._returned = chunk[1:], False
         if not chunk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tea.models.format import plain, sorted_tools, thoughts
-from tea.models.kept import Grown, Kept
+from tea.models.memo import IncrementalMemo, Memo
 from tea.models.written_calls import CALLS, calls_in
 from tea.types import JsonObject, Message, ModelRequest, ModelResponse, TextPart, changed, message
 
@@ -39,8 +39,8 @@ class StepWords:
     """Puts steps into words, for models without functions; what it made of a conversation is made once."""
 
     def __init__(self) -> None:
-        self._firsts: Kept[tuple[tuple[JsonObject, ...], Message]] = Kept()
-        self._rest: Grown[Message] = Grown()
+        self._firsts: Memo[tuple[tuple[JsonObject, ...], Message]] = Memo()
+        self._rest: IncrementalMemo[Message] = IncrementalMemo()
 
     def asked(self, request: ModelRequest) -> ModelRequest:
         """Return a question about a record as one without functions, which are listed where its own words do not."""

@@ -15,14 +15,14 @@ from operator import is_
 from types import CoroutineType
 from typing import Any, TypeAlias
 
-from tea.managers.model import CallTool, Delta, Listen, Payer
-from tea.managers.model_config import ModelConfig
+from tea.models.client import ENDING, SETTLING, ProviderClient
+from tea.models.config import ModelConfig
 from tea.models.context_length import limit_in
-from tea.models.fault import Fault
+from tea.models.failure import CallFailure
 from tea.models.format import Format, begins, chooses, counted, decoded, encoded, paired, sorted_tools, whole
-from tea.models.kept import Grown, Kept
-from tea.models.line import ENDING, SETTLING, Line
+from tea.models.manager import CallTool, Delta, Listen, Payer
 from tea.models.media import transcribe
+from tea.models.memo import IncrementalMemo, Memo
 from tea.models.prices import price
 from tea.models.retrying import Retrying
 from tea.models.schema import wanted
@@ -60,12 +60,12 @@ class WireModel:
         retrying: How tries follow each other.
     """
 
-    def __init__(self, format: Format, line: Line, retrying: Retrying) -> None:
+    def __init__(self, format: Format, line: ProviderClient, retrying: Retrying) -> None:
         self._format, self._line, self._retrying = format, line, retrying
         self._told: dict[str, _Told] = {}
         self._relented: dict[str, ModelConfig] = {}
         self._steps = StepWords()
-        self._offers: Kept[tuple[Tools, list[bytes]]] = Kept()
+        self._offers: Memo[tuple[Tools, list[bytes]]] = Memo()
 
     def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> Answer:
         """Return one complete answer.
@@ -144,7 +144,7 @@ class WireModel:
             await self._write(one)
         try:
             return await self._read(one, seconds)
-        except Fault as fault:
+        except CallFailure as fault:
             if one.payer is not None and (one.came or fault.unheard):
                 attempt = Attempt(model=one.config.name, problem=fault.problem, status=fault.status)
                 one.payer.lost(attempt, one.used() if one.came else None)
@@ -154,15 +154,15 @@ class WireModel:
         try:
             return whole(self._format.response(await self._send(one, seconds), one.config))
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-            raise Fault("what came back has another shape than the format's", again=True) from error
-        except Fault as fault:
+            raise CallFailure("what came back has another shape than the format's", again=True) from error
+        except CallFailure as fault:
             if (less := self._relent(fault, one)) is None:
                 raise
             one.config, one.body = less, b""
             fault.again, fault.wait = True, 0.0
             raise
 
-    def _relent(self, fault: Fault, one: _Asked) -> ModelConfig | None:
+    def _relent(self, fault: CallFailure, one: _Asked) -> ModelConfig | None:
         """Return how a model is asked from now on that refuses what other models of its format want."""
         config, words = one.config, fault.problem.lower()
         if fault.status not in _REFUSED:
@@ -212,10 +212,10 @@ class WireModel:
             try:
                 await self._line.post(self._format.path, one.body, one.came.append, seconds)
                 return self._document(one, one.came)
-            except Fault:
+            except CallFailure:
                 one.forgive(whole=not begins(one.came))
                 raise
-        events, assembly, errors = Events(), self._format.assembly(), list[Fault]()
+        events, assembly, errors = Events(), self._format.assembly(), list[CallFailure]()
 
         def take(chunk: bytes) -> float | None:
             if not events.begun:
@@ -226,7 +226,7 @@ class WireModel:
             for sent in events.feed(chunk):
                 try:
                     told = assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data)))
-                except Fault as fault:
+                except CallFailure as fault:
                     one.forgive()
                     errors.append(fault)
                     raise
@@ -237,13 +237,13 @@ class WireModel:
 
         try:
             await self._line.post(self._format.path, one.body, take, seconds)
-        except Fault:
+        except CallFailure:
             if errors or not assembly.ended:
                 raise  # else it is an answer, whatever becomes of its connection
         if one.came and not events.begun:
             return self._document(one, one.came)
         if not events.sent:
-            raise Fault("what came back is no answer" if events.begun else "nothing came back", again=True)
+            raise CallFailure("what came back is no answer" if events.begun else "nothing came back", again=True)
         return self._document(one, [encoded(assembly.document())])
 
     def _document(self, one: _Asked, pieces: Sequence[bytes]) -> Mapping[str, Any]:
@@ -272,8 +272,8 @@ class WireModel:
 class _Told:
     """What was made of messages for models of the same origin and capabilities."""
 
-    pieces: Kept[bytes] = field(default_factory=Kept[bytes])
-    grown: Grown[bytes] = field(default_factory=Grown[bytes])
+    pieces: Memo[bytes] = field(default_factory=Memo[bytes])
+    grown: IncrementalMemo[bytes] = field(default_factory=IncrementalMemo[bytes])
 
 
 @dataclass(slots=True, kw_only=True)

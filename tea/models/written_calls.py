@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from tea.models.format import Wishes
+from tea.models.format import RequestOptions
 from tea.types import JsonObject
 
 CALLS = "calls"
@@ -36,9 +36,9 @@ class Written:
     record: dict[str, Any]
     words: str
 
-    def read(self) -> Wishes:
+    def read(self) -> RequestOptions:
         """Return the calls, with those that cannot be read."""
-        wishes = Wishes()
+        wishes = RequestOptions()
         for one in self.calls:
             name, arguments = _wish(one)
             wishes.add(None, name, arguments)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tea.component import Agent
+from tea.components.component import Agent
+from tea.components.manifest import AgentConfig, Lineage, Manifest
 from tea.errors import BadComponent
-from tea.manifest import AgentConfig, Lineage, Manifest
-from tea.protocols.addition import Addition
 from tea.protocols.declared import Parts, agent_name
 from tea.protocols.manager import ContextManager
 from tea.protocols.reading import Services
 from tea.protocols.server import Server
 from tea.refs import Kind
+from tea.registry.new_version import NewVersion
 from tea.types import AgentResponse
 
 
@@ -42,7 +42,7 @@ class AgentContextManager(ContextManager[AgentConfig]):
             BadComponent: One of its parts is not usable; nothing is written.
             UnknownComponent: It names what is not registered; nothing is written.
         """
-        return await (await Parts.of(agent, self._libraries)).register(Addition())
+        return await (await Parts.of(agent, self._libraries)).register(NewVersion())
 
     async def register(
         self,
@@ -57,7 +57,7 @@ class AgentContextManager(ContextManager[AgentConfig]):
         """Store an agent; see `ContextManager.register`, and `declare` for what one that was declared brings along."""
         if isinstance(what, Agent) and what.declaration is not None:
             parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
-            found = await parts.register(Addition(reason=reason, author=author), whole=as_it_is)
+            found = await parts.register(NewVersion(reason=reason, author=author), whole=as_it_is)
             if as_it_is:
                 return cast(AgentConfig, found[f"agent:{agent_name(what)}"])
         return await super().register(what, version=version, reason=reason, lineage=lineage, author=author, after=after)
@@ -79,7 +79,7 @@ class AgentContextManager(ContextManager[AgentConfig]):
             if agent_name(what) != name:
                 raise BadComponent(f"The declaration is of {agent_name(what)!r}, not {name!r}.", fix="keep the name.")
             parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
-            found = await parts.register(Addition(reason=reason, author=author), whole=as_it_is, moves=True)
+            found = await parts.register(NewVersion(reason=reason, author=author), whole=as_it_is, moves=True)
             if as_it_is:
                 return cast(AgentConfig, found[f"agent:{name}"])
         return await super().update(

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tea.errors import BadComponent, BadInput, RegistryError, StorageError
-from tea.managers.transfer import LIMIT, House, Loaded, load, saved
-from tea.managers.version import VersionManager
+from tea.protocols.imported import received
 from tea.protocols.reading import Reading
-from tea.protocols.received import received
-from tea.protocols.recipe import is_recipe, read_recipe
+from tea.recipes.recipe import is_recipe, read_recipe
 from tea.refs import Kind, Ref
+from tea.registry.transfer import LIMIT, House, Loaded, load, saved
+from tea.registry.version import VersionManager
 from tea.store.bulk import write_whole
 from tea.store.files import read_json_strict
 from tea.store.strict import dumps
@@ -25,7 +25,7 @@ Libraries = Mapping[Kind, Reading[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class BundleReport:
     """What was saved.
 
     Args:
@@ -37,7 +37,7 @@ class Written:
     missing: tuple[str, ...]
 
 
-async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> Written:
+async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> BundleReport:
     """Write components with all their versions, heads and tombstones to a file of at most 256 MiB, whole or not at all.
 
     Args:
@@ -54,7 +54,7 @@ async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] 
 
 
 async def load_components(libraries: Libraries, path: Path) -> Loaded:
-    """Add what a file holds; see `tea.managers.transfer.load`. Nothing of it is trusted, or executed without trust.
+    """Add what a file holds; see `tea.registry.transfer.load`. Nothing of it is trusted, or executed without trust.
 
     Raises:
         BadInput: The file is not what was saved, or has more than 256 MiB; nothing is changed.
@@ -63,7 +63,7 @@ async def load_components(libraries: Libraries, path: Path) -> Loaded:
     return await asyncio.to_thread(_load, libraries, path)
 
 
-def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Written:
+def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> BundleReport:
     versions = next(iter(libraries.values())).services.versions
     if refs is None:
         chosen = [Ref(kind=kind, name=name) for kind in libraries for name in versions.names(kind)]
@@ -78,7 +78,7 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Writt
     held = [f"{one['kind']}:{one['name']}" for one in document["components"]]
     executed = (one for one in document["components"] if libraries[one["kind"]].executed)
     sources = [str(found.get("source", "")) for one in executed for found in one["versions"]]
-    return Written(components=tuple(held), missing=_missing(versions, sources, frozenset(held)))
+    return BundleReport(components=tuple(held), missing=_missing(versions, sources, frozenset(held)))
 
 
 def _missing(versions: VersionManager, sources: list[str], held: Collection[str]) -> tuple[str, ...]:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tea.components.manifest import Manifest
+from tea.components.markdown import block, code, inline, one_line, plain, prose
+from tea.components.operation import Signature, Traits
+from tea.components.schema_words import as_object, as_words, limit_words, type_words
 from tea.errors import BadComponent
-from tea.manifest import Manifest
-from tea.operation import Signature, Traits
 from tea.protocols.contract_documents import document_facts
-from tea.protocols.markdown import block, code, inline, one_line, plain, prose
-from tea.protocols.recipe import EnvironmentToAgent, is_recipe, read_recipe
+from tea.recipes.recipe import EnvironmentToAgent, is_recipe, read_recipe
 from tea.refs import Kind
-from tea.schema_words import as_object, as_words, limit_words, type_words
 from tea.types import State
 
 _HEADS: dict[Kind, tuple[str, str]] = {
@@ -52,7 +52,7 @@ _SHARING = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ContractEntry:
     """One component in a contract.
 
     Args:
@@ -67,7 +67,7 @@ class Entry:
     trusted: bool = True
 
 
-def contract(kind: Kind, entries: Iterable[Entry]) -> str:
+def contract(kind: Kind, entries: Iterable[ContractEntry]) -> str:
     """Return the document of one kind, its components in the order given."""
     title, words = _HEADS[kind]
     parts, rules = [f"# {title}", words], list[str]()
@@ -110,7 +110,7 @@ def purpose(found: Manifest) -> tuple[str, str]:
     return what, rest.strip()
 
 
-def _notes(one: Entry) -> Iterator[str]:
+def _notes(one: ContractEntry) -> Iterator[str]:
     if one.state != "active":
         yield f"*It is {one.state}: choose another for new work.*"
     if not one.trusted:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from tea.components.manifest import Manifest
+from tea.components.markdown import code
+from tea.components.schema_words import as_object
 from tea.errors import TeaError
-from tea.managers.document import Solution, made_as
-from tea.managers.memory import MemoryConfig
-from tea.managers.model_config import ModelConfig
-from tea.manifest import Manifest
+from tea.memory.manager import MemoryConfig
+from tea.models.config import ModelConfig
 from tea.models.prices import list_prices
-from tea.protocols.markdown import code
 from tea.refs import Kind
-from tea.schema_words import as_object
+from tea.registry.document import Solution, made_as
 
 Facts = Iterator[tuple[str, str]]
 _SHOWN = 300

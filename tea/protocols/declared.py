@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from tea.component import Agent, Declaration, component_name
+from tea.components.component import Agent, Declaration, component_name
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import BadComponent, UnknownComponent
-from tea.managers.source.declared import prompt_source, tool_name
-from tea.managers.source.text import SourceText
-from tea.manifest import Lineage, Manifest
-from tea.protocols.addition import Addition
-from tea.protocols.shelf import text_digest
 from tea.refs import FIRST, Kind, Ref
+from tea.registry.kind_registry import text_digest
+from tea.registry.new_version import NewVersion
+from tea.source.declared import prompt_source, tool_name
+from tea.source.text import SourceText
 
 
 class Library(Protocol):
@@ -68,7 +68,7 @@ class Parts:
         await parts._take(agent)
         return parts
 
-    async def register(self, wanted: Addition, *, whole: bool = True, moves: bool = False) -> dict[str, Manifest]:
+    async def register(self, wanted: NewVersion, *, whole: bool = True, moves: bool = False) -> dict[str, Manifest]:
         """Store what is not stored yet, and return the version of each part by `kind:name`.
 
         Args:
@@ -117,7 +117,7 @@ class Parts:
         if await _stored(library, text) is None:
             await asyncio.to_thread(library.build, text, str(FIRST), Lineage(), "", "")
 
-    async def _kept(self, text: SourceText, wanted: Addition, *, moves: bool) -> Manifest:
+    async def _kept(self, text: SourceText, wanted: NewVersion, *, moves: bool) -> Manifest:
         """Return the version that holds a text, which is a new one only where none does."""
         library = self.libraries[text.kind]
         found = await _stored(library, text)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import BadComponent
-from tea.managers.document import DocumentManager, Solution, made_as
-from tea.managers.memory import MemoryConfig
-from tea.managers.model_config import ModelConfig
-from tea.managers.source.text import SourceText
-from tea.manifest import Lineage, Manifest
+from tea.memory.manager import MemoryConfig
+from tea.models.config import ModelConfig
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
+from tea.registry.document import DocumentManager, Solution, made_as
+from tea.source.text import SourceText
 
 
 class DocumentLibrary(ContextManager[Manifest]):

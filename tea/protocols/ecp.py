@@ -1,6 +1,6 @@
 """Environment Context Protocol: an environment has actions, and a state to observe (paper, Definition 7)."""
 
-from tea.manifest import EnvironmentConfig
+from tea.components.manifest import EnvironmentConfig
 from tea.protocols.manager import ContextManager
 from tea.protocols.server import Server
 from tea.types import ActionResponse

@@ -11,12 +11,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from tea.component import Environment
-from tea.context import Context
-from tea.definition import Definition
+from tea.components.component import Environment
+from tea.components.context import Context
+from tea.components.definition import Definition
+from tea.components.manifest import Manifest
 from tea.errors import BadComponent, CallFailed, TeaError, words_of
-from tea.manifest import Manifest
-from tea.protocols.completion import completed
+from tea.shielded import completed
 
 SNAPSHOT, JOINED = "snapshot", "joined"
 _TEARDOWN_SECONDS = 10.0

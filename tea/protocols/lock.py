@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, ValidationError
 
+from tea.components.manifest import Manifest
+from tea.components.operation import reasons
 from tea.errors import BadInput, Damaged, NotLocked, UnknownComponent
-from tea.managers.pin import pins
-from tea.managers.tracer import TraceRecord
-from tea.manifest import Manifest
-from tea.operation import reasons
+from tea.journal.pin import pins
+from tea.journal.tracer import TraceRecord
 from tea.protocols.manager import ContextManager
 from tea.protocols.reach import reached
 from tea.refs import NAME, Kind, Ref

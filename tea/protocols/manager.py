@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import Archived
-from tea.managers.head import Head
-from tea.managers.tombstone import Tombstone
-from tea.managers.transfer import Loaded
-from tea.managers.trust import untrusted
-from tea.manifest import Lineage, Manifest
-from tea.protocols.addition import Addition
 from tea.protocols.bundle import load_components, save_components
+from tea.protocols.editor import Editor
+from tea.protocols.imported import check_words
 from tea.protocols.reading import ConfigT, Reading, Services
-from tea.protocols.received import check_words
-from tea.protocols.recipe import is_recipe
-from tea.protocols.workshop import Workshop
+from tea.recipes.recipe import is_recipe
 from tea.refs import Ref, check_name
+from tea.registry.head import Head
+from tea.registry.new_version import NewVersion
+from tea.registry.tombstone import Tombstone
+from tea.registry.transfer import Loaded
+from tea.source.trust import untrusted
 from tea.types import State
 
 
@@ -34,7 +34,7 @@ class ContextManager(Reading[ConfigT]):
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._workshop = Workshop(self, self._shelf)
+        self._workshop = Editor(self, self._shelf)
 
     async def init(self) -> list[str]:
         """Read what is shipped, without executing it; return what is wrong with which file."""
@@ -69,7 +69,7 @@ class ContextManager(Reading[ConfigT]):
             AlreadyRegistered: That version exists; nothing is written.
             Conflict: Its newest head is not `after`; what was written is taken back.
         """
-        wanted = Addition(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
+        wanted = NewVersion(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
         return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, None, wanted, after))
 
     async def update(
@@ -93,7 +93,7 @@ class ContextManager(Reading[ConfigT]):
             BadComponent: The source defines another name, or is not usable; nothing is written.
             Conflict: Its newest head is not number `after`; what was written is taken back.
         """
-        wanted = Addition(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
+        wanted = NewVersion(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
         return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, name, wanted, after))
 
     async def restore(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> ConfigT:
@@ -142,7 +142,7 @@ class ContextManager(Reading[ConfigT]):
             AlreadyRegistered: That name or version exists; nothing is written.
             Quarantined: Source under another name would be trusted, and what it comes from is not.
         """
-        wanted = Addition(version=version, reason=reason, author=author)
+        wanted = NewVersion(version=version, reason=reason, author=author)
         return cast(ConfigT, await asyncio.to_thread(self._workshop.copy, self.ref(ref), name, wanted))
 
     async def setvars(
@@ -170,7 +170,7 @@ class ContextManager(Reading[ConfigT]):
             BadComponent: The result is not usable; nothing is written.
             Quarantined: No person wrote them and they are code, or what they change is not trusted.
         """
-        wanted = Addition(reason=reason, lineage=lineage or Lineage(), author=author)
+        wanted = NewVersion(reason=reason, lineage=lineage or Lineage(), author=author)
         return cast(ConfigT, await asyncio.to_thread(self._workshop.setvars, self.ref(name), values, wanted))
 
     async def deprecate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
@@ -300,7 +300,7 @@ class ContextManager(Reading[ConfigT]):
         Args:
             how: One of A2T, E2T, T2E, T2A, A2E and E2A.
             operands: Refs of what is transformed; the version that is current is pinned.
-            **options: Further fields of the recipe, see `tea.protocols.recipe`: `name`, `description`, `follow`,
+            **options: Further fields of the recipe, see `tea.recipes.recipe`: `name`, `description`, `follow`,
                 `prompt`, `guard`, `shared`, `state`, `actions` and others.
 
         Returns:

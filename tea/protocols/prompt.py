@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tea.managers.prompt_source import read_heading
-from tea.managers.source.text import SourceText
-from tea.managers.variable import Variable
-from tea.manifest import Lineage, Manifest
+from tea.components.manifest import Lineage, Manifest
+from tea.components.variable import Variable
+from tea.prompts.source import read_heading
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
+from tea.source.text import SourceText
 
 
 class PromptLibrary(ContextManager[Manifest]):

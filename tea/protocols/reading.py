@@ -12,27 +12,27 @@ from typing import ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from tea.definition import Definition
+from tea.components.definition import Definition
+from tea.components.manifest import Lineage, Manifest
+from tea.components.variable import Variable
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
-from tea.managers.bundled import read_source
-from tea.managers.difference import Diff, diff
-from tea.managers.dynamic import DynamicManager
-from tea.managers.prompt import PromptManager
-from tea.managers.source.requires import requirements
-from tea.managers.source.text import SourceText
-from tea.managers.trust import Trust, untrusted
-from tea.managers.variable import Variable
-from tea.managers.version import VersionManager
-from tea.manifest import Lineage, Manifest
-from tea.protocols.contract import Entry, contract
+from tea.prompts.manager import PromptManager
+from tea.protocols.contract import ContractEntry, contract
 from tea.protocols.instances import instance_of
-from tea.protocols.known import Known
-from tea.protocols.listing import Listing
-from tea.protocols.recipe import is_recipe
-from tea.protocols.recipes import Recipes
-from tea.protocols.retrieval.retrieval import Match, Retrieval, check
-from tea.protocols.shelf import Shelf
+from tea.protocols.lookup_cache import LookupCache
+from tea.recipes.recipe import is_recipe
+from tea.recipes.recipes import Recipes
 from tea.refs import Kind, Ref, check_name
+from tea.registry.difference import Diff, diff
+from tea.registry.kind_registry import KindRegistry
+from tea.registry.row import Row
+from tea.registry.version import VersionManager
+from tea.retrieval.search import Match, Retrieval, check
+from tea.source.bundled import read_source
+from tea.source.dynamic import DynamicManager
+from tea.source.requires import requirements
+from tea.source.text import SourceText
+from tea.source.trust import Trust, untrusted
 from tea.types import State
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
@@ -65,8 +65,8 @@ class Reading(Generic[ConfigT]):
 
     def __init__(self, services: Services) -> None:
         self.services = services
-        self._shelf = Shelf(self.kind, services.versions, services.trust, self.build, self.outline)
-        self._known = Known(self.kind, services.versions.store, services.trust)
+        self._shelf = KindRegistry(self.kind, services.versions, services.trust, self.build, self.outline)
+        self._known = LookupCache(self.kind, services.versions.store, services.trust)
 
     async def info(self, ref: str | Ref) -> ConfigT:
         """Return a component's configuration.
@@ -116,7 +116,7 @@ class Reading(Generic[ConfigT]):
             self._known.keep_definition(config, known)
         return known
 
-    async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Listing]:
+    async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Row]:
         """Return what is registered, by name.
 
         Args:
@@ -149,7 +149,7 @@ class Reading(Generic[ConfigT]):
         check(query, k)
         find = partial(self.services.retrieval.find, query=query, k=k, route=route, among=among)
 
-        def look() -> tuple[Sequence[Listing], set[str], builtins.list[Match]]:
+        def look() -> tuple[Sequence[Row], set[str], builtins.list[Match]]:
             listings = self._shelf.listings(pointers=True)
             strange = {*(among or ())} - {one.name for one in listings if one.state == "active"}
             return listings, strange, [] if strange else find(listings)
@@ -276,26 +276,26 @@ class Reading(Generic[ConfigT]):
                 raise
             raise untrusted(config.ref, config.ref.at(config.digest)) from error  # a recipe is made of it
 
-    def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Listing]) -> str:
+    def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Row]) -> str:
         if refs is not None:
             return contract(self.kind, map(self._entry, refs))
         return contract(self.kind, map(self._listed_entry, known))
 
-    def _entry(self, ref: Ref) -> Entry:
+    def _entry(self, ref: Ref) -> ContractEntry:
         found = self._shelf.resolve(ref)
         state = self.services.versions.head(self.kind, ref.name).states.get(found.version, "active")
-        return Entry(name=ref.name, found=found, state=state, trusted=self.services.trust(found.digest))
+        return ContractEntry(name=ref.name, found=found, state=state, trusted=self.services.trust(found.digest))
 
-    def _listed_entry(self, one: Listing) -> Entry:
+    def _listed_entry(self, one: Row) -> ContractEntry:
         if not one.version:
-            return Entry(name=one.name, found=one.description)
+            return ContractEntry(name=one.name, found=one.description)
         try:
             if one.origin == "bundled":  # it may not be stored yet
                 return self._entry(Ref(kind=self.kind, name=one.name))
             found = self.services.versions.manifest(self.kind, one.name, one.version)
         except TeaError as error:
-            return Entry(name=one.name, found=error.problem)
-        return Entry(name=one.name, found=found, state=one.state, trusted=one.trusted)
+            return ContractEntry(name=one.name, found=error.problem)
+        return ContractEntry(name=one.name, found=found, state=one.state, trusted=one.trusted)
 
     async def _find(self, ref: Ref) -> ConfigT:
         known = self._known.pinned(ref, self._known.mark(ref))

@@ -12,8 +12,10 @@ from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, Typ
 
 from pydantic import BaseModel
 
-from tea.context import Context
-from tea.definition import Definition
+from tea.components.context import Context
+from tea.components.definition import Definition
+from tea.components.manifest import Manifest
+from tea.components.operation import Executor, InProcess, Traits
 from tea.errors import (
     ApprovalNeeded,
     CallError,
@@ -27,13 +29,11 @@ from tea.errors import (
     Uncertain,
     UnknownComponent,
 )
-from tea.manifest import Manifest
-from tea.operation import Executor, InProcess, Traits
-from tea.protocols.deadline import Expired, finish
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager
-from tea.protocols.recipe import is_recipe
+from tea.recipes.recipe import is_recipe
 from tea.refs import Kind, Ref, with_kind
+from tea.timeout import Expired, finish
 from tea.types import JsonObject, JsonValue, Response, failure, success
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)

@@ -1,6 +1,6 @@
 """Tool Context Protocol: a tool has one operation, `call` (paper, Definition 4)."""
 
-from tea.manifest import ToolConfig
+from tea.components.manifest import ToolConfig
 from tea.protocols.manager import ContextManager
 from tea.protocols.server import Server
 from tea.types import ToolResponse

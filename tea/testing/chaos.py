@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from random import Random
 
 from tea.errors import BadInput
-from tea.managers.model import CallTool, ModelConfig
+from tea.models.manager import CallTool, ModelConfig
 from tea.testing.behaviours import BEHAVIOURS, WEIGHTS, Behaviour, Conversation, Turn
 from tea.types import ModelRequest, ModelResponse, Usage
 

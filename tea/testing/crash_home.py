@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from tea.components.manifest import Manifest, canonical
 from tea.errors import AlreadyRegistered, BadInput, Conflict, TeaError
-from tea.managers.head import Head
-from tea.managers.version import VersionManager, operator, timestamp
-from tea.manifest import Manifest, canonical
 from tea.refs import Kind, Version, check_name, check_selector
+from tea.registry.head import Head
+from tea.registry.version import VersionManager, operator, timestamp
 from tea.store.files import shown
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
-from tea.managers.model import CallTool, ModelConfig
+from tea.models.manager import CallTool, ModelConfig
 from tea.testing.samples import sample
 from tea.types import DataPart, JsonObject, JsonValue, Message, ModelRequest, ModelResponse, ToolCall
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, TypeVar, cast
 
+from tea.components.json_schema import schema_fault, value_faults
 from tea.errors import BadInput
-from tea.managers.json_schema import schema_fault, value_faults
 from tea.testing.patterns import NoMatch, matching
 from tea.types import JsonSchema, JsonValue
 

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tea.managers.model import Adapter
-from tea.runtime.people import Person
-from tea.runtime.platform import Platform
-from tea.runtime.policy import AllowTrusted, Policy
+from tea.models.manager import Adapter
+from tea.platform import Platform
+from tea.runs.human_input import Person
+from tea.runs.policy import AllowTrusted, Policy
 
 
 @asynccontextmanager

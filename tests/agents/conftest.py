@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest_asyncio
 
-from tea.managers.model import Adapter, CallTool, ModelConfig
+from tea.models.manager import Adapter, CallTool, ModelConfig
 from tea.models.offline import OfflineModel
-from tea.runtime.outcome import Outcome
+from tea.runs.outcome import Outcome
 from tea.testing import ScriptedModel, platform
 from tea.types import ModelRequest, ModelResponse
 

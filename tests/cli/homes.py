@@ -1,6 +1,6 @@
 """Homes with runs of each revision of what is recorded, packed; as a program, it packs that of the present one.
 
-Run `python tests/cli/homes.py` when `tea.runtime.revision.REVISION` was raised; earlier homes stay as they are.
+Run `python tests/cli/homes.py` when `tea.journal.revision.REVISION` was raised; earlier homes stay as they are.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from tea.errors import ApprovalNeeded
-from tea.runtime.platform import Platform
-from tea.runtime.revision import REVISION
+from tea.journal.revision import REVISION
+from tea.platform import Platform
 
 FOLDER = Path(__file__).parent.parent / "fixtures"
 TABLE = "What is the average of people in cities.csv?"

@@ -25,7 +25,7 @@ def test_help_names_every_command_and_imports_nothing_heavy(tea: Tea) -> None:
     code = "import sys\nsys.argv = ['tea', '--help']\nfrom tea.cli import main\ntry: main()\nexcept SystemExit: pass\n"
     names = f"{code}print(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", names], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"rich", "tea.runtime.platform", "jinja2", "jsonschema", "yaml", "sqlite3"} & set(loaded)
+    assert not {"rich", "tea.platform", "jinja2", "jsonschema", "yaml", "sqlite3"} & set(loaded)
 
 
 @pytest.mark.parametrize("name", ["run", "call", "trace"])
@@ -105,7 +105,7 @@ sys.argv = ["tea", "list"]
 """
 
 
-@pytest.mark.parametrize("module", ["tea.cli.app", "tea.errors", "typer", "tea.cli.list", "tea.runtime.platform"])
+@pytest.mark.parametrize("module", ["tea.cli.app", "tea.errors", "typer", "tea.cli.list", "tea.platform"])
 def test_an_interruption_while_modules_are_loaded_is_one_line(tea: Tea, module: str) -> None:
     finished = subprocess.run(
         [sys.executable, "-c", INTERRUPTED.replace("sys.argv[-1]", repr(module)) + "main()"],
@@ -132,7 +132,7 @@ def test_a_full_disk_under_the_output_is_one_line(tea: Tea) -> None:
 
 
 def test_an_internal_error_is_one_line_and_its_traceback_comes_when_asked_for(tea: Tea) -> None:
-    breaking = "from tea.runtime import home\ndef broken(chosen=None): raise ZeroDivisionError('oh\\x1b[31m')\n"
+    breaking = "from tea.runs import home\ndef broken(chosen=None): raise ZeroDivisionError('oh\\x1b[31m')\n"
     program = f"{breaking}home.find_home = broken\nfrom tea.cli import main\nmain()"
     for options, lines in (([], 1), (["-vv"], 5)):
         finished = subprocess.run(

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tea.managers.tracer import Tracer
-from tea.managers.trust import Trust
-from tea.manifest import Manifest
-from tea.runtime.revision import REVISION
+from tea.components.manifest import Manifest
+from tea.journal.revision import REVISION
+from tea.journal.tracer import Tracer
+from tea.source.trust import Trust
 from tea.store.journal import FileJournals
 
 from .conftest import Tea, Warm, make

@@ -9,8 +9,8 @@ import sys
 from typing import Any, NoReturn
 
 import tea.cli.app
-import tea.managers.json_schema
-import tea.runtime.platform
+import tea.components.json_schema
+import tea.platform
 
 
 def serve() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tea.errors import ApprovalNeeded
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import platform
 
 ASKER = '''

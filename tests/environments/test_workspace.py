@@ -11,7 +11,7 @@ import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import platform
 from tea.types import ActionResponse
 

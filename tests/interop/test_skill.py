@@ -11,15 +11,15 @@ import skills_ref
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tea.components.manifest import Manifest
+from tea.components.operation import Signature
 from tea.errors import AlreadyRegistered, BadComponent, BadInput, BadRef
 from tea.interop.skill import Skill, component_name, prompt_of, read_skill, skill_name, skill_of
 from tea.interop.skill_folder import read_folder, write_skills
 from tea.interop.skill_import import import_skill
-from tea.managers.prompt import PromptManager
-from tea.manifest import Manifest
-from tea.operation import Signature
+from tea.platform import Platform
+from tea.prompts.manager import PromptManager
 from tea.refs import KINDS, Kind
-from tea.runtime.platform import Platform
 from tea.types import Message, TextPart
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,63}", fullmatch=True)

@@ -7,11 +7,11 @@ from typing import Any
 from dialects import Dialect, Say, said, streamed
 from loopback import Loopback, Reply
 
-from tea.managers.model import Delta
-from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Accounts
+from tea.models.client import ProviderClient
+from tea.models.config import ModelConfig
 from tea.models.connect import FORMATS
-from tea.models.line import Line
+from tea.models.manager import Delta
 from tea.models.retrying import Retrying
 from tea.models.wire import WireModel
 from tea.types import JsonObject, Message, ModelRequest, ModelResponse, Response, TextPart
@@ -46,7 +46,7 @@ class Asking:
         seconds = self.config.limits.get("attempt_seconds", 60)
         accounts = Accounts(sleep=self.sleep, clock=self.clock)
         accounts.state(str(self.config.base_url), keys.values(), self.config.name, self.config.limits)
-        line = Line(FORMATS[dialect.name].sdk, str(self.config.base_url), keys, seconds, accounts)
+        line = ProviderClient(FORMATS[dialect.name].sdk, str(self.config.base_url), keys, seconds, accounts)
         retrying = Retrying(self.config.limits, sleep=self.sleep, clock=self.clock, chance=lambda: 0.5)
         self.model = WireModel(FORMATS[dialect.name], line, retrying)
 

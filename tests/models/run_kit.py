@@ -11,8 +11,8 @@ from typing import Any
 
 from dialects import Dialect, Say
 
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
 
 SECRET = "sk-planted-0123456789abcdef"
 

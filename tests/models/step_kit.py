@@ -7,8 +7,8 @@ from dialects import Dialect
 from loopback import Loopback, Reply
 from run_kit import home
 
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
 
 PROMPT = """---
 name: steps

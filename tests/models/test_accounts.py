@@ -8,10 +8,10 @@ from dialects import DIALECTS, Dialect, Say, said
 from loopback import Asked, Loopback, Reply, document
 from model_kit import HELLO, KEYS, no_tool
 
-from tea.managers.model import ModelManager
-from tea.managers.model_config import ModelConfig
 from tea.models.accounts import Account, Accounts
+from tea.models.config import ModelConfig
 from tea.models.connect import offer
+from tea.models.manager import ModelManager
 
 
 def offered(models: ModelManager, dialect: Dialect, url: str, name: str, **more: Any) -> None:

@@ -12,7 +12,7 @@ from model_kit import HELLO, asking, system, user
 from run_kit import ENDS, home, run
 
 from tea.errors import ProviderError
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.openai_chat import OpenAIChat
 from tea.types import ModelRequest
 

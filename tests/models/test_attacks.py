@@ -16,7 +16,7 @@ from model_kit import HELLO, asking
 from run_kit import home, replayed, run
 
 from tea.errors import ProviderError
-from tea.runtime.recorder import Event
+from tea.journal.recorder import Event
 from tea.types import ModelRequest
 
 NATIVE: dict[str, Any] = {"capabilities": ["tools", "schema", "streaming"], "limits": {"attempt_seconds": 20}}

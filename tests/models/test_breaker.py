@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tea.errors import ProviderError
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import Fault
+from tea.models.config import ModelConfig
+from tea.models.failure import CallFailure
 from tea.models.retrying import Retrying
 from tea.types import ModelResponse
 
@@ -51,7 +51,7 @@ class Provider:
 
 
 async def down() -> ModelResponse:
-    raise Fault("down", again=True, status=500)
+    raise CallFailure("down", again=True, status=500)
 
 
 def held(reply: Callable[[], Awaitable[ModelResponse]]) -> tuple[asyncio.Event, Callable[[], Awaitable[ModelResponse]]]:
@@ -105,7 +105,7 @@ async def test_a_trial_that_is_called_off_leaves_the_next_call_to_try() -> None:
 
 async def test_a_trial_that_the_provider_refuses_shows_that_it_is_there() -> None:
     async def refuse() -> ModelResponse:
-        raise Fault("no", again=False, status=400)
+        raise CallFailure("no", again=False, status=400)
 
     async def broken() -> ModelResponse:
         raise RuntimeError("a defect")
@@ -123,7 +123,7 @@ async def test_a_trial_that_the_provider_refuses_shows_that_it_is_there() -> Non
 
 async def test_many_calls_that_are_put_off_at_once_leave_a_provider_in_use() -> None:
     async def busy() -> ModelResponse:
-        raise Fault("too many requests", again=True, status=429)
+        raise CallFailure("too many requests", again=True, status=429)
 
     one = Provider()
     one.answer = busy

@@ -10,9 +10,9 @@ from dialects import DIALECTS, Dialect, Say, said, streamed
 from loopback import Asked, Loopback, Reply, document, sse
 from run_kit import ADDS, ENDS, home, record, replayed, run
 
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
-from tea.runtime.recorder import Event
+from tea.journal.recorder import Event
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
 
 PRICES = {"input": 1000, "output": 1000}
 LONG = Say(text=record(("done", {"answer": "x" * 3000})))

@@ -10,13 +10,13 @@ from loopback import Asked, Loopback, Reply, document
 from model_kit import no_tool
 
 from tea.errors import BadComponent, BadInput, ProviderError, TeaError
-from tea.managers.model import ModelManager
-from tea.managers.model_config import ModelConfig
+from tea.home import read_keys, read_settings, read_variables
+from tea.models.config import ModelConfig
 from tea.models.connect import connect, offer_presets
+from tea.models.manager import ModelManager
 from tea.models.presets import PRESETS, configured, local, preset
 from tea.models.prices import known, list_prices, price, worst_case
-from tea.runtime.home import read_keys, read_settings, read_variables
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import ScriptedModel
 from tea.types import Message, ModelRequest, TextPart, Usage
 

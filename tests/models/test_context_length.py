@@ -12,10 +12,10 @@ from run_kit import home
 from step_kit import PROMPT
 
 from tea.errors import ContextLengthExceeded, ProviderError
-from tea.managers.model import ModelManager
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.context_length import limit_in
-from tea.runtime.platform import Platform
+from tea.models.manager import ModelManager
+from tea.platform import Platform
 from tea.testing import ScriptedModel
 
 SAID: list[tuple[int, str, int | None]] = [

@@ -10,7 +10,7 @@ from dialects import Dialect, Say, said
 from loopback import Loopback
 from run_kit import home, record, run, started
 
-from tea.runtime.outcome import Outcome
+from tea.runs.outcome import Outcome
 
 SUM, BAD = ("own-1", "calculator", {"expression": "6 * 7"}), ("own-2", "calculator", {"expression": "1/0"})
 DONE = ("own-3", "done", {"answer": "42"})

@@ -7,9 +7,9 @@ import pytest
 from step_kit import PROMPT
 
 from tea.errors import InternalError
-from tea.managers.model_config import ModelConfig
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
+from tea.models.config import ModelConfig
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
 from tea.testing import ScriptedModel, platform
 
 KNOWER = '''

@@ -14,9 +14,9 @@ from loopback import Loopback, Reply, document, sse
 from model_kit import HELLO, KEYS, Asking, asking, no_tool
 
 from tea.errors import BadInput, ProviderError
-from tea.managers.model import Delta, ModelManager
-from tea.managers.model_config import ModelConfig
-from tea.models.fault import retry_after
+from tea.models.config import ModelConfig
+from tea.models.failure import retry_after
+from tea.models.manager import Delta, ModelManager
 from tea.models.offline import OFFLINE, OfflineModel
 from tea.testing import ScriptedModel
 from tea.types import Message, ModelRequest, ReasoningPart, TextPart, ToolCall

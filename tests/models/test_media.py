@@ -10,9 +10,9 @@ from dialects import DIALECTS, Dialect, checked, said
 from loopback import Loopback, Reply, document
 from run_kit import ADDS, ENDS, home, replayed, tea, toml
 
-from tea.runtime.media import MOST_BYTES
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
+from tea.platform import Platform
+from tea.runs.media import MOST_BYTES
+from tea.runs.outcome import Outcome
 
 PIXEL = b"\x89PNG\r\n\x1a\n" + bytes(range(200))
 WAV = b"RIFF\r\n--WAVEsound"

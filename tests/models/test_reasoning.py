@@ -13,7 +13,7 @@ from loopback import Loopback, Reply, document, sse
 from model_kit import HELLO, asking, user
 from run_kit import home, replayed, run, started, tea
 
-from tea.runtime.recorder import Event
+from tea.journal.recorder import Event
 from tea.types import Message, ModelRequest, TextPart
 
 NATIVE: dict[str, Any] = {"capabilities": ["tools", "schema", "streaming"]}

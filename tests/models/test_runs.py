@@ -18,8 +18,8 @@ from run_kit import ADDS, ENDS, SECRET, home, record, replayed, run, started, te
 
 from tea import run as short_run
 from tea.errors import BadInput, ProviderError
-from tea.runtime.platform import Platform
-from tea.runtime.recorder import Event
+from tea.journal.recorder import Event
+from tea.platform import Platform
 
 TOKENS = {"input": 8000, "cached": 0, "output": 2000, "thought": 0}
 

@@ -15,7 +15,7 @@ from dialects import Dialect, Say, said
 from model_kit import HELLO, asking
 from pydantic import BaseModel, Field, TypeAdapter
 
-from tea.managers.json_schema import closed
+from tea.components.json_schema import closed
 
 
 class Leg(BaseModel):

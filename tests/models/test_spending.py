@@ -14,11 +14,11 @@ from run_kit import ADDS, home, run, tea
 from tea import Agent, BudgetExceeded, Context, Result, Task
 from tea.cli.ending import cost_words
 from tea.errors import BadInput, ProviderError
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.models.presets import configured
 from tea.models.prices import dearest, price, worst_case
-from tea.runtime.budget import Purse
-from tea.runtime.reservation import Estimate
+from tea.runs.budget import BudgetAccount
+from tea.runs.reservation import Estimate
 from tea.testing import FunctionModel, platform
 from tea.types import Budget, ModelRequest, ModelResponse, Usage
 
@@ -71,7 +71,7 @@ async def test_a_fallback_without_a_known_price_is_refused_under_a_limit_in_doll
 
 
 def test_what_is_known_of_the_money_counts_beside_what_is_not() -> None:
-    purse = Purse(Budget(usd=0.15, unknown_price=True))
+    purse = BudgetAccount(Budget(usd=0.15, unknown_price=True))
     known, unknown = Estimate(input_tokens=10, max_output=100, prices=DEAR), Estimate(input_tokens=10, max_output=100)
     purse.settle(purse.reserve(unknown), Usage(input_tokens=10, usd=None), "a", "m")
     purse.settle(purse.reserve(known), Usage(input_tokens=10, output_tokens=99, usd=0.1), "a", "n")
@@ -187,7 +187,7 @@ async def test_a_call_that_was_called_off_is_said_to_have_cost_what_it_may() -> 
 
 
 def test_what_is_known_of_the_money_is_said_beside_what_is_not() -> None:
-    purse = Purse(Budget())
+    purse = BudgetAccount(Budget())
     purse.pay(Usage(input_tokens=5, usd=0.25), "a", "m")
     assert cost_words(purse.spent) == "0 steps, 5 tokens, $0.25"
     purse.pay(Usage(input_tokens=5, usd=None), "a", "n")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.models.fault import Fault
+from tea.models.failure import CallFailure
 from tea.models.sse import MOST_BYTES, Events, Sent
 
 WORDS = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
@@ -44,5 +44,5 @@ def test_an_event_that_was_not_ended_is_none() -> None:
 def test_a_stream_without_an_end_is_cut_off() -> None:
     reader = Events()
     assert list(reader.feed(b"x" * MOST_BYTES)) == []
-    with pytest.raises(Fault, match="larger than 32 MiB"):
+    with pytest.raises(CallFailure, match="larger than 32 MiB"):
         list(reader.feed(b"x"))

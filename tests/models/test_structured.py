@@ -10,10 +10,10 @@ from loopback import Loopback, Reply
 from pydantic import BaseModel
 from run_kit import home
 
-from tea.managers.json_schema import closed
+from tea.components.json_schema import closed
 from tea.models.schema import OPENAI, enforced
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
 
 PROMPT = """---
 name: trip

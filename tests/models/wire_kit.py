@@ -11,8 +11,8 @@ from dialects import Dialect, Say, said, streamed
 from loopback import Asked, Loopback, Reply
 from run_kit import home
 
-from tea.runtime.outcome import Outcome
-from tea.runtime.platform import Platform
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
 
 NATIVE = ["tools", "schema", "streaming"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tea.errors import TeaError
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 Question = tuple[str, ...]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from elsewhere import Question, answer
 
-from tea.manifest import Manifest
+from tea.components.manifest import Manifest
+from tea.platform import Platform
 from tea.refs import plural
-from tea.runtime.platform import Platform
 
 TOOL = '''
 {top}

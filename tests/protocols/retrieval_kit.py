@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import platform
 
 WORDS = {

@@ -11,8 +11,8 @@ from elsewhere import answer, open_platform
 from protocol_kit import CASES, DOCUMENTS, Case, House
 
 from tea.errors import AlreadyRegistered, BadInput, TeaError, UnknownComponent
-from tea.managers.transfer import _check  # pyright: ignore[reportPrivateUsage]
-from tea.runtime.platform import Platform
+from tea.platform import Platform
+from tea.registry.transfer import _check  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.fixture(params=[*CASES, *DOCUMENTS], ids=lambda case: case.kind)

@@ -9,7 +9,7 @@ from elsewhere import open_platform
 from protocol_kit import CASES
 
 from tea.errors import UnknownComponent
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 TOOL = CASES[0]
 NAMES = [f"tool_{number}" for number in range(6)]

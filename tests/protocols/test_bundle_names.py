@@ -8,9 +8,9 @@ from elsewhere import open_platform
 from protocol_kit import CASES
 from test_bundle import forged
 
+from tea.components.manifest import source_digest
 from tea.errors import Damaged
-from tea.manifest import source_digest
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 TOOL = CASES[0]
 SHIPPED = [("tool", "calculator"), ("prompt", "planner"), ("agent", "planner"), ("environment", "workspace")]

@@ -8,8 +8,8 @@ import pytest
 from protocol_kit import Case, House
 
 from tea import Agent, Context, Environment, Result, Task, action, tool
+from tea.components.manifest import Lineage
 from tea.errors import AlreadyRegistered, BadComponent, BadRef, RegistryError, TeaError, UnknownComponent
-from tea.manifest import Lineage
 from tea.protocols.acp import ACPServer
 from tea.protocols.ecp import ECPServer
 from tea.protocols.tcp import TCPServer

@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from tea.components.manifest import Manifest
+from tea.components.operation import Example, Signature, Traits
+from tea.components.schema_words import limit_words, type_words
 from tea.errors import UnknownComponent
-from tea.manifest import Manifest
-from tea.operation import Example, Signature, Traits
-from tea.protocols.contract import Entry, contract
-from tea.runtime.platform import Platform
-from tea.schema_words import limit_words, type_words
+from tea.platform import Platform
+from tea.protocols.contract import ContractEntry, contract
 
 EVIL = (
     "# forged",
@@ -137,7 +137,7 @@ def expected(found: Iterable[Manifest], title: str) -> list[str]:
 
 @given(manifests("tool", "first"), manifests("tool", "second"))
 def test_no_words_of_a_component_forge_a_heading_or_leave_their_place(first: Manifest, second: Manifest) -> None:
-    text = contract("tool", [Entry(name=one.name, found=one) for one in (first, second)])
+    text = contract("tool", [ContractEntry(name=one.name, found=one) for one in (first, second)])
     assert headings(text) == expected((first, second), "Tools")
     assert not kinds_of_tokens(text) & {"html_block", "html_inline", "image", "blockquote_open", "hr", "code_block"}
     fences = [one for one in MarkdownIt("commonmark").parse(text) if one.type == "fence"]
@@ -147,7 +147,7 @@ def test_no_words_of_a_component_forge_a_heading_or_leave_their_place(first: Man
 
 @given(documents())
 def test_no_words_of_a_document_forge_a_heading_or_leave_their_place(found: Manifest) -> None:
-    text = contract(found.kind, [Entry(name=found.name, found=found)])
+    text = contract(found.kind, [ContractEntry(name=found.name, found=found)])
     assert headings(text) == expected([found], DOCUMENTS[found.kind][0])
     assert not kinds_of_tokens(text) & {"html_block", "html_inline", "image", "blockquote_open", "hr", "code_block"}
 
@@ -166,7 +166,7 @@ def test_known_attacks_stay_words(words: str) -> None:
         kind="tool", name="evil", version="1.0.0", description=words, source="", rules=words,
         operations={"call": operation}, metadata={"role": words, "when": words}, requires=(words,),
     )  # fmt: skip
-    text = contract("tool", [Entry(name="evil", found=found), Entry(name="broken", found=words)])
+    text = contract("tool", [ContractEntry(name="evil", found=found), ContractEntry(name="broken", found=words)])
     assert headings(text) == ["h1 Tools", "h2 evil 1.0.0", "h3 call", "h2 broken"]
     assert not kinds_of_tokens(text) & {"html_block", "html_inline", "image", "hr", "code_block"}
 
@@ -174,7 +174,7 @@ def test_known_attacks_stay_words(words: str) -> None:
 @given(manifests("environment"))
 @example(Manifest(kind="environment", name="victim", version="1.0.0", description="x", source="", rules="## forged"))
 def test_rules_of_environments_stand_together_at_the_end(found: Manifest) -> None:
-    text = contract("environment", [Entry(name="victim", found=found)])
+    text = contract("environment", [ContractEntry(name="victim", found=found)])
     rules = ["h2 Rules", "h3 Rules of victim"] if found.rules else []
     assert headings(text) == expected([found], "Environments") + rules
 
@@ -340,7 +340,7 @@ async def test_a_contract_says_what_wakes_an_agent_that_was_made_of_an_environme
 
 def test_what_is_deprecated_says_so() -> None:
     found = Manifest(kind="agent", name="old", version="1.0.0", description="Old.", source="")
-    assert "It is deprecated" in contract("agent", [Entry(name="old", found=found, state="deprecated")])
+    assert "It is deprecated" in contract("agent", [ContractEntry(name="old", found=found, state="deprecated")])
 
 
 async def test_what_is_not_trusted_or_damaged_is_marked(tmp_path: Path) -> None:

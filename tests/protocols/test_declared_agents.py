@@ -10,9 +10,9 @@ import pytest_asyncio
 
 from tea import Agent, Context, Result, Task, tool
 from tea.errors import BadComponent, UnknownComponent
+from tea.platform import Platform
 from tea.protocols.lock import lock_refs
 from tea.refs import Ref
-from tea.runtime.platform import Platform
 from tea.testing import platform
 
 

@@ -10,8 +10,8 @@ import pytest
 from elsewhere import open_platform
 
 from tea.errors import BadComponent
+from tea.platform import Platform
 from tea.protocols.ecp import ECPServer
-from tea.runtime.platform import Platform
 
 COUNTER = '''
 import asyncio

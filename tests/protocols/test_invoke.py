@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from protocol_kit import CASES, Case, House
 
-from tea.context import Context, Port
+from tea.components.context import Context, Port
 from tea.errors import BadArguments, CallFailed, Damaged
 from tea.types import Principal, Response
 

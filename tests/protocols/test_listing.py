@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from protocol_kit import CASES
 
 from tea.errors import Damaged, TeaError
-from tea.protocols.listing import FORM, Listing, stored_facts
 from tea.protocols.manager import ContextManager
 from tea.protocols.tcp import ToolContextManager
+from tea.registry.row import FORM, Row, stored_facts
 from tea.store.catalogue import Catalogue
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch
@@ -45,7 +45,7 @@ class House:
         assert await made.init() == []
         return made
 
-    async def plain(self) -> list[Listing]:
+    async def plain(self) -> list[Row]:
         """What is there, read anew."""
         return await (await self.manager(least=10**9, ahead=0)).list(state=None)
 

@@ -9,6 +9,7 @@ import pytest
 from elsewhere import open_platform
 from protocol_kit import CASES, DOCUMENTS, Case, House
 
+from tea.components.manifest import Lineage
 from tea.errors import (
     AlreadyRegistered,
     BadComponent,
@@ -20,7 +21,6 @@ from tea.errors import (
     RegistryError,
     UnknownComponent,
 )
-from tea.manifest import Lineage
 
 
 @pytest.fixture(params=[*CASES, *DOCUMENTS], ids=lambda case: case.kind)

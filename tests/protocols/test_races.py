@@ -15,15 +15,15 @@ from elsewhere import open_platform
 from protocol_kit import CASES
 from transform_kit import JOIN
 
+from tea.components.manifest import Manifest
 from tea.errors import AlreadyRegistered, BadComponent, RegistryError, TeaError
-from tea.managers.source.text import SourceText
-from tea.manifest import Manifest
-from tea.protocols.referring import referring
-from tea.protocols.shelf import text_digest
+from tea.platform import Platform
 from tea.protocols.tcp import ToolContextManager
-from tea.protocols.transform import defined
+from tea.recipes.dependents import referring
+from tea.recipes.transforms import defined
 from tea.refs import Ref
-from tea.runtime.platform import Platform
+from tea.registry.kind_registry import text_digest
+from tea.source.text import SourceText
 
 PROCESSES, COUNT = 4, 6
 RACER = Path(__file__).parent / "racer.py"
@@ -114,7 +114,7 @@ async def test_what_ships_is_read_anew_while_others_list_register_and_purge(
     folder.mkdir(parents=True)
     shipped, ended = [f"shipped_{number}" for number in range(8)], asyncio.Event()
     tools = ToolContextManager(replace(open_platform(tmp_path).tcp.manager.services, roots=(tmp_path / "shipped",)))
-    monkeypatch.setattr("tea.protocols.shelf.text_digest", slowly(text_digest))
+    monkeypatch.setattr("tea.registry.kind_registry.text_digest", slowly(text_digest))
 
     async def edit() -> None:
         for turn in range(6):
@@ -206,7 +206,7 @@ async def test_what_another_process_transforms_while_it_is_purged_stays(
         except TeaError as error:
             seen.append(error)
 
-    monkeypatch.setattr("tea.protocols.recipes.referring", between(referring, turn, transform))
+    monkeypatch.setattr("tea.recipes.recipes.referring", between(referring, turn, transform))
     purged = await asyncio.gather(here.tcp.purge("a@1.0.0"), return_exceptions=True)
     assert isinstance(purged[0], list) is isinstance(seen[0], TeaError)
     if isinstance(purged[0], RegistryError):
@@ -220,7 +220,7 @@ async def test_what_another_process_purges_while_it_is_transformed_is_refused(
     here, there = await furnished(tmp_path, "a")
     await here.tcp.update("a", JOIN.replace("def join", "def a").replace("Say", "Tell"))
     purge = between(defined, 1, lambda: asyncio.run(there.tcp.purge("a@1.0.0")))
-    monkeypatch.setattr("tea.protocols.recipes.defined", purge)
+    monkeypatch.setattr("tea.recipes.recipes.defined", purge)
     with pytest.raises(BadComponent, match="taken out of sight"):
         await here.ecp.transform("T2E", ["a@1.0.0"], name="place")
     assert await here.ecp.list() == []

@@ -13,7 +13,7 @@ from protocol_kit import Case, House
 from retrieval_kit import USER, WORDS, names, stocked, tool
 
 from tea.errors import BadInput, UnknownComponent
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import ScriptedModel, platform
 
 

@@ -12,8 +12,8 @@ import pytest
 from elsewhere import open_platform
 from transform_kit import CALLER, called
 
-from tea.runtime.platform import Platform
-from tea.runtime.recorder import Event
+from tea.journal.recorder import Event
+from tea.platform import Platform
 from tea.testing import platform
 
 BUMPER = Path(__file__).parent / "bumper.py"
@@ -152,7 +152,7 @@ async def test_an_action_that_would_wait_for_itself_is_told_so(tmp_path: Path) -
 async def test_actions_of_two_environments_that_call_each_other_wait_for_each_other_briefly_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tea.protocols.relay._SECOND_TURN_SECONDS", 0.05)
+    monkeypatch.setattr("tea.recipes.executors._SECOND_TURN_SECONDS", 0.05)
     both = [open_platform(tmp_path) for _ in range(2)]
     for name, other in (("left", "right"), ("right", "left")):
         plain = tool(f"{name}_bump")

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transform_kit import called, chooser, furnish
 
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 TASKS = ("agent", "echo")
 LINES = ("environment", "pad#write")

@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 import pytest
 
+from tea.components.json_schema import value_faults
 from tea.errors import BadInput, ProviderError
-from tea.managers.json_schema import value_faults
-from tea.managers.model import ModelConfig
-from tea.runtime.platform import Platform
+from tea.models.manager import ModelConfig
+from tea.platform import Platform
 from tea.testing import ChaosModel, platform
 from tea.testing.behaviours import Behaviour
 from tea.testing.schema_values import value_of

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from tea import Agent, Context, Result, Task, ask_for, tool
-from tea.managers.model_config import ModelConfig
+from tea.models.config import ModelConfig
 from tea.testing import TestModel, platform
 from tea.types import ModelRequest, Response
 

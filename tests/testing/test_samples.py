@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
+from tea.components.json_schema import value_faults
 from tea.errors import BadInput
-from tea.managers.json_schema import value_faults
 from tea.testing.samples import sample
 
 

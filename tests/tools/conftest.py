@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tea.platform import Platform
 from tea.protocols.tcp import TCPServer
-from tea.runtime.platform import Platform
 from tea.testing import platform
 
 for folder in ("web", "runtime"):  # whose kits are imported by name

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

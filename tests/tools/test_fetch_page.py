@@ -15,7 +15,7 @@ from sites import Page, Site, html, redirect
 
 from tea import ToolError
 from tea.errors import ContextLengthExceeded
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.testing import FunctionModel, ScriptedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

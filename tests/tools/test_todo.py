@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tea.runtime.platform import Platform
+from tea.platform import Platform
 from tea.types import ToolResponse
 
 Todo = Callable[..., Coroutine[Any, Any, ToolResponse]]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tea.errors import BadInput
-from tea.runtime.home import read_settings
+from tea.home import read_settings
 from tea.web import WebSettings
 
 

@@ -1,0 +1,444 @@
+"""What a running component may reach: other components by name, and the run's own services.
+
+Everything here is JSON and plain values, so that a component can also run in another process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+from tea.components.files import existing_file, files_in
+from tea.errors import ToolError
+from tea.refs import Kind
+from tea.types import (
+    ActionResponse,
+    AgentResponse,
+    JsonObject,
+    JsonSchema,
+    Message,
+    ModelResponse,
+    Principal,
+    Response,
+    Result,
+    Task,
+    ToolChoice,
+    ToolResponse,
+)
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Handle(Protocol[T_co]):
+    """A spawned piece of work."""
+
+    def result(self) -> T_co:
+        """Return what it gave, once the group has ended."""
+        ...
+
+
+class Group(Protocol):
+    """Concurrent work that ends together; entered with `async with ctx.group()`."""
+
+    def spawn(self, work: Coroutine[Any, Any, T], /) -> Handle[T]:
+        """Start `work`; one failure cancels the others in the order they were spawned."""
+        ...
+
+
+class Port(Protocol):
+    """What carries a component's wishes: each is an effect or a scope of the run."""
+
+    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
+        """Call another component."""
+        ...
+
+    async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
+        """Ask a service of the run: registry, memory, state, person, messages, clock, random, budget or web."""
+        ...
+
+    async def model(
+        self,
+        prompt: str,
+        variables: JsonObject,
+        history: tuple[Message, ...],
+        model: str | None,
+        output: JsonSchema | None,
+        tool_choice: ToolChoice = "auto",
+    ) -> ModelResponse:
+        """Ask a model through a prompt, or for another output than the prompt's."""
+        ...
+
+    def note(self, kind: str, data: JsonObject) -> None:
+        """Write a record of the component's own."""
+        ...
+
+    def so_far(self, result: Result) -> None:
+        """Keep the best answer so far."""
+        ...
+
+    def group(self) -> AbstractAsyncContextManager[Group]:
+        """Return concurrent work that ends together."""
+        ...
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
+        """Limit the body."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
+        """Return the first to end."""
+        ...
+
+    async def receive(self) -> Any:
+        """Wait for a message."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One protocol, as seen from inside a component."""
+
+    port: Port
+    kind: Kind
+
+    async def list(self) -> list[JsonObject]:
+        """Return what is registered, active and trusted: name, version and description of each."""
+        return await self.port.serve("registry", "list", {"kind": self.kind})
+
+    async def info(self, ref: str) -> JsonObject:
+        """Return a component's operations with their schemas, its rules and metadata.
+
+        Raises:
+            UnknownComponent: There is none; the error names the nearest.
+        """
+        return await self.port.serve("registry", "info", {"kind": self.kind, "ref": ref})
+
+    async def facts(self, refs: Sequence[str]) -> list[JsonObject]:
+        """Return what `info` returns of each of several components, which are looked up, and pinned, in one go.
+
+        Raises:
+            UnknownComponent: There is none of one of them; the error names the nearest.
+        """
+        return await self.port.serve("registry", "facts", {"kind": self.kind, "refs": list(refs)}) if refs else []
+
+    async def retrieve(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        route: bool = False,
+        among: Sequence[str] | None = None,
+        besides: Sequence[str] = (),
+    ) -> list[JsonObject]:
+        """Return the components that fit a wish in words, the best first: name, description, score and why.
+
+        Args:
+            query: What is wished for.
+            k: How many at most, from 1 to 1,000.
+            route: Prefer the best toolkits of the best categories.
+            among: Only these names; `*` stands for all that `list` returns and that is made for models.
+            besides: Names that `*` does not stand for.
+
+        Raises:
+            BadInput: The query holds no word, or `k` is out of range.
+        """
+        names = None if among is None else list(among)
+        data = {"kind": self.kind, "query": query, "k": k, "route": route, "among": names, "besides": list(besides)}
+        return await self.port.serve("registry", "retrieve", data)
+
+
+@dataclass(frozen=True, slots=True)
+class Tools(Caller):
+    """TCP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, arguments: JsonObject) -> ToolResponse:
+        """Call a tool, `name` or `name@selector`."""
+        return cast(ToolResponse, await self.port.invoke("tool", ref, arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Environments(Caller):
+    """ECP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, arguments: JsonObject) -> ActionResponse:
+        """Act in an environment of this session, `name#action`."""
+        return cast(ActionResponse, await self.port.invoke("environment", ref, arguments))
+
+    async def state(self, ref: str) -> ActionResponse:
+        """Observe an environment of this session."""
+        return cast(ActionResponse, await self.port.invoke("environment", f"{ref}#state", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Agents(Caller):
+    """ACP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, task: Task) -> AgentResponse:
+        """Give an agent a task and wait for its result."""
+        unlimited = {"budget"} if task.budget is None else None
+        arguments = {"task": task.model_dump(mode="json", exclude=unlimited)}
+        return cast(AgentResponse, await self.port.invoke("agent", ref, arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of this session, agent and task; writes are repeated at most once on resume.
+
+    An agent that names a memory component records and sees what that keeps and shows, without an error for the rest.
+    """
+
+    port: Port
+
+    async def record(self, kind: str, data: JsonObject) -> None:
+        """Add an event."""
+        await self.port.serve("memory", "record", {"kind": kind, "data": data})
+
+    async def recall(self, query: str = "", limit: int = 20) -> list[JsonObject]:
+        """Return the newest events of this session that fit `query`, oldest first."""
+        return await self.port.serve("memory", "recall", {"query": query, "limit": limit})
+
+    async def summarise(self, *, earlier: bool = False) -> str:
+        """Return a summary of this session's events; with `earlier`, without those of the present task."""
+        return await self.port.serve("memory", "summarise", {"earlier": earlier})
+
+    async def insights(self, *, earlier: bool = False) -> list[str]:
+        """Return what this session's events have taught; with `earlier`, without those of the present task."""
+        return await self.port.serve("memory", "insights", {"earlier": earlier})
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One small JSON document that an agent keeps: for this session, or a lasting one for all; each change counts once.
+
+    Args:
+        port: Carries the wishes.
+        owner: Whose it is, `agent:NAME`.
+    """
+
+    port: Port
+    owner: str
+
+    async def load(self, *, lasting: bool = False) -> Any:
+        """Return the document, None where there is none."""
+        return await self.port.serve("state", "load", {"owner": self.owner, "lasting": lasting})
+
+    async def save(self, document: Any, *, lasting: bool = False) -> None:
+        """Replace the document, at most 64 KiB of JSON."""
+        await self.port.serve("state", "save", {"owner": self.owner, "lasting": lasting, "document": document})
+
+    async def merge(self, patch: JsonObject, *, lasting: bool = False) -> None:
+        """Change some members of the document; one that is None goes (RFC 7396)."""
+        await self.port.serve("state", "merge", {"owner": self.owner, "lasting": lasting, "patch": patch})
+
+    async def swap(self, old: Any, new: Any, *, lasting: bool = False) -> bool:
+        """Replace the document if it is still `old`, and tell whether it was: for branches that share it."""
+        data = {"owner": self.owner, "lasting": lasting, "old": old, "new": new}
+        return await self.port.serve("state", "swap", data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a running component may reach.
+
+    Args:
+        port: Carries every wish.
+        principal: Who the work is done for.
+        run: Id of the run.
+        session: Id of the session.
+        task: Id of the task within the run.
+        agent: Name of the agent that works, empty outside of one.
+        workspace: Folder whose files the work may touch.
+        locale: Language tag of the person asking, for example `en`.
+        opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
+        declared: What the agent that works declares: tools, agents, environments, prompt, max_steps and output; empty
+            outside of an agent.
+        branch: The branch of the run to which the private environment that acts belongs; else empty.
+    """
+
+    port: Port
+    principal: Principal
+    run: str
+    session: str
+    task: str
+    agent: str
+    workspace: str
+    locale: str = "en"
+    opens_files: bool = True
+    declared: JsonObject = field(default_factory=dict[str, Any])
+    branch: str = ""
+
+    @property
+    def tcp(self) -> Tools:
+        """Tools."""
+        return Tools(self.port, "tool")
+
+    @property
+    def ecp(self) -> Environments:
+        """Environments."""
+        return Environments(self.port, "environment")
+
+    @property
+    def acp(self) -> Agents:
+        """Agents."""
+        return Agents(self.port, "agent")
+
+    @property
+    def memory(self) -> Memory:
+        """Memory."""
+        return Memory(self.port)
+
+    @property
+    def state(self) -> State:
+        """What the agent that works keeps for later tasks."""
+        return State(self.port, f"agent:{self.agent}")
+
+    async def ask(
+        self,
+        prompt: str,
+        variables: JsonObject,
+        history: tuple[Message, ...] = (),
+        *,
+        model: str | None = None,
+        output: JsonSchema | None = None,
+        tool_choice: ToolChoice = "auto",
+    ) -> ModelResponse:
+        """Ask a model, through a prompt; its output is validated against the prompt's schema.
+
+        Where that has a member `calls`, whatever came is returned; `unusable` says why nothing of it can be used.
+
+        Args:
+            prompt: The prompt's name or `name@selector`.
+            variables: What the prompt's template is rendered with.
+            history: The conversation after the prompt's own messages, oldest first: `tea.Message`, or what
+                `answer.message()` gives.
+            model: Name of a model configuration; the run's own by default.
+            output: JSON Schema of the answer, in place of the prompt's; `tea.ask_for` takes a type.
+            tool_choice: Whether a call is left to the model, wanted, or ruled out; for models that can be told.
+
+        Raises:
+            Abstained: No model is configured and the prompt's solver cannot tell.
+            BadOutput: The answer does not fit the schema, which has no `calls`.
+            ContextLengthExceeded: The question is longer than the model reads.
+            ProviderError: The model cannot be reached.
+        """
+        return await self.port.model(prompt, variables, history, model, output, tool_choice)
+
+    async def model(self, name: str | None = None) -> JsonObject:
+        """Return what is known of the model that `ask` would ask: see `ModelConfig.facts`.
+
+        Args:
+            name: Name of a model configuration; the run's own by default.
+
+        Raises:
+            ProviderError: There is no such model, or it cannot be used.
+        """
+        return await self.port.serve("model", "facts", {"name": name})
+
+    def note(self, kind: str, data: JsonObject) -> None:
+        """Write a record of the agent's own into the journal, for example a step."""
+        self.port.note(kind, data)
+
+    def so_far(self, result: Result) -> None:
+        """Say what the answer is so far: it is what the agent gives where time ends its work."""
+        self.port.so_far(result)
+
+    def group(self) -> AbstractAsyncContextManager[Group]:
+        """Run work side by side: `async with ctx.group() as group: group.spawn(...)`."""
+        return self.port.group()
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
+        """Raise TimeoutError in the body after so many seconds; the moment is recorded."""
+        return self.port.timeout(seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; a replay does not."""
+        await self.port.sleep(seconds)
+
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
+        """Return index and result of the first to end; the others are cancelled."""
+        return await self.port.race(*work)
+
+    async def receive(self) -> Any:
+        """Wait for the next message to this run."""
+        return await self.port.receive()
+
+    async def messages(self) -> list[str]:
+        """Return what persons told the run since the last call, in the order told; usually nothing, without waiting.
+
+        A message is for the whole run and is given once, to the call that finds it: the agent that was given the run's
+        task calls this at each of its steps, the agents that it calls do not.
+        """
+        return await self.port.serve("messages", "take", {})
+
+    async def now(self) -> str:
+        """Return the time, ISO 8601 in UTC, as recorded."""
+        return await self.port.serve("clock", "now", {})
+
+    async def today(self) -> str:
+        """Return the date, ISO 8601 in UTC, as recorded."""
+        return await self.port.serve("clock", "today", {})
+
+    async def random(self) -> float:
+        """Return a number in [0, 1), as recorded."""
+        return await self.port.serve("random", "random", {})
+
+    async def new_id(self) -> str:
+        """Return a fresh id of 16 hex digits, as recorded."""
+        return await self.port.serve("random", "id", {})
+
+    async def person(self, question: str, choices: Sequence[str] = ()) -> str:
+        """Ask the person behind the run; without one at a terminal the run waits, and `tea resume` brings the answer.
+
+        Args:
+            question: What to ask.
+            choices: The only answers that count; any text by default.
+        """
+        return await self.port.serve("person", "ask", {"question": question, "choices": list(choices)})
+
+    async def remaining(self) -> JsonObject:
+        """Return what is left of the budget: steps, seconds, tokens, usd; None is no limit."""
+        return await self.port.serve("budget", "remaining", {})
+
+    async def web(self) -> JsonObject:
+        """Return the operator's settings of the way out: see `tea.web.WebSettings`."""
+        return await self.port.serve("web", "settings", {})
+
+    def path(self, name: str) -> Path:
+        """Return the absolute path of a file inside the workspace.
+
+        Raises:
+            ToolError: The name leads out of the workspace, or an agent asks.
+        """
+        if not self.opens_files:
+            raise ToolError("An agent opens no files itself.", fix="use a tool, or an action of an environment.")
+        root = Path(self.workspace)
+        try:
+            path = (root / name).resolve()
+            inside = path.is_relative_to(root.resolve())
+        except (OSError, ValueError, RuntimeError):
+            inside, path = False, root
+        if not inside:
+            raise ToolError(f"{name[:100]!r} is outside of the workspace.", fix="name a file inside it.")
+        return path
+
+    async def files(self) -> dict[str, Path]:
+        """Return the paths of the workspace's files by name; none that is hidden or leads out of it."""
+        self.path("")
+        return await asyncio.to_thread(lambda: dict(files_in(self.workspace)))
+
+    async def file(self, name: str) -> Path:
+        """Return the absolute path of a file that is in the workspace.
+
+        Raises:
+            ToolError: There is none of that name, and the nearest is told; or an agent asks.
+        """
+        self.path("")
+        return await asyncio.to_thread(existing_file, self.path, self.workspace, name)

@@ -1,0 +1,303 @@
+"""What a component declares, as one definition of its kind; what it declares badly is refused."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy, deepcopy
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, cast, get_args
+
+from tea.components.annotations import read_hints
+from tea.components.component import (
+    LOOP,
+    TRAITS,
+    Agent,
+    Component,
+    Environment,
+    Loop,
+    Recovery,
+    Relation,
+    Sharing,
+    Tool,
+    component_name,
+)
+from tea.components.manifest import MAX_STEPS, canonical
+from tea.components.operation import Operation, Traits
+from tea.errors import BadComponent, BadRef
+from tea.refs import NAME, Kind, Ref
+from tea.threads import Threads
+from tea.types import EVERY, JsonObject, Task
+
+_RELATIONS: tuple[Relation, ...] = get_args(Relation)
+_FACTS = (
+    "role", "competencies", "objectives", "relations", "tools", "agents", "environments", "memory", "prompt", "model",
+    "max_steps", "output",
+)  # fmt: skip
+_RUN = "write `async def run(self, ctx: Context, task: Task) -> Result`."
+_HOOKS = {"setup": ("ctx",), "teardown": (), "snapshot": (), "restore": ("state",)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+class Definition:
+    """What a component's source defines.
+
+    Args:
+        create: Makes a fresh instance: of an environment or agent the one whose operations are called, of a tool the
+            function; None where there is none.
+        rules: How to act in an environment (R_E), or how an agent decides.
+        recovery: How an environment comes back after a crash.
+        sharing: Whether everybody in a session acts in one instance of an environment, or each branch in its own.
+    """
+
+    kind: Kind
+    name: str
+    description: str
+    operations: Mapping[str, Operation]
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    evolvable: bool = True
+    rules: str = ""
+    recovery: Recovery = "lost"
+    sharing: Sharing = "shared"
+    create: Callable[[], object] | None = None
+
+    @property
+    def declared(self) -> JsonObject:
+        """What an agent declares to work with, as a copy; nothing for another kind."""
+        if self.kind != "agent":
+            return {}
+        listed = {key: list(self.metadata.get(key, ())) for key in ("tools", "agents", "environments")}
+        prompt, most = self.metadata.get("prompt", ""), self.metadata.get("max_steps", MAX_STEPS)
+        return {**listed, "prompt": prompt, "max_steps": most, "output": deepcopy(self.metadata.get("output"))}
+
+
+def define(found: object, loop: Loop | None = None, threads: Threads | None = None) -> Definition:
+    """Return what a tool, or an environment's or agent's class, defines.
+
+    Args:
+        found: The tool or the class.
+        loop: What an agent works in that writes no `run`.
+        threads: Where a tool runs that is not async; threads of its own by default.
+
+    Raises:
+        BadComponent: It is none of them, or declares itself badly.
+    """
+    if isinstance(found, Tool):
+        return _define_tool(cast("Tool[..., Any]", found), threads)
+    if isinstance(found, type) and issubclass(found, Environment) and found is not Environment:
+        return _define_environment(found)
+    if isinstance(found, type) and issubclass(found, Agent) and found is not Agent:
+        return _define_agent(found, loop)
+    raise BadComponent(f"{found!r:.80} is no component.", fix="use @tool, or derive from Environment or Agent.")
+
+
+def _define_tool(found: Tool[..., Any], threads: Threads | None) -> Definition:
+    _check_facts(found)
+    operation = Operation.of(found.function, found.traits, threads=threads)
+    return Definition(
+        kind="tool",
+        name=_checked(found.__name__),
+        description=operation.signature.description,
+        operations={"call": operation},
+        metadata=found.metadata,
+        evolvable=found.evolvable,
+        create=lambda: copy(found),
+    )
+
+
+def _define_environment(found: type[Environment]) -> Definition:
+    _check_facts(found)
+    if found.state is Environment.state:
+        raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
+    if found.recovery not in get_args(Recovery):
+        problem = f"{found.__name__} recovers by {found.recovery!r:.40}."
+        raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Recovery))}.")
+    if found.sharing not in get_args(Sharing):
+        problem = f"The sharing of {found.__name__} is {found.sharing!r:.40}."
+        raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Sharing))}.")
+    if found.recovery == "snapshot" and (
+        found.snapshot is Environment.snapshot or found.restore is Environment.restore
+    ):
+        problem = f"{found.__name__} recovers by snapshot and does not write `snapshot` and `restore`."
+        raise BadComponent(problem, fix="write both, or declare another recovery.")
+    _check_hooks(found)
+    declared = {name: getattr(_inner(found, name), TRAITS, None) for name in dir(found)}
+    operations = {
+        _checked(name, "an action"): _operation(found, name, traits) for name, traits in declared.items() if traits
+    }
+    operations["state"] = _operation(found, "state", Traits(effects="reads", idempotent=True, network=False))
+    return Definition(
+        kind="environment",
+        name=_checked(component_name(found)),
+        description=_words(found),
+        operations=operations,
+        metadata=found.metadata,
+        evolvable=found.evolvable,
+        rules=inspect.cleandoc(found.rules),
+        recovery=found.recovery,
+        sharing=found.sharing,
+        create=found,
+    )
+
+
+def _define_agent(found: type[Agent], loop: Loop | None) -> Definition:
+    _check_facts(found)
+    if twice := sorted(set(found.metadata) & set(_FACTS)):
+        raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
+    run = _operation(found, "run", Traits(scope=True, concurrent=True))
+    if read_hints(found.run).get("task") is not Task:
+        raise BadComponent(f"`run` of {found.__name__} takes no task.", fix=_RUN)
+    facts: dict[str, Any] = {
+        "role": _words_of(found, "role", found.role),
+        "competencies": [_words_of(found, "competencies", one) for one in _sequence(found, "competencies")],
+        "objectives": [_words_of(found, "objectives", one) for one in _sequence(found, "objectives")],
+        "relations": _relations(found),
+        **{key: _names(found, key) for key in ("tools", "agents", "environments")},
+        **({"memory": _named(found, "memory")} if found.memory != "" else {}),
+        **({"prompt": _named(found, "prompt")} if found.prompt != "" else {}),
+        **({"model": _words_of(found, "model", found.model)} if found.model != "" else {}),
+        "max_steps": _max_steps(found),
+        **({"output": _output(found)} if found.output is not None else {}),
+    }
+    return Definition(
+        kind="agent",
+        name=_checked(component_name(found)),
+        description=_words(found),
+        operations={"run": run},
+        metadata={**facts, **found.metadata},
+        evolvable=found.evolvable,
+        rules=inspect.cleandoc(found.rules),
+        create=partial(_agent, found, loop),
+    )
+
+
+def _agent(found: type[Agent], loop: Loop | None) -> Agent:
+    """Return an instance that can work in the loop."""
+    made = found()
+    object.__setattr__(made, LOOP, loop)  # also where the class is a frozen dataclass
+    return made
+
+
+def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
+    """Refuse what every component may declare of itself, where it is of another type."""
+    for key, wanted in (("metadata", Mapping), ("evolvable", bool), ("rules", str)):
+        value = getattr(found, key, "")
+        if not isinstance(value, wanted):
+            problem = f"{key} of {found.__name__} is {value!r:.40}, no {wanted.__name__.lower()}."
+            raise BadComponent(problem, fix="mend its declaration.")
+
+
+def _check_hooks(found: type[Environment]) -> None:
+    """Refuse an environment that could not be set up, torn down, or brought back."""
+    for name, given in _HOOKS.items():
+        method = getattr(found, name)
+        try:
+            inspect.signature(method).bind(found, *given)
+        except (TypeError, ValueError):
+            method = None
+        if not inspect.iscoroutinefunction(method):
+            problem = f"{name!r} of {found.__name__} cannot be called as the platform calls it."
+            raise BadComponent(problem, fix=f"write `async def {name}({', '.join(('self', *given))})`.")
+
+
+def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
+    """Return a method as an operation.
+
+    Raises:
+        BadComponent: It is no method that an instance could be given to, or not one that `Operation.of` takes.
+    """
+    method = inspect.getattr_static(found, name)
+    if not inspect.isfunction(method) or not inspect.signature(method).parameters:
+        problem = f"{name!r} of {found.__name__} is no method that an instance is given to."
+        raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
+    return Operation.of(method, traits, method=True)
+
+
+def _inner(found: type[Component], name: str) -> object:
+    """Return an attribute of a class, of a property the function inside, which is no method."""
+    static = inspect.getattr_static(found, name)
+    return getattr(static, "fget", None) or getattr(static, "func", None) or getattr(found, name, None)
+
+
+def _relations(found: type[Agent]) -> dict[str, Relation]:
+    """Return an agent's relations, each to the name of another agent."""
+    relations = cast(object, found.relations)
+    if not isinstance(relations, Mapping):
+        raise BadComponent(
+            f"The relations of {found.__name__} are no mapping.", fix='write {"analyzer": "cooperative"}.'
+        )
+    for name, relation in cast("Mapping[object, object]", relations).items():
+        _checked(str(name), "an agent")
+        if relation not in _RELATIONS:
+            problem = f"{found.__name__} is {str(relation)[:40]!r} to {name!r}, which is no relation."
+            raise BadComponent(problem, fix=f"use one of {', '.join(_RELATIONS)}.")
+    return dict(found.relations)
+
+
+def _names(found: type[Agent], key: str) -> list[str]:
+    listed = [_words_of(found, key, one) for one in _sequence(found, key)]
+    for one in listed:
+        for part in one.split("#", 1) if key == "environments" else () if (key, one) == ("tools", EVERY) else (one,):
+            _checked(part, f"one of {key}")
+    return listed
+
+
+def _named(found: type[Agent], kind: Kind) -> str:
+    """Return the memory component or the prompt that an agent names, as it names it."""
+    text = _words_of(found, kind, getattr(found, kind))
+    try:
+        ref = Ref.parse(text, kind=kind)
+    except BadRef as error:
+        raise BadComponent(f"The {kind} of {found.__name__} is no ref: {error.problem}", fix=error.fix) from error
+    if ref.kind != kind or ref.operation is not None:
+        problem = f"{found.__name__} names {text!r:.80} as its {kind}, which is none."
+        raise BadComponent(problem, fix=f'write {kind} = "NAME", perhaps with @version.')
+    return text
+
+
+def _max_steps(found: type[Agent]) -> int:
+    most = cast(object, found.max_steps)
+    if type(most) is not int or most < 1:
+        raise BadComponent(f"max_steps of {found.__name__} is {most!r:.40}.", fix="write a number of at least 1.")
+    return most
+
+
+def _output(found: type[Agent]) -> dict[str, Any]:
+    """Return the schema of an agent's answers; whether it is a usable one is looked at where it is stored."""
+    output = cast(object, found.output)
+    try:
+        usable = isinstance(output, Mapping) and bool(canonical(output))
+    except (TypeError, ValueError, RecursionError):
+        usable = False
+    if not usable:
+        raise BadComponent(f"output of {found.__name__} is {output!r:.40}.", fix="write a JSON Schema, as a dict.")
+    return dict(cast("Mapping[str, Any]", output))
+
+
+def _sequence(found: type[Agent], key: str) -> Sequence[object]:
+    """Return what an agent lists; a text alone would be taken for its letters."""
+    listed: object = getattr(found, key)
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        raise BadComponent(f"{key} of {found.__name__} is no tuple of text.", fix=f'write {key} = ("...",).')
+    return cast("Sequence[object]", listed)
+
+
+def _words_of(found: type[Agent], key: str, text: object) -> str:
+    if not isinstance(text, str):
+        raise BadComponent(f"{key} of {found.__name__} holds {text!r:.40}, no text.", fix="write text.")
+    return text
+
+
+def _words(found: type[Component]) -> str:
+    words = inspect.cleandoc(found.__dict__.get("__doc__") or "")
+    if not words:
+        raise BadComponent(f"{found.__name__} has no docstring.", fix="say in one sentence what it is for.")
+    return words
+
+
+def _checked(name: str, what: str = "a component") -> str:
+    if not NAME.fullmatch(name):
+        fix = "use lower-case letters, digits and _, starting with a letter, at most 64."
+        raise BadComponent(f"{name[:80]!r} is not a name for {what}.", fix=fix)
+    return name

@@ -1,0 +1,179 @@
+"""Arguments in the types that a schema wants, where that loses nothing: models write `"5"` for 5, `"x"` for `["x"]`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
+from types import NoneType
+from typing import Any, cast
+
+from tea.components.json_schema import fits_strictly
+from tea.types import JsonObject, JsonSchema, JsonValue
+
+_WHOLE = re.compile(r"(0|-?[1-9]\d{0,17})(\.0+)?", re.ASCII)
+_DECIMAL = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
+_EXACT = 2**53
+_LARGEST = 10**18
+_KINDS: Mapping[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    dict: "object",
+    list: "array",
+    NoneType: "null",
+}
+_LOST: Any = object()
+
+
+def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
+    """Return arguments in the types that a schema wants; the same object where nothing is to change, or is certain.
+
+    A text that is a number, a truth, an object or a list becomes one; a whole number becomes an integer, or a text; a
+    single value becomes a list of one; null for what may be left out is left out. A value that fits is never changed,
+    and all of them stay as they are where the outcome would not fit.
+
+    Args:
+        schema: JSON Schema of the arguments, an object.
+        arguments: JSON data.
+    """
+    if type(cast(object, arguments)) is not dict:
+        return arguments
+    try:
+        found = _Reader(schema).read(schema, arguments)
+        return found if found is arguments or fits_strictly(schema, found) else arguments
+    except RecursionError:
+        return arguments
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads values as one schema wants them; a value that cannot be read stays the same object."""
+
+    root: JsonSchema
+
+    def read(self, schema: JsonValue, value: JsonValue) -> Any:
+        """Return the value as the schema wants it, or as it is."""
+        if not isinstance(schema, dict):
+            return value
+        words = self._resolved(cast("dict[str, Any]", schema))
+        kind, wanted = _KINDS.get(cast("type[object]", type(value))), words.get("type")
+        if kind is None:
+            return value
+        if wanted is None:
+            branches = words.get("anyOf", words.get("oneOf"))
+            return self._only(cast("list[Any]", branches), value) if isinstance(branches, list) else value
+        if isinstance(wanted, list):
+            return self._only([{**words, "type": one} for one in cast("list[Any]", wanted)], value)
+        if kind == wanted or (kind == "integer" and wanted == "number"):
+            return self._inside(words, value)
+        found = self._converted(words, wanted, value)
+        return value if found is _LOST else found
+
+    def _only(self, branches: list[Any], value: JsonValue) -> Any:
+        """Return the value as the one of several schemas wants it that can read it; as it is where it fits one."""
+        if any(self._fits(one, value) for one in branches):
+            return value
+        found = dict[str, Any]()
+        for one in branches:
+            read = self.read(one, value)
+            if read is not value and self._fits(one, read):
+                found[json.dumps(read, sort_keys=True)] = read
+        return next(iter(found.values())) if len(found) == 1 else value
+
+    def _inside(self, words: JsonObject, value: Any) -> Any:
+        """Return a value of the wanted type with each of its members as it is wanted."""
+        if isinstance(value, dict):
+            return self._members(words, cast("dict[str, Any]", value))
+        if not isinstance(value, list):
+            return value
+        items, given = words.get("items"), cast("list[Any]", value)
+        read = [self.read(items, one) for one in given]
+        return given if all(new is old for new, old in zip(read, given, strict=True)) else read
+
+    def _members(self, words: JsonObject, members: dict[str, Any]) -> dict[str, Any]:
+        shown: dict[str, Any] = words.get("properties") or {}
+        others, required = words.get("additionalProperties"), words.get("required") or ()
+        read, changed = dict[str, Any](), False
+        for name, value in members.items():
+            schema = shown.get(name, others)
+            if value is None and name in shown and name not in required and not self._fits(schema, None):
+                changed = True
+                continue
+            read[name] = self.read(schema, value)
+            changed = changed or read[name] is not value
+        return read if changed else members
+
+    def _converted(self, words: JsonObject, wanted: Any, value: Any) -> Any:
+        """Return a value of another type as one of the wanted type, `_LOST` where it is none for certain."""
+        match wanted, value:
+            case "array", _ if value is not None:
+                return self._listed(words, value)
+            case "object", str():
+                return self._parsed(words, value, "{")
+            case "integer", float() if value.is_integer() and abs(value) < _EXACT:
+                return int(value)
+            case "string", int() if type(value) is int and "format" not in words and abs(value) < _LARGEST:
+                return str(value)
+            case _, str():
+                return _from_text(wanted, value)
+            case _:
+                return _LOST
+
+    def _listed(self, words: JsonObject, value: Any) -> Any:
+        """Return a list: the one that a text writes out, else of this one value."""
+        parsed = self._parsed(words, value, "[") if isinstance(value, str) else _LOST
+        if parsed is not _LOST and self._fits(words, parsed):
+            return parsed
+        alone = [self.read(words.get("items"), value)]
+        return alone if "prefixItems" not in words and self._fits(words, alone) else _LOST
+
+    def _parsed(self, words: JsonObject, text: str, mark: str) -> Any:
+        """Return the JSON that a text is, with its members as they are wanted, where it begins with that mark."""
+        if not text.lstrip().startswith(mark):
+            return _LOST
+        try:
+            return self._inside(words, json.loads(text, object_pairs_hook=_distinct, parse_constant=_refused))
+        except ValueError:
+            return _LOST
+
+    def _resolved(self, words: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema that a reference means, as far as it points at a definition of the same schema."""
+        if "$ref" not in words:
+            return words
+        known: dict[str, Any] = self.root.get("$defs") or {}
+        name = str(words["$ref"]).removeprefix("#/$defs/")
+        return self._resolved(known[name]) if name in known else {}
+
+    def _fits(self, schema: JsonValue, value: JsonValue) -> bool:
+        if not isinstance(schema, dict):
+            return schema is not False
+        words, held = cast("dict[str, Any]", schema), self.root.get("$defs")
+        return fits_strictly({**words, "$defs": held} if held else words, value)
+
+
+def _from_text(wanted: Any, text: str) -> Any:
+    if wanted == "boolean":
+        return {"true": True, "false": False}.get(text.lower(), _LOST)
+    if wanted in ("integer", "number") and (whole := _WHOLE.fullmatch(text)):
+        number = int(whole[1])
+        return number if wanted == "integer" or abs(number) < _EXACT else _LOST
+    if wanted == "number" and _DECIMAL.fullmatch(text):
+        number = float(text)
+        return number if isfinite(number) and Decimal(repr(number)) == Decimal(text) else _LOST
+    return _LOST
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")

@@ -1,0 +1,254 @@
+"""A component as data: one immutable document for each version (paper, Definitions 3, 6 and 9)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, cast
+
+from pydantic import TypeAdapter
+
+from tea.components.operation import Signature, reasons
+from tea.components.schema_words import type_words
+from tea.errors import Damaged, UnknownComponent
+from tea.refs import Kind, Ref
+from tea.types import JsonObject, JsonValue
+
+FORMAT = 1
+MAX_STEPS = 50  # for one task, of an agent that declares no other limit
+How = Literal["hand", "bundled", "copy", "restore", "textgrad", "reflection", "generator", "imported", "follow"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """Where a version comes from.
+
+    Args:
+        parent: The version it was made from.
+        how: Who or what made it.
+        run: The run that made it.
+        before: Score of the parent.
+        after: Score of this version.
+    """
+
+    how: How = "hand"
+    parent: str | None = None
+    run: str | None = None
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Everything the registry knows of one version of one component.
+
+    Args:
+        kind: Its kind.
+        name: Its name.
+        version: `X.Y.Z`.
+        description: What it is for.
+        source: Its source: Python, or Markdown for a prompt.
+        files: Further files of the source, by relative path.
+        requires: Distributions the source needs.
+        operations: Signatures by name.
+        metadata: The paper's *m*.
+        evolvable: The paper's *g*.
+        rules: How to act in it, or how it decides.
+        recovery: How an environment comes back after a crash.
+        sharing: Whether everybody in a session acts in one instance of an environment, or each branch in its own.
+        lineage: Where it comes from.
+        created: When, ISO 8601 in UTC.
+        reason: Why, in the words of whoever made it.
+        changes: What was written into the source before hashing, for example imports.
+        digest: SHA-256 over everything that decides what the component does.
+    """
+
+    kind: Kind
+    name: str
+    version: str
+    description: str
+    source: str
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    requires: tuple[str, ...] = ()
+    operations: Mapping[str, Signature] = field(default_factory=dict[str, Signature])
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    evolvable: bool = True
+    rules: str = ""
+    recovery: str = "lost"
+    sharing: str = "shared"
+    lineage: Lineage = field(default_factory=Lineage)
+    created: str = ""
+    reason: str = ""
+    changes: tuple[str, ...] = ()
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the digest once; a manifest never changes."""
+        digest = source_digest(self.kind, self.name, self.source, self.files, self.requires)
+        object.__setattr__(self, "digest", digest)
+
+    @property
+    def ref(self) -> Ref:
+        """The exact version, as a ref."""
+        return Ref(kind=self.kind, name=self.name, selector=self.version)
+
+    @property
+    def memory(self) -> Ref | None:
+        """The memory component that an agent names, None where it names none.
+
+        Raises:
+            BadRef: What it names is no ref.
+        """
+        named = self.metadata.get("memory") if self.kind == "agent" else None
+        return Ref.parse(str(named), kind="memory") if named else None
+
+    def operation(self, name: str) -> Signature:
+        """Return one operation's signature.
+
+        Raises:
+            UnknownComponent: There is none of that name.
+        """
+        if name in self.operations:
+            return self.operations[name]
+        fix = f"it has {', '.join(sorted(self.operations)) or 'no operations'}."
+        raise UnknownComponent(f"{self.kind}:{self.name} has no operation {name!r}.", fix=fix)
+
+    def text(self) -> str:
+        """Return what a person or a model reads: words, parameters, examples and rules."""
+        blocks = [f"## {self.name} ({self.version})", *filter(None, [self.description])]
+        facts = [f"{name.capitalize()}: {said}" for name, said in self.facts().items()]
+        blocks += ["\n".join(facts)] if facts else []
+        blocks += [_operation_text(name, one) for name, one in self.operations.items()]
+        return "\n\n".join(blocks + ([f"Rules: {self.rules}"] if self.rules else []))
+
+    def words(self) -> str:
+        """Return all that it says of itself as plain text, one statement a line, for retrieval."""
+        lines = [self.name.replace("_", " "), self.description]
+        for name, one in sorted(self.operations.items()):
+            fields = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
+            said = [f"{field.replace('_', ' ')}: {schema.get('description', '')}" for field, schema in fields.items()]
+            own = one.description != self.description  # what is said twice would count twice
+            lines += [f"{name.replace('_', ' ')}: {one.description}", *said] if own else said
+        lines += self.facts().values()
+        lines += [str(self.metadata[key]) for key in ("category", "toolkit") if self.metadata.get(key)]
+        if isinstance(document := self.metadata.get(self.kind), Mapping):
+            own = cast("Mapping[str, Any]", document)  # of a solution the task that it answers, of a model its id
+            lines += [str(own[key]) for key in ("task", "model") if own.get(key)]
+        return "\n".join([*lines, self.rules]).strip()
+
+    def facts(self) -> dict[str, str]:
+        """Return what an agent declares of itself, in words: role, competencies, objectives and relations."""
+        keys = ("role", "competencies", "objectives", "relations")
+        return {key: said for key in keys if (said := _said(self.metadata.get(key)))}
+
+    def function_schemas(self, style: Literal["openai", "anthropic"] = "openai") -> list[JsonObject]:
+        """Return each operation as a function-calling schema, in that provider's shape."""
+        alone = len(self.operations) == 1
+        found: list[JsonObject] = []
+        for key, one in sorted(self.operations.items()):
+            name = self.name if alone else f"{self.name}_{key}"
+            if style == "anthropic":
+                found.append({"name": name, "description": one.description, "input_schema": one.parameters})
+            else:
+                body = {"name": name, "description": one.description, "parameters": one.parameters}
+                found.append({"type": "function", "function": body})
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the manifest as a JSON object."""
+        data = {name: getattr(self, name) for name in Manifest.__slots__}
+        data["operations"] = {name: one.to_json() for name, one in self.operations.items()}
+        data["lineage"] = {name: getattr(self.lineage, name) for name in Lineage.__slots__}
+        return {"format": FORMAT, **data}
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> Manifest:
+        """Read what `to_json` wrote.
+
+        Raises:
+            Damaged: It is not a manifest, or its digest does not fit its source.
+        """
+        try:
+            fields = {name: data[name] for name in Manifest.__slots__ if name not in ("digest", "sharing")}
+            fields["sharing"] = data.get("sharing", "shared")  # what is older does not say so
+            found = _reader(_SUBTYPES.get(str(data["kind"]), cls)).validate_python(fields)
+        except (KeyError, ValueError) as error:
+            problem = f"A stored component is no manifest: {_fault(error)}."
+            raise Damaged(problem, fix="restore the file, or register the component again.") from error
+        if not f"{found.name}{found.version}".isprintable():
+            problem = "A stored component is no manifest: its name or version is none."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
+        if data.get("digest") != found.digest:
+            problem = f"The source of {found.ref} is not what its digest promises, so it is not used."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
+        return found
+
+
+class ToolConfig(Manifest):
+    """A version of a tool (paper, Definition 3)."""
+
+    __slots__ = ()
+
+
+class EnvironmentConfig(Manifest):
+    """A version of an environment (paper, Definition 6)."""
+
+    __slots__ = ()
+
+
+class AgentConfig(Manifest):
+    """A version of an agent (paper, Definition 9)."""
+
+    __slots__ = ()
+
+
+_SUBTYPES: dict[str, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
+
+
+@cache
+def _reader(kind: type[Manifest]) -> TypeAdapter[Manifest]:
+    return TypeAdapter(kind)
+
+
+def _fault(error: KeyError | ValueError) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else reasons(error, 1)
+
+
+def canonical(value: JsonValue) -> bytes:
+    """Return the one JSON encoding of `value` that digests are taken over.
+
+    Raises:
+        ValueError: It holds NaN or an infinity.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def source_digest(kind: Kind, name: str, source: str, files: Mapping[str, str], requires: tuple[str, ...]) -> str:
+    """Return the digest of a component's content."""
+    content = {"kind": kind, "name": name, "source": source, "files": dict(files), "requires": list(requires)}
+    return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()
+
+
+def _said(fact: object) -> str:
+    """Return a fact in words, whatever a component that came from elsewhere put there."""
+    if isinstance(fact, Mapping):
+        pairs = cast("Mapping[object, object]", fact).items()
+        return "; ".join(f"{how} with {name}" for name, how in sorted(pairs, key=str))
+    if isinstance(fact, list | tuple):
+        return "; ".join(map(str, cast("list[object]", fact)))
+    return "" if fact is None else str(fact)
+
+
+def _operation_text(name: str, one: Signature) -> str:
+    properties = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
+    required = set(one.parameters.get("required", []))
+    lines = [f"### {name}", one.description]
+    for key, schema in properties.items():
+        kind = type_words(schema, one.parameters)
+        need = "required" if key in required else f"default {schema.get('default')!r}"
+        lines.append(f"- {key} ({kind}, {need}): {schema.get('description') or ''}".rstrip(": "))
+    lines += [f"    >>> {example.call}\n    {example.result}" for example in one.examples]
+    return "\n".join(lines)

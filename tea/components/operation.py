@@ -1,0 +1,367 @@
+"""Turn one function into an Operation: data that a model reads, and a call it makes.
+
+The signature gives the schema, the Google-style docstring the words and the examples.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, Protocol, cast
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
+from pydantic_core.core_schema import FrozenSetSchema, SetSchema
+from typing_extensions import override
+
+from tea.components.annotations import read_hints
+from tea.components.context import Context, Port
+from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
+from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
+from tea.threads import Threads
+from tea.types import Effects, JsonObject, JsonSchema, JsonValue
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One call and the result it gives, exactly as written in the docstring."""
+
+    call: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What an operation declares of itself; every default is the worst case.
+
+    Args:
+        effects: `reads`, `writes` (the workspace), `external` (beyond it) or `irreversible`.
+        idempotent: Whether calling twice equals calling once.
+        scope: Whether it reaches outside only through its context, so that a replay runs it again.
+        concurrent: Whether an environment may run it beside its other actions.
+        network: Whether it needs the network.
+        secrets: Names of the secrets it needs.
+        before: What must hold before it is called, in words.
+        after: What holds afterwards, in words.
+        check: What tells of a call that a crash interrupted: given its arguments, what it gave, or null where it never
+            happened. For an action another action of its environment, for a tool another tool; without one a person
+            is asked.
+        declared: Whether `effects` was declared in so many words; the decorators set it. It is no promise of its own,
+            so it does not count where traits are compared.
+    """
+
+    effects: Effects = "irreversible"
+    idempotent: bool = False
+    scope: bool = False
+    concurrent: bool = False
+    network: bool = True
+    secrets: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+    check: str = ""
+    declared: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """An operation as data: everything that is known without running its source.
+
+    Args:
+        parameters: JSON Schema of the arguments, an object.
+        returns: JSON Schema of the result.
+    """
+
+    name: str
+    description: str
+    parameters: JsonSchema
+    returns: JsonSchema
+    examples: tuple[Example, ...] = ()
+    traits: Traits = field(default_factory=Traits)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the signature as a JSON object."""
+        data = {name: getattr(self, name) for name in Signature.__slots__}
+        data["examples"] = [{name: getattr(one, name) for name in Example.__slots__} for one in self.examples]
+        data["traits"] = {name: getattr(self.traits, name) for name in Traits.__slots__}
+        return data
+
+
+class Executor(Protocol):
+    """Carries a validated call out: in process, in a sandbox, by a recipe or from a record."""
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Validate the arguments, do the work for `receiver`, and return the result as JSON."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A signature with what executes it."""
+
+    signature: Signature
+    executor: Executor
+
+    @classmethod
+    def of(
+        cls,
+        function: Function,
+        traits: Traits | None = None,
+        *,
+        method: bool = False,
+        threads: Threads | None = None,
+    ) -> Operation:
+        """Read a function's signature and docstring.
+
+        Args:
+            function: A function with a docstring and a type hint on every parameter; a method has to be async.
+            traits: What it declares of itself.
+            method: Whether its first parameter is the instance.
+            threads: Where it runs if it is not async; threads of its own by default.
+
+        Raises:
+            BadComponent: The function is a method or a scope and not async, or lacks a docstring or a hint, or has a
+                parameter that JSON cannot carry.
+        """
+        from docstring_parser import DocstringStyle, ParseError, parse
+
+        name, traits = function.__name__, traits or Traits()
+        is_async = inspect.iscoroutinefunction(function)
+        if not is_async and (method or traits.scope or not _is_sync(function)):
+            raise BadComponent(f"{name!r} is not async.", fix=f"write `async def {name}(...)`.")
+        try:
+            doc = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
+            examples = _examples("\n".join(block.description or "" for block in doc.examples))
+        except (ParseError, ValueError) as error:
+            problem = f"The docstring of {name!r} cannot be read: {words_of(error)}."
+            raise BadComponent(problem, fix="write Google docstring sections, and examples as `>>> call`.") from error
+        if not doc.short_description:
+            raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
+        words = {parameter.arg_name: parameter.description for parameter in doc.params}
+        executor = InProcess.of(function, words, method=method, threads=None if is_async else threads or Threads())
+        signature = Signature(
+            name=name,
+            description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
+            parameters=executor.parameters(),
+            returns=executor.returns(),
+            examples=tuple(examples),
+            traits=traits,
+        )
+        return cls(signature=signature, executor=executor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InProcess:
+    """Executes a function in this process, validating through pydantic.
+
+    Args:
+        function: The function.
+        arguments: Validates its arguments.
+        plain: Knows which need no validating, None where all do.
+        returned: Its return annotation.
+        result: Validates what it gives, as the one member of a tuple, so that NaN is seen inside of any type.
+        contexts: Its parameters that are given the context.
+        method: Whether its first parameter is the instance.
+        threads: Where it runs, None where it is async.
+    """
+
+    function: Function
+    arguments: TypeAdapter[dict[str, Any]]
+    plain: PlainParameters | None
+    returned: Any
+    result: TypeAdapter[tuple[Any]]
+    contexts: tuple[str, ...]
+    method: bool
+    threads: Threads | None = None
+
+    @classmethod
+    def of(
+        cls, function: Function, words: Mapping[str, str | None], *, method: bool, threads: Threads | None
+    ) -> InProcess:
+        """Build the validators from the function's real signature."""
+        hints = read_hints(function)
+        parameters = list(inspect.signature(function).parameters.values())[1 if method else 0 :]
+        for parameter in parameters:
+            _check(parameter, hints, function.__name__)
+        shown = [p for p in parameters if hints[p.name] is not Context]
+        described = [_described(parameter, hints, words) for parameter in shown]
+        try:
+            arguments, returned = _arguments(described), hints.get("return", Any)
+            result = TypeAdapter[tuple[Any]](tuple[returned], config=ConfigDict(ser_json_inf_nan="constants"))
+        except (PydanticUserError, TypeError) as error:
+            problem = f"{function.__name__!r} has a type that JSON cannot carry ({words_of(error)})."
+            raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
+        _check_defaults(arguments, function.__name__)
+        contexts = tuple(p.name for p in parameters if p not in shown)
+        return cls(
+            function=function,
+            arguments=arguments,
+            plain=PlainParameters.of(shown, hints),
+            returned=returned,
+            result=result,
+            contexts=contexts,
+            method=method,
+            threads=threads,
+        )
+
+    def parameters(self) -> JsonSchema:
+        """Return the JSON Schema of the arguments."""
+        return _schema(lambda: self.arguments.json_schema(schema_generator=_Claims), self.function.__name__)
+
+    def returns(self) -> JsonSchema:
+        """Return the JSON Schema of the result."""
+        return _schema(lambda: TypeAdapter(self.returned).json_schema(mode="serialization"), self.function.__name__)
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Validate `arguments`, run the function, and give its result as JSON.
+
+        Raises:
+            BadArguments: They do not fit the schema.
+            CallFailed: The function raised, or gave what its annotation does not promise.
+            TeaError: The function says itself what is wrong.
+        """
+        valid = arguments
+        if self.plain is None or not self.plain.fit(arguments):
+            try:
+                valid = self.arguments.validator.validate_json(strict_object(arguments))
+            except (ValueError, TypeError, RecursionError) as error:
+                problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
+                raise BadArguments(problem, fix="follow its schema.") from error
+        if self.contexts:
+            valid = {**valid, **dict.fromkeys(self.contexts, context if self.threads is None else _alone(context))}
+        try:
+            if self.threads is not None:
+                value = await self.threads.run(partial(self.function, **valid))
+            else:
+                value = await (self.function(receiver, **valid) if self.method else self.function(**valid))
+        except (TeaError, TimeoutError, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            if own := sole_error(error):
+                raise own from error
+            problem = f"{self.function.__name__!r} raised {words_of(error)}."
+            raise CallFailed(problem, fix="check the arguments, or its source.") from error
+        if is_plain(value, self.returned):
+            return value
+        try:
+            (value,) = self.result.validator.validate_python((value,))
+            (value,) = self.result.serializer.to_python((value,), mode="json")
+            strict_json(value)
+        except (ValueError, TypeError, RecursionError) as error:
+            problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
+            raise CallFailed(problem, fix="mend its return annotation or its source.") from error
+        return value
+
+
+class _Claims(GenerateJsonSchema):
+    """Claims nothing of a set that is not checked: one element given twice is taken once. Says no name twice."""
+
+    @override
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    @override
+    def set_schema(self, schema: SetSchema) -> JsonSchema:
+        return _repeatable(super().set_schema(schema))
+
+    @override
+    def frozenset_schema(self, schema: FrozenSetSchema) -> JsonSchema:
+        return _repeatable(super().frozenset_schema(schema))
+
+
+class _NoPort:
+    """The port of a sync function: what a context reaches has to be awaited."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ToolError("A sync function reaches nothing through its context.", fix="write `async def`.")
+
+
+def _alone(context: Context | None) -> Context | None:
+    """Return what a sync function may know of where it works: the facts, and the paths of files."""
+    return None if context is None else replace(context, port=cast(Port, _NoPort()))
+
+
+def _is_sync(function: Function) -> bool:
+    """Tell whether calling a function does its work, and gives its result."""
+    inner = inspect.unwrap(function)
+    return inspect.isfunction(inner) and not (
+        inspect.iscoroutinefunction(inner) or inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner)
+    )
+
+
+def _repeatable(schema: JsonSchema) -> JsonSchema:
+    return {key: value for key, value in schema.items() if key != "uniqueItems"}
+
+
+def reasons(error: BaseException, limit: int = 3) -> str:
+    """Return what a validation error says, in one line."""
+    if not isinstance(error, ValidationError):
+        return words_of(error)
+    said = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
+    found = [" ".join(one.split())[:200] for one in said]
+    more = f" and {len(found) - limit} more" if len(found) > limit else ""
+    return "; ".join(found[:limit]) + more
+
+
+def _check(parameter: inspect.Parameter, hints: Mapping[str, Any], name: str) -> None:
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+        problem = f"Parameter {parameter.name!r} of {name!r} cannot be given by name."
+        raise BadComponent(problem, fix="use ordinary named parameters.")
+    if parameter.name not in hints:
+        problem = f"Parameter {parameter.name!r} of {name!r} has no type hint."
+        raise BadComponent(problem, fix=f"annotate it, for example `{parameter.name}: str`.")
+
+
+def _described(
+    parameter: inspect.Parameter, hints: Mapping[str, Any], words: Mapping[str, str | None]
+) -> inspect.Parameter:
+    field = Field(description=words.get(parameter.name))
+    return parameter.replace(annotation=Annotated[hints[parameter.name], field])
+
+
+def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any]]:
+    """Validate keyword arguments against a signature, with pydantic's public API only."""
+
+    def collect(**arguments: Any) -> dict[str, Any]:
+        return arguments
+
+    named = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    collect.__signature__ = inspect.Signature(named)  # pyright: ignore[reportFunctionMemberAccess]
+    collect.__annotations__ = {p.name: p.annotation for p in named}
+    return TypeAdapter(cast(Any, collect), config=ConfigDict(strict=True, allow_inf_nan=False, validate_default=True))
+
+
+def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
+    """Refuse defaults that do not fit: a call without arguments misses some, but nothing else may be wrong."""
+    try:
+        arguments.validate_json("{}")
+    except ValidationError as error:
+        wrong = [e for e in error.errors(include_url=False) if not e["type"].startswith("missing")]
+        if wrong:
+            parameter, said = str(wrong[0]["loc"][0]), wrong[0]["msg"]
+            problem = f"The default of {parameter!r} of {name!r} does not fit its type: {said}."
+            raise BadComponent(problem, fix="mend the default or the type, for example `int | None = None`.") from error
+
+
+def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PydanticJsonSchemaWarning)
+            return build()
+    except (PydanticUserError, PydanticJsonSchemaWarning) as error:
+        problem = f"{name!r} has a type that JSON cannot carry ({words_of(error)})."
+        raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
+
+
+def _examples(text: str) -> list[Example]:
+    if ">>>" not in text:
+        return []
+    from doctest import DocTestParser
+
+    return [Example(call=e.source.strip(), result=e.want.strip()) for e in DocTestParser().get_examples(text)]

@@ -1,0 +1,137 @@
+"""Engine: what carries out the runs and calls of a platform; loaded with the first of them, as a list needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from tea.errors import BadTask, TeaError, error_from
+from tea.home import read_variables
+from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
+from tea.journal.mask import Mask, secrets_among
+from tea.journal.recorder import Recorder
+from tea.journal.tracer import new_run_id
+from tea.prompts.manager import PromptManager
+from tea.protocols.instances import Instances
+from tea.refs import Kind, with_kind
+from tea.runs.authorization import Authorizer
+from tea.runs.deps import RunDeps
+from tea.runs.direct import Direct, Invoke
+from tea.runs.execution import Executions
+from tea.runs.human_input import Person
+from tea.runs.policy import AskOnce, Policy
+from tea.runs.run import Run
+from tea.runs.task_file import make_task
+from tea.store.workspaces import FileWorkspaces
+from tea.types import EVERY, JsonObject, Response
+from tea.web import WebSettings
+
+if TYPE_CHECKING:
+    from tea.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The runs of one platform, and calls from outside of any.
+
+    Args:
+        executions: Begins and repeats runs.
+        invoke: Carries out one call from outside of any run; what it gives holds no secret.
+        mask: Knows the operator's secrets.
+    """
+
+    executions: Executions
+    invoke: Invoke
+    mask: Mask
+
+    @classmethod
+    def of(cls, tea: Platform, instances: Instances, policy: Policy | None, person: Person | None) -> Engine:
+        """Put it together from what a platform has.
+
+        Args:
+            tea: The platform.
+            instances: Its live environments.
+            policy: Decides about calls; by default a person is asked once about what declares to leave the workspace.
+            person: Answers what components ask.
+        """
+        servers = cast(Any, {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp})
+        deps = RunDeps(
+            servers=servers,
+            libraries=tea.libraries,
+            models=tea.models,
+            prompts=PromptManager(tea.compiled),  # what is only looked at is not kept
+            memory=tea.memory,
+            policy=policy or AskOnce(tea.settings.policy),
+            consents=tea.consents,
+            person=person,
+            mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
+            web=replace(WebSettings.of(tea.settings.web), cache=str(tea.trust.path.parent / "web")).to_json(),
+        )
+        executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
+        in_a_run = _in_a_run(executions, instances, tea.settings.model)
+        permission = Authorizer(
+            deps.policy, person, Recorder(None, ""), {}, frozenset(), tea.consents, (EVERY,)
+        )  # who makes a call from outside of any run consents to it by that
+        direct = Direct(tea.tcp, tea.versions.store, tea.trust, permission, CALL_SECONDS, in_a_run)
+        mask = deps.mask
+        return cls(executions, _masked(direct.invoke, mask) if mask else direct.invoke, mask)
+
+
+def _in_a_run(executions: Executions, instances: Instances, model: str | None) -> Invoke:
+    """Return what carries a call out in a run of its own, which has no journal."""
+
+    async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+        id = new_run_id()
+        named = with_kind(ref, kind).partition("#")[0].partition("@")[0]
+        run_config = RunConfig(
+            run=id, session=session or id, task=id, workspace=str(Path.cwd()), model=model, allow=(named,)
+        )
+
+        async def call(run: Run) -> Response:
+            return await run.invoke(kind, ref, arguments, "", 0)
+
+        try:
+            return await executions.once(call, run_config)
+        finally:
+            await instances.close(run_config.session, None if session is None else id)
+
+    return invoke
+
+
+def _masked(called: Invoke, mask: Mask) -> Invoke:
+    """Return a way to call that gives no secret."""
+
+    async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
+        try:
+            response = await called(kind, ref, arguments, session)
+        except TeaError as error:
+            raise error_from(mask.data(error.record())) from error
+        data = response.model_dump(mode="json")
+        masked = mask.data(data)
+        return response if masked is data else response.model_validate(masked)
+
+    return invoke
+
+
+def _keys(tea: Platform) -> Iterator[str]:
+    """Yield the names of the variables that hold the keys of models."""
+    for config in tea.models.list():
+        yield from config.keys
+    yield str(tea.settings.embedder.get("key_env", ""))
+
+
+def made_task(task: object, options: Mapping[str, Any]) -> TaskFile:
+    """Return the task that a program gave, whatever it gave.
+
+    Raises:
+        BadTask: It cannot be used.
+    """
+    if isinstance(task, TaskFile):
+        return make_task({**task.model_dump(mode="json", exclude_defaults=True), **options}) if options else task
+    if isinstance(task, str):
+        return make_task({"task": task, **options})
+    if isinstance(task, Mapping):
+        return make_task({**cast("Mapping[str, Any]", task), **options})
+    raise BadTask(f"A task is no {type(task).__name__}.", fix="give words, or a mapping as in a task file.")

@@ -1,0 +1,1 @@
+"""What a run left: its records, and what is read from them."""

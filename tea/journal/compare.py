@@ -1,0 +1,186 @@
+"""Comparison: two runs side by side, in what they pinned, did, answered and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from typing import Any
+
+from tea.journal.pin import RESOLVE, pins
+from tea.journal.tracer import TraceRecord, as_mapping
+from tea.types import JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """One effect of a run, as far as it ended.
+
+    Args:
+        seq: Number of the record that starts it.
+        key: Its key.
+        agent: Who asked.
+        kind: What sort of effect.
+        target: What is called, with its version.
+        asked: What it was given.
+        gave: What it gave, or its error; None without an outcome.
+    """
+
+    seq: int
+    key: str
+    agent: str
+    kind: str
+    target: str
+    asked: JsonValue
+    gave: JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of two runs.
+
+    Args:
+        run: Its id.
+        task: The task's words.
+        status: How it ended; `unfinished` where it did not.
+        answer: Its answer.
+        reason: Why it did not succeed.
+        cost: Steps, tokens and dollars, an empty object where it did not end.
+        effects: How many effects it had.
+    """
+
+    run: str
+    task: str
+    status: str
+    answer: Any
+    reason: str
+    cost: JsonObject
+    effects: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that the two do not share; None where one has nothing of the kind.
+
+    Args:
+        what: A component, or a step by agent and number.
+        a: What the first has.
+        b: What the second has.
+    """
+
+    what: str
+    a: JsonValue
+    b: JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two runs side by side.
+
+    Args:
+        a: The first run.
+        b: The second.
+        pins: Components that they used in different versions, or that one of them did not use.
+        first: The first effects that differ, of both, None where one had ended; None where all are the same.
+        steps: Steps that differ, in order.
+        same_steps: How many steps are the same.
+    """
+
+    a: Side
+    b: Side
+    pins: tuple[Difference, ...]
+    first: tuple[Effect | None, Effect | None] | None
+    steps: tuple[Difference, ...]
+    same_steps: int
+
+    @property
+    def same(self) -> bool:
+        """Whether both did, and gave, the same."""
+        return (
+            self.first is None and not self.steps and (self.a.status, self.a.answer) == (self.b.status, self.b.answer)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return {**asdict(self), "same": self.same}
+
+
+def compare(a: Sequence[TraceRecord], b: Sequence[TraceRecord]) -> Comparison:
+    """Compare two runs by their journals."""
+    effects = _effects(a), _effects(b)
+    pairs = zip_longest(*effects)
+    first = next(((x, y) for x, y in pairs if x is None or y is None or _essence(x) != _essence(y)), None)
+    pins = _pins(a, effects[0]), _pins(b, effects[1])
+    names = dict.fromkeys((*pins[0], *pins[1]))
+    steps = list(zip_longest(_steps(a), _steps(b)))
+    return Comparison(
+        a=_side(a, len(effects[0])),
+        b=_side(b, len(effects[1])),
+        pins=tuple(
+            Difference(what=name, a=pins[0].get(name), b=pins[1].get(name))
+            for name in names
+            if pins[0].get(name) != pins[1].get(name)
+        ),
+        first=first,
+        steps=tuple(
+            Difference(what=f"step {number}", a=x, b=y) for number, (x, y) in enumerate(steps, start=1) if x != y
+        ),
+        same_steps=sum(x == y for x, y in steps),
+    )
+
+
+def _side(records: Sequence[TraceRecord], effects: int) -> Side:
+    header = as_mapping(next((one.data for one in records if one.kind == "run"), None))
+    end = as_mapping(next((one.data for one in records if one.kind == "end"), None))
+    return Side(
+        run=as_mapping(header.get("setting")).get("run", ""),
+        task=as_mapping(header.get("task")).get("task", ""),
+        status=end.get("status", "unfinished"),
+        answer=end.get("answer"),
+        reason=end.get("reason", ""),
+        cost=as_mapping(end.get("cost")),
+        effects=effects,
+    )
+
+
+def _effects(records: Sequence[TraceRecord]) -> list[Effect]:
+    ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
+    found: list[Effect] = []
+    for record in records:
+        if record.kind == "start":
+            data, end = as_mapping(record.data), ends.get(record.key)
+            found.append(
+                Effect(
+                    seq=record.seq,
+                    key=record.key,
+                    agent=record.agent,
+                    kind=data["kind"],
+                    target=data["target"],
+                    asked=data["data"],
+                    gave=as_mapping(end.data).get("data") if end else None,
+                )
+            )
+    return found
+
+
+def _essence(effect: Effect) -> tuple[JsonValue, ...]:
+    """Return what makes two effects the same, whichever run they belong to."""
+    return effect.key, effect.kind, effect.target, effect.asked, effect.gave
+
+
+def _pins(records: Sequence[TraceRecord], effects: Sequence[Effect]) -> dict[str, str]:
+    """Return the versions of what a run touched, by name; several where it was forked from one to another."""
+    found: dict[str, list[str]] = {}
+    for one in effects:
+        gave = as_mapping(one.gave)
+        if one.kind == RESOLVE and "provider" in gave:
+            found.setdefault(one.target, []).append(f"{gave['provider']} {gave.get('model') or ''}".strip())
+    for pin in pins(records):
+        found.setdefault(pin.asked, []).append(pin.ref)
+    return {name: ", ".join(dict.fromkeys(versions)) for name, versions in found.items()}
+
+
+def _steps(records: Sequence[TraceRecord]) -> list[JsonObject]:
+    """Return the steps of a run, each with its agent, without what only places it in its run."""
+    notes = [(one.agent, as_mapping(one.data)) for one in records if one.kind == "note"]
+    return [{"agent": agent, **as_mapping(note["data"])} for agent, note in notes if note["kind"] == "step"]

@@ -1,0 +1,143 @@
+"""The header of a run: its task, and what it was given from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from tea.components.json_schema import schema_fault
+from tea.errors import BadRef
+from tea.refs import Ref, check_name, check_selector, check_session
+from tea.types import EVERY, Budget, Principal, Record
+
+CALL_SECONDS = 300.0
+CALLED = ("tool", "environment")  # kinds that a task may allow to leave the workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """What a run is given from outside, all of it recorded at its start.
+
+    Args:
+        run: Its id.
+        session: The session it belongs to.
+        task: Id of its task.
+        workspace: The folder it works in.
+        principal: Who it works for.
+        locale: Language tag of the person asking.
+        model: Name of the model configuration, None for the default.
+        use: Selectors of components by `kind:name`, before what is current.
+        versions: Which version of those with the same bytes, for what `use` names by its digest: of a fork, that which
+            its origin pinned.
+        locked: Whether nothing else may be used.
+        allow: Components, `name` or `kind:name`, that need no consent once for their version.
+        call_seconds: Deadline of one call of a tool or action.
+    """
+
+    run: str
+    session: str
+    task: str
+    workspace: str
+    principal: Principal = field(default_factory=Principal)
+    locale: str = "en"
+    model: str | None = None
+    use: Mapping[str, str] = field(default_factory=dict[str, str])
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    locked: bool = False
+    allow: tuple[str, ...] = ()
+    call_seconds: float = CALL_SECONDS
+
+
+class TaskFile(Record):
+    """What a task file may say; only `task` is required.
+
+    Args:
+        task: What to do, in words.
+        files: Files it may use, relative to the folder of the task file.
+        agent: Which agent works on it.
+        model: Which model configuration answers, the home's default without one.
+        use: Exact versions of components, by `kind:name`.
+        budget: What it may use.
+        tools: The only tools the agent may use; with `*`, all that are active and trusted, beside these and its own.
+        also: Tools that are offered for certain, beside the agent's own or those.
+        allow: Components, `name` or `kind:name`, that may leave the workspace although nobody consented to them yet.
+        answer: JSON Schema of the wanted answer.
+        id: The task's own id.
+        session: The session it belongs to.
+    """
+
+    task: str = Field(min_length=1, max_length=200_000)
+    files: tuple[str, ...] = Field(default=(), max_length=1000)
+    agent: str = "planner"
+    model: str | None = Field(default=None, min_length=1)
+    use: dict[str, str] = Field(default_factory=dict[str, str])
+    budget: Budget = Budget()
+    tools: tuple[str, ...] | None = None
+    also: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    answer: dict[str, Any] | None = None
+    id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
+    session: str | None = None
+
+    @field_validator("task")
+    @classmethod
+    def _has_words(cls, value: str) -> str:
+        if not value.strip() or "\x00" in value:
+            raise ValueError("is empty, or holds a NUL character")
+        return value
+
+    @field_validator("agent")
+    @classmethod
+    def _is_agent(cls, value: str) -> str:
+        ref = Ref.parse(value, kind="agent")
+        if ref.kind != "agent" or ref.operation is not None:
+            raise BadRef(f"{value[:80]!r} is no agent.", fix="write its name, perhaps with @version.")
+        return value
+
+    @field_validator("session")
+    @classmethod
+    def _is_session(cls, value: str | None) -> str | None:
+        return check_session(value)
+
+    @field_validator("tools")
+    @classmethod
+    def _are_names(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for name in value or ():
+            if name != EVERY:
+                check_name(name, "a tool")
+        return value
+
+    @field_validator("also")
+    @classmethod
+    def _are_tools(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check_name(name, "a tool") for name in value)
+
+    @field_validator("allow")
+    @classmethod
+    def _are_components(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            kind, _, rest = name.rpartition(":")
+            if kind not in ("", *CALLED):
+                raise BadRef(f"{name[:80]!r} is not called by an agent.", fix=f"name one of {', '.join(CALLED)}.")
+            check_name(rest)
+        return value
+
+    @field_validator("use")
+    @classmethod
+    def _are_versions(cls, value: dict[str, str]) -> dict[str, str]:
+        for ref, selector in value.items():
+            if str(Ref.parse(ref).at(None)) != ref:
+                raise BadRef(f"{ref[:80]!r} is more than kind:name.", fix="write kind:name, and the version as value.")
+            check_selector(selector)
+        return value
+
+    @field_validator("answer")
+    @classmethod
+    def _is_schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        fault = schema_fault(value) if value is not None else None
+        if fault:
+            raise ValueError(fault)
+        return value

@@ -1,0 +1,177 @@
+"""History: what a journal holds, sorted by what it is for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from tea.errors import BadInput
+from tea.journal.header import RunConfig, TaskFile
+from tea.journal.pin import Pin, pins
+from tea.journal.recorder import AGAIN
+from tea.journal.revision import REVISION, check_revision
+from tea.journal.status import RunStatus, understood
+from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
+from tea.kernel.entry import Entry
+from tea.types import JsonObject, Principal, is_text
+
+REBUILT = "rebuilt"
+_ANSWERED = ("tool", "environment", "agent", "policy", "model")
+Pins = tuple[Pin, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What a journal holds.
+
+    Args:
+        task: The task file as run.
+        run_config: What the run was given.
+        inputs: Name, size and digest of each file it was given.
+        records: All of it, in order.
+        entries: What its gate recorded.
+        pins: Every version that it touched, in order; after a fork what was asked for may have a second one.
+        status: What persons were asked and said, and which calls may have happened without an outcome.
+        end: How it ended, empty if it did not.
+        seconds: How long it was worked on.
+        elapsed: How much of that came after the start of each timeout, by its key.
+        again: How often a resumed process asked a model what an earlier one had asked, by key.
+    """
+
+    task: TaskFile
+    run_config: RunConfig
+    inputs: tuple[JsonObject, ...]
+    records: tuple[TraceRecord, ...]
+    entries: tuple[Entry, ...]
+    pins: Pins
+    status: RunStatus
+    end: JsonObject
+    seconds: float
+    elapsed: Mapping[str, float]
+    again: Mapping[str, int]
+
+    @classmethod
+    def of(cls, run: str, records: Iterable[TraceRecord], workspace: str) -> History:
+        """Return what the journal of `run` holds.
+
+        Raises:
+            BadInput: It holds no run.
+            Diverged: It is of another revision, whose records may mean something else.
+            Damaged: It holds what no run writes.
+        """
+        found = tuple(records)
+        if not found or found[0].kind != "run":
+            raise BadInput(f"The run {run} was never begun.", fix="start it again.")
+        check_revision(run, as_mapping(found[0].data))
+        with understood(run):
+            return cls._sorted(found, workspace)
+
+    @classmethod
+    def _sorted(cls, found: tuple[TraceRecord, ...], workspace: str) -> History:
+        header = as_mapping(found[0].data)
+        gate = [record for record in found if record.kind in GATE_KINDS]
+        return cls(
+            task=TaskFile.model_validate(header["task"]),
+            run_config=_run_config(header["run_config"], workspace),
+            inputs=tuple(header.get("files", ())),
+            records=found,
+            entries=tuple(map(entry_of, gate)),
+            pins=pins_of(found),
+            status=RunStatus.of(found),
+            end=as_mapping(next((record.data for record in found if record.kind == "end"), None)),
+            seconds=_seconds(found),
+            elapsed=_elapsed(found),
+            again=Counter(one.key for one in found if one.kind == AGAIN),
+        )
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Keys that a person may answer under: what they were asked, else calls without an outcome."""
+        ended = {one.key for one in self.entries if one.event in ("done", "failed")}
+        begun = [one.key for one in self.entries if one.event == "start" and one.kind in _ANSWERED]
+        return tuple(self.status.asked) or tuple(key for key in begun if key not in ended)
+
+    def check(self, run: str, answers: Mapping[str, object]) -> None:
+        """Refuse to go on with a run that has ended, or with answers to what it does not ask.
+
+        Raises:
+            BadInput: It is refused.
+        """
+        if self.end:
+            raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
+        if strange := [key for key in answers if key not in self.waiting]:
+            fix = f"answer {', '.join(self.waiting[:5])}." if self.waiting else "resume it without an answer."
+            raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
+        if odd := [key for key, answer in answers.items() if not is_text(answer)]:
+            raise BadInput(f"The answer to {odd[0]} is no text.", fix="give text, in UTF-8 on a command line.")
+
+    @property
+    def unprepared(self) -> bool:
+        """Whether it is a fork that ended before it was brought to where it begins."""
+        forks = "fork" in as_mapping(self.records[0].data) and all(one.kind != REBUILT for one in self.records)
+        return forks and (len(self.records) == 1 or self.records[-2].kind == "forked")
+
+
+def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> JsonObject:
+    """Return what a journal begins with: the task, and all that the run was given but where its workspace lies."""
+    kept = {one.name: getattr(run_config, one.name) for one in fields(run_config) if one.name != "workspace"}
+    given = {**kept, "principal": run_config.principal.model_dump(mode="json"), "use": dict(run_config.use)}
+    given["versions"] = dict(run_config.versions)
+    about = {"tea": _tea_version(), "revision": REVISION}
+    return {"task": task.model_dump(mode="json"), "run_config": given, "files": inputs, **about}
+
+
+def entry_of(record: TraceRecord) -> Entry:
+    """Return what the gate recorded."""
+    return Entry.of({"event": record.kind, "key": record.key, **as_mapping(record.data)})
+
+
+def pins_of(records: Iterable[TraceRecord]) -> Pins:
+    """Return every version that was touched, by what was asked for, each once, in order."""
+    return tuple(dict.fromkeys(pins(records)))
+
+
+@cache
+def _tea_version() -> str:
+    try:
+        return version("tea-protocol")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _run_config(data: JsonObject, workspace: str) -> RunConfig:
+    given: dict[str, Any] = {**data, "workspace": workspace, "principal": Principal(**data["principal"])}
+    return RunConfig(**given)
+
+
+def _seconds(records: Sequence[TraceRecord]) -> float:
+    """Return how long a run was worked on, without the time between its processes."""
+    total, begun, last = 0.0, records[0].time, records[0].time
+    for record in records:
+        if record.kind == "resumed":
+            total, begun = total + _between(begun, last), record.time
+        last = record.time
+    return total + _between(begun, last)
+
+
+def _elapsed(records: Sequence[TraceRecord]) -> dict[str, float]:
+    """Return how long a run was worked on after the start of each timeout."""
+    total, begun, last = 0.0, records[0].time, records[0].time
+    before: dict[str, float] = {}
+    for record in records:
+        if record.kind == "resumed":
+            total, begun = total + _between(begun, last), record.time
+        last = record.time
+        if record.kind == "start" and as_mapping(record.data)["kind"] == "timeout":
+            before[record.key] = total + _between(begun, last)
+    whole = total + _between(begun, last)
+    return {key: whole - seconds for key, seconds in before.items()}
+
+
+def _between(first: str, last: str) -> float:
+    return max(0.0, (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds())

@@ -1,0 +1,111 @@
+"""Inbox: what waiting runs asked a person and nobody answered, and how it is answered; all of it blocks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tea.errors import BadInput, StorageError
+from tea.journal.recorder import answering
+from tea.journal.status import RunStatus, StatusReader, understood
+from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.types import JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What one run asked a person; what stands here is what its journal holds, so it holds no secret.
+
+    Args:
+        run: Id of the run.
+        task: What the run works on, in words.
+        key: What the answer is given under.
+        agent: Name of the agent that asks, empty for the run itself.
+        asked: When it was asked first, ISO 8601 in UTC.
+        question: What to answer.
+        choices: The only answers that count, any text without one. Of a call `allow` and `deny`, beside which any
+            text stands for its result.
+        call: The exact operation that waits for consent, empty for a question.
+        arguments: What it would be called with.
+        command: The line that answers it.
+    """
+
+    run: str
+    task: str
+    key: str
+    agent: str
+    asked: str
+    question: str
+    choices: tuple[str, ...]
+    call: str
+    arguments: JsonValue
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbox:
+    """The questions that wait, of the newest run first, and what is wrong with journals that cannot be read."""
+
+    questions: tuple[Question, ...]
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, tracer: Tracer, run: str | None = None) -> Inbox:
+        """Return what all runs that no process works on have asked, or one of them.
+
+        A run that ended is known by its last line, so its journal is not read.
+
+        Args:
+            tracer: Reads their journals.
+            run: The id of the only run to look at.
+
+        Raises:
+            StorageError: The journal of the one run cannot be read.
+        """
+        if run is not None:
+            return cls(questions=tuple(_questions(tracer, run)))
+        questions: list[Question] = []
+        problems: list[str] = []
+        for one in tracer.runs():
+            try:
+                questions += _questions(tracer, one)
+            except BadInput:  # another process removed it meanwhile
+                continue
+            except StorageError as error:
+                problems.append(error.problem)
+        return cls(questions=tuple(questions), problems=tuple(problems))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return asdict(self)
+
+
+def _questions(tracer: Tracer, run: str) -> list[Question]:
+    if tracer.ended(run):
+        return []
+    task, standing = "", RunStatus()
+    with understood(run):
+        for one in tracer.records(run, wanted=StatusReader()):
+            if one.kind == "run":
+                task = str(as_mapping(as_mapping(one.data).get("task")).get("task", ""))
+            standing.take(one)
+        if not standing.asked or tracer.store.held(run):
+            return []
+        return [_question(run, task, key, one) for key, one in standing.asked.items()]
+
+
+def _question(run: str, task: str, key: str, record: TraceRecord) -> Question:
+    data = as_mapping(record.data)
+    call = str(data.get("target", ""))
+    return Question(
+        run=run,
+        task=task,
+        key=key,
+        agent=record.agent,
+        asked=record.time,
+        question=str(data["question"]),
+        choices=tuple(map(str, data["choices"])),
+        call=call,
+        arguments=data.get("data"),
+        command=answering(run, key, "allow" if call else "TEXT"),
+    )

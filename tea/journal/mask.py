@@ -1,0 +1,179 @@
+"""Mask: values of the operator's secrets are replaced by their names before a run learns or records anything.
+
+A value is found as it is, and as others write it down: escaped in JSON, also twice, in percent-encoding, hexadecimal,
+and base64 wherever in a longer text it begins. What is cut into pieces, ciphered or compressed is not found.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+from urllib.parse import unquote
+
+from tea.models.secret_forms import HEADERS, SHORTEST, disguises, in_json, secrets_in_headers
+from tea.store.files import reading, writing
+from tea.types import JsonValue
+
+_LARGEST = 2**28
+_WORDS = "API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PAT|CREDENTIALS?"
+_SECRET = re.compile(rf"(?:(?:.*_)?(?:{_WORDS})|.+_PWD)(?:_?\d+|_BASE|_BASE64|_B64|_JSON)?", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORECASE)
+
+
+class Mask:
+    """Puts `<secret:NAME>` in the place of each secret.
+
+    Args:
+        secrets: Values by name; those shorter than eight characters are left alone.
+    """
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        long = {name: _sent(value) for name, value in sorted(secrets.items()) if len(value) >= SHORTEST}
+        plain = {form: f"<secret:{name}>" for name, value in long.items() for form in disguises(value)}
+        inside = {word: name for form, name in plain.items() for word in (in_json(form), in_json(form, ascii=True))}
+        self._plain, self._words = _longest_first(plain), _longest_first(inside)
+        self._firsts = frozenset(word[0] for word, _ in self._plain)
+        self._most = max((len(word) for word, _ in self._plain), default=1) - 1
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._words)
+
+    def text(self, text: str) -> str:
+        """Return JSON text without the secrets; the same object where it holds none."""
+        masked = text
+        for word, name in self._words:
+            if word in masked:
+                masked = masked.replace(word, name)
+        if masked is text or _is_json(masked):
+            return masked
+        return _text(self._walked(json.loads(text)))  # a secret that numbers or brackets spell
+
+    def plain(self, text: str) -> str:
+        """Return any other text without the secrets."""
+        for word, name in self._plain:
+            if word in text:
+                text = text.replace(word, name)
+        return text
+
+    def data(self, data: Any) -> Any:
+        """Return JSON data without the secrets; the same object where it holds none."""
+        if not self._words:
+            return data
+        text = _text(data)
+        masked = self.text(text)
+        return data if masked is text else json.loads(masked)
+
+    def in_bytes(self, data: bytes) -> bool:
+        """Tell whether bytes that are no text hold a secret."""
+        return any(word.encode("utf-8", "surrogateescape") in data for word, _ in self._plain)
+
+    def pieces(self) -> Pieces:
+        """Return what takes secrets out of a text that comes piece by piece."""
+        return Pieces(self)
+
+    def _walked(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            members = cast("dict[str, Any]", data).items()
+            return {self.plain(name): self._walked(value) for name, value in members}
+        if isinstance(data, list):
+            return [self._walked(one) for one in cast("list[Any]", data)]
+        text = data if isinstance(data, str) else _text(data)
+        masked = self.plain(text)
+        return data if masked == text else masked
+
+    def held(self, text: str) -> int:
+        """Return how many characters at the end of a text may be the beginning of a secret."""
+        for place in range(max(0, len(text) - self._most), len(text)):
+            if text[place] in self._firsts and any(word.startswith(text[place:]) for word, _ in self._plain):
+                return len(text) - place
+        return 0
+
+
+class Pieces:
+    """A text that comes piece by piece: what may be the beginning of a secret waits for the next piece.
+
+    Args:
+        mask: Knows the secrets.
+    """
+
+    def __init__(self, mask: Mask) -> None:
+        self._mask, self._held = mask, ""
+
+    def take(self, piece: str) -> str:
+        """Return what can be told after a further piece."""
+        text = self._mask.plain(self._held + piece)
+        cut = len(text) - self._mask.held(text)
+        self._held = text[cut:]
+        return text[:cut]
+
+    def rest(self) -> str:
+        """Return what is left when no piece comes any more."""
+        rest, self._held = self._held, ""
+        return rest
+
+
+def mask_file(path: Path, mask: Mask) -> Literal["", "masked", "left"]:
+    """Take secrets out of a text file, and tell whether it held one; another file that holds one is left as it is.
+
+    Raises:
+        StorageError: It cannot be read or written.
+    """
+    with reading(path):
+        data = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return "left" if mask.in_bytes(data) else ""
+    masked = mask.plain(text)
+    if masked == text:
+        return ""
+    with writing(path):
+        other = path.with_name(f".{path.name}.masked")
+        other.write_bytes(masked.encode())
+        other.chmod(path.stat().st_mode)
+        other.replace(path)
+    return "masked"
+
+
+def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
+    """Return the secrets of variables, by name.
+
+    Args:
+        variables: All there are; what is called like a secret is one, such as `OPENAI_API_KEY` or `DB_PASSWORD`, and
+            so is a password in an address such as `postgres://me:secret@host`, or a key among headers that are sent.
+        named: Names of further ones, whatever they are called: those that hold the keys of models.
+    """
+    found = {name: value for name, value in variables.items() if _SECRET.fullmatch(name)}
+    found |= {name: variables[name] for name in named if name in variables}
+    for name, value in variables.items():
+        if name.endswith(HEADERS):
+            found |= secrets_in_headers(name, value)
+        if name not in found and (match := _IN_ADDRESS.match(value)):
+            found[name] = unquote(match[1])
+    return found
+
+
+def _sent(value: str) -> str:
+    """Return a secret without the space around it, which is not sent along."""
+    bare = value.strip()
+    return bare if len(bare) >= SHORTEST else value
+
+
+def _longest_first(words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(words.items(), key=lambda one: (-len(one[0]), one[1])))
+
+
+def _text(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,74 @@
+"""Pin: how a run's journal says which versions it looked up; one effect, `resolve`, may pin any number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, cast
+
+from tea.components.manifest import Manifest
+from tea.journal.tracer import TraceRecord, as_mapping
+from tea.types import JsonValue
+
+RESOLVE = "resolve"
+Exact = tuple[str, str]  # version and digest: several versions may have the same bytes, whose digest tells the name
+
+
+class Pin(NamedTuple):
+    """One version that a run touched.
+
+    Args:
+        asked: What was asked for: `kind:name`, perhaps with a selector.
+        ref: The exact version.
+        digest: Its digest.
+    """
+
+    asked: str
+    ref: str
+    digest: str
+
+    @property
+    def exact(self) -> Exact:
+        """Which version it is, whatever was asked for."""
+        return self.ref.rpartition("@")[2], self.digest
+
+
+def exact_of(found: Manifest) -> Exact:
+    """Return which version it is."""
+    return found.version, found.digest
+
+
+def target_of(asked: Iterable[str]) -> str:
+    """Return what an effect calls that looks up so many refs."""
+    return " ".join(asked)
+
+
+def asked_in(target: str) -> list[str]:
+    """Return the refs that an effect looks up; none where it is a model configuration."""
+    return [] if target.startswith("model:") else target.split()
+
+
+def outcome_of(found: Iterable[Manifest]) -> JsonValue:
+    """Return what such an effect gives: ref and digest of what it found, of several a list."""
+    pins: list[Any] = [{"ref": str(one.ref), "digest": one.digest} for one in found]
+    return pins if len(pins) > 1 else pins[0]
+
+
+def pins_in(target: str, outcome: JsonValue) -> list[Pin]:
+    """Return the versions that such an effect gave, in the order asked."""
+    given = cast("list[Mapping[str, str]]", outcome if isinstance(outcome, list) else [outcome])
+    found = zip(asked_in(target), given, strict=True)
+    return [Pin(asked, one["ref"], one["digest"]) for asked, one in found]
+
+
+def pins(records: Iterable[TraceRecord]) -> Iterator[Pin]:
+    """Yield the versions that a run looked up, and those that were called inside of its effects, in order."""
+    wanted: dict[str, str] = {}
+    for record in records:
+        data = as_mapping(record.data)
+        if record.kind == "start" and data["kind"] == RESOLVE and asked_in(data["target"]):
+            wanted[record.key] = data["target"]
+        elif record.kind == "done" and record.key in wanted:
+            yield from pins_in(wanted[record.key], data["data"])
+        elif record.kind == "evidence" and "target" in data:
+            inner, ref = as_mapping(data["data"]), data["target"].partition("#")[0]
+            yield Pin(inner.get("pin", ref.partition("@")[0]), ref, inner["digest"])

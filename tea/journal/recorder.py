@@ -1,0 +1,216 @@
+"""Recorder: puts a run's events into its journal, with their place in the tree of agents, and tells watchers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from shlex import quote
+from typing import cast
+
+from tea.errors import ErrorRecord
+from tea.journal.mask import Mask, Pieces
+from tea.journal.status import ASKED, effect_key
+from tea.journal.tracer import Trace, TraceRecord, as_mapping, span_id
+from tea.kernel.entry import Entry, canonical, encode
+from tea.models.manager import Delta, Listen
+from tea.types import JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened in a run, as watchers see it.
+
+    Args:
+        kind: The record's kind; for gate records `start`, `note`, `done`, `failed` and so on. `delta` is no record: a
+            piece of a model's answer on its way.
+        key: Which effect or scope it belongs to.
+        agent: Who was at work.
+        data: What it says.
+    """
+
+    kind: str
+    key: str
+    agent: str
+    data: JsonValue
+
+
+def answering(run: str, key: str, said: str) -> str:
+    """Return the command by which a person answers what a run asked under a key."""
+    return f"tea resume {run} --answer {quote(f'{key}={said}')}"
+
+
+def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObject:
+    return {"question": question, "choices": list(choices), **call}
+
+
+AGAIN = "again"
+Watcher = Callable[[Event], None]
+NO_SECRETS = Mask({})
+
+
+class Recorder:
+    """Writes records; without a trace, only tells watchers (a call outside of any run, or a replay).
+
+    `repeats` tells whether what is done meanwhile was done before, and what persons said of it then still holds.
+    """
+
+    def __init__(self, trace: Trace | None, run: str, watch: Watcher | None = None, mask: Mask = NO_SECRETS) -> None:
+        self.mask = mask
+        self.trace = trace
+        self.repeats = False
+        self._run = run
+        self._watch = watch
+        self._scopes: dict[str, tuple[str, str]] = {}
+        self._untold: list[Event] = []
+        self._heard: dict[str, dict[str, Pieces]] = {}
+        self._asked: set[str] = set()
+        self._before: Mapping[str, JsonValue] = {}
+        self._again: Mapping[str, int] = {}
+
+    def ask(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> None:
+        """Write that a person is asked, about a `call` or whatever else, and let that stay open until `answered`."""
+        self._asked.add(key)
+        self.write(ASKED, key, _asking(question, choices, call))
+
+    def recall(self, before: Mapping[str, JsonValue], again: Mapping[str, int]) -> None:
+        """Know what earlier processes of the run asked last, by key, and how often they began a call again."""
+        self._before, self._again = before, again
+
+    def again(self, key: str) -> int:
+        """Write that a question to a model is asked again, and return how often earlier processes asked it."""
+        self.write(AGAIN, key, {})
+        return 1 + self._again.get(key, 0)
+
+    def same(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
+        """Tell whether an answer under `key` is one to this: nothing else was asked there by earlier processes.
+
+        A tool that begins anew may ask something else in the place of what was answered.
+        """
+        if self.repeats or key not in self._before:
+            return True
+        return canonical(self._before[key]) == canonical(self.mask.data(_asking(question, choices, call)))
+
+    def said_once(self, answers: Mapping[str, str]) -> dict[str, str]:
+        """Return what `answers` say of versions that an earlier process asked about, once for all their calls."""
+        asked = {key: as_mapping(self._before[key]).get("once") for key in answers if key in self._before}
+        return {version: answers[key] for key, version in asked.items() if version}
+
+    def answered(self, key: str, about: JsonObject, answer: str) -> None:
+        """Write what a person said."""
+        self._asked.discard(key)
+        self.write("answer", key, {**about, "answer": answer})
+
+    def suspended(self, error: ErrorRecord, awaited: Sequence[str]) -> ErrorRecord:
+        """Write that the run waits for a person, and return why, in words that name all that is open.
+
+        Args:
+            error: The first question.
+            awaited: Keys of all that the program waits for.
+        """
+        self.write("waiting", "", {**error, "open": list(awaited)})
+        masked = cast("ErrorRecord", self.mask.data(error))
+        questions = sum(effect_key(key) in awaited for key in self._asked)
+        if questions < 2:
+            return masked
+        return {**masked, "fix": f"{masked['fix']}; `tea inbox {self._run}` shows all {questions} questions."}
+
+    def remedy(self, key: str, said: str, more: str = "") -> str:
+        """Return how a person answers what waits under `key`; what has no journal cannot wait for them."""
+        if self.trace is None:
+            return "call it from an agent: its run waits for the answer."
+        return answering(self._run, key, said) + more
+
+    def enter(self, key: str, agent: str) -> None:
+        """Let everything below `key` belong to `agent`."""
+        self._scopes[key] = span_id(self._run, key), agent
+
+    def entry(self, entry: Entry) -> None:
+        """Write what the gate says, with the next `flush`."""
+        if entry.key in self._heard and entry.event != "start":
+            self._heard_all(entry.key)
+        span, agent = self._scope(entry.key)
+        if self.trace is not None:
+            fields = ""
+            if entry.kind:
+                named = f'"kind":{encode(entry.kind)},"target":{encode(entry.target)}'
+                fields = f'{named},"digest":"{entry.digest}",'
+            self.trace.append_text(entry.event, entry.key, fields, entry.text, agent=agent, parent=span)
+        if self._watch is not None:
+            said = {"kind": entry.kind, "target": entry.target, "digest": entry.digest} if entry.kind else {}
+            self._untold.append(Event(kind=entry.event, key=entry.key, agent=agent, data={**said, "data": entry.data}))
+
+    def flush(self) -> None:
+        """Make what the gate said survive the death of this process, in one write, and tell the watcher of it."""
+        if self.trace is not None:
+            self.trace.flush()
+        if self._watch is not None:
+            untold, self._untold = self._untold, []
+            for event in untold:
+                self._watch(event)
+
+    def write(self, kind: str, key: str, data: JsonValue) -> None:
+        """Write one record of another's."""
+        self.flush()
+        span, agent = self._scope(key)
+        data = self.mask.data(data)
+        if self.trace is not None:
+            self.trace.append(kind, key, data, agent=agent, parent=span)
+        if self._watch is not None:
+            self._watch(Event(kind=kind, key=key, agent=agent, data=data))
+
+    def begun(self, head: TraceRecord) -> None:
+        """Tell the watcher how the run began: the journal was created with it."""
+        if self._watch is not None:
+            self._watch(Event(kind=head.kind, key="", agent="", data=head.data))
+
+    @contextmanager
+    def silence(self) -> Generator[None]:
+        """Write and tell nothing meanwhile: what is done again was recorded when it was done."""
+        trace, watch = self.trace, self._watch
+        self.trace = self._watch = None
+        self.repeats = True
+        try:
+            yield
+        finally:
+            self.trace, self._watch = trace, watch
+            self.repeats = False
+
+    def listener(self, key: str) -> Listen | None:
+        """Return what tells the watcher of an answer while it comes; none of that is written."""
+        watch, agent = self._watch, self._scope(key)[1]
+        if watch is None:
+            return None
+        pieces = self._heard[key] = {}
+
+        def tell(delta: Delta) -> None:
+            if delta.type == "again":
+                pieces.clear()
+                text = self.mask.plain(delta.text)
+            else:
+                text = pieces.setdefault(delta.type, self.mask.pieces()).take(delta.text)
+            if text or not delta.text:
+                watch(Event(kind="delta", key=key, agent=agent, data={"type": delta.type, "text": text}))
+
+        return tell
+
+    def _heard_all(self, key: str) -> None:
+        """Tell the watcher what was held back of an answer, now that no more of it comes."""
+        for kind, pieces in self._heard.pop(key).items():
+            if (text := pieces.rest()) and self._watch is not None:
+                event = Event(kind="delta", key=key, agent=self._scope(key)[1], data={"type": kind, "text": text})
+                self._watch(event)
+
+    async def sync(self) -> None:
+        """Make everything written so far durable."""
+        if self.trace is not None:
+            await self.trace.sync()
+
+    def _scope(self, key: str) -> tuple[str, str]:
+        """Return the span of the innermost scope that `key` lies in, and its agent."""
+        scope = key
+        while (cut := max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"))) > 0:
+            scope = scope[:cut]
+            if scope in self._scopes:
+                return self._scopes[scope]
+        return "", ""

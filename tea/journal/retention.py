@@ -1,0 +1,128 @@
+"""Retention: which runs are old enough to be removed, and their removal; all of it blocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from tea.errors import BadInput, Conflict, StorageError
+from tea.journal.status import RunStatus, StatusReader, understood
+from tea.journal.tracer import Tracer
+from tea.memory.manager import MemoryManager
+
+_SPARED = {
+    "running": "a living process holds them.",
+    "waiting": "they wait for an answer; --unfinished removes them.",
+    "unfinished": "`tea resume` can go on with them; --unfinished removes them.",
+    "damaged": "they are damaged; look at them with `tea doctor`.",
+}
+Status = Literal["ended", "running", "waiting", "unfinished", "damaged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionPolicy:
+    """What stays.
+
+    Args:
+        newest: So many of the newest runs, None for as many as there are.
+        days: Runs that began within so many days, None for all.
+        unfinished: Runs that wait for an answer or could be resumed.
+    """
+
+    newest: int | None = None
+    days: float | None = None
+    unfinished: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """A run that was removed, or would be: when it began, how it stood, and its size in bytes."""
+
+    run: str
+    time: str
+    status: Status
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GcReport:
+    """What a collection removed, how many runs stay, and how many of those are old, by the reason why they stay."""
+
+    removed: tuple[Old, ...]
+    kept: int
+    spared: Mapping[str, int]
+
+    @property
+    def bytes(self) -> int:
+        """Size of what was removed."""
+        return sum(one.bytes for one in self.removed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return {**asdict(self), "bytes": self.bytes}
+
+
+def collect(tracer: Tracer, memory: MemoryManager, keeping: RetentionPolicy, *, remove: bool) -> GcReport:
+    """Remove the runs that nothing keeps, or only tell which those are.
+
+    What a run remembered in a session of its own goes with it, unless another run was begun in that session.
+
+    Raises:
+        StorageError: A run cannot be removed; those before it are.
+    """
+    runs = tracer.runs()
+    border = None if keeping.days is None else datetime.now(UTC) - timedelta(days=keeping.days)
+    removed: list[Old] = []
+    spared: Counter[str] = Counter()
+    vanished = 0
+    for place, run in enumerate(runs):
+        if keeping.newest is not None and place < keeping.newest:
+            continue
+        try:
+            time, status = _look(tracer, run)
+        except BadInput:  # another process removed it meanwhile
+            vanished += 1
+            continue
+        if border is not None and (not time or datetime.fromisoformat(time) >= border):
+            continue
+        if status in ("running", "damaged") or (keeping.unfinished and status != "ended"):
+            spared[_SPARED[status]] += 1
+            continue
+        try:
+            size = tracer.remove(run) if remove else tracer.store.size(run)
+        except Conflict:
+            spared[_SPARED["running"]] += 1
+            continue
+        except BadInput:
+            vanished += 1
+            continue
+        removed.append(Old(run=run, time=time, status=status, bytes=size))
+    gone = {one.run for one in removed}
+    if gone and remove:
+        memory.forget(gone - {_session(tracer, run) for run in runs if run not in gone})
+    return GcReport(removed=tuple(removed), kept=len(runs) - len(removed) - vanished, spared=dict(spared))
+
+
+def _session(tracer: Tracer, run: str) -> str:
+    """Return the session that a run was begun in; that of its own where its journal does not tell."""
+    try:
+        return next((one.session for one in tracer.records(run)), run)
+    except (BadInput, StorageError):
+        return run
+
+
+def _look(tracer: Tracer, run: str) -> tuple[str, Status]:
+    """Return when a run began, and how it stands."""
+    time, standing = "", RunStatus()
+    try:
+        held = tracer.store.held(run)
+        with understood(run):
+            for record in tracer.records(run, wanted=StatusReader()):
+                time = time or record.time
+                standing.take(record)
+    except StorageError:
+        return time, "damaged"
+    return time, "running" if held and standing.status != "ended" else standing.status

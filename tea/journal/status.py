@@ -1,0 +1,133 @@
+"""RunStatus: how a run stands, as its records tell one by one: what a person was asked and said, what is uncertain."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from typing import Literal, Self
+
+from tea.errors import Damaged, words_of
+from tea.journal.tracer import TraceRecord, as_mapping
+from tea.types import JsonValue
+
+ASKED = "asked"
+_OUTCOMES = ("done", "failed")
+_WORDS = 120
+_BEGUN, _ASKED, _ENDED = (b'"kind":"%b"' % kind.encode() for kind in ("run", ASKED, "end"))
+
+
+class RunStatus:
+    """How a run stands, after the records that it was given.
+
+    `asked` holds what a person was asked and nobody answered, by key, since it was asked first; `answers` what
+    persons said, by key; `meant` what was asked last under a key, answered or not; `status` whether the run ended,
+    waits for an answer, or was interrupted or goes on.
+    """
+
+    def __init__(self) -> None:
+        self.asked: dict[str, TraceRecord] = {}
+        self.answers: dict[str, str] = {}
+        self.status: Literal["ended", "waiting", "unfinished"] = "unfinished"
+        self.meant: dict[str, JsonValue] = {}
+        self._first: dict[str, TraceRecord] = {}
+        self._intents: set[str] = set()
+        self._ended: set[str] = set()
+
+    @classmethod
+    def of(cls, records: Iterable[TraceRecord]) -> Self:
+        """Return how a run stands after all of these."""
+        standing = cls()
+        for one in records:
+            standing.take(one)
+        return standing
+
+    def take(self, record: TraceRecord) -> None:
+        """Go one record further; what no run writes raises what `understood` makes one clear error of."""
+        kind, key = record.kind, record.key
+        if kind == ASKED:
+            first = self._first.get(key)
+            self.meant[key] = record.data
+            self.answers.pop(key, None)
+            self._drop({one for one in self.asked if _follows(one, key)})  # the call stands here, not where it stood
+            self.asked[key] = self._first[key] = first if first is not None and first.data == record.data else record
+        elif kind == "answer":
+            self.asked.pop(key, None)
+            self._first.pop(key, None)
+            self.answers[key] = str(as_mapping(record.data)["answer"])
+        elif kind == "intent":  # the call begins again, so it no longer stands where it asked
+            self._intents.add(key)
+            self._ended.discard(key)
+            self._drop({one for one in self.asked if _inside(one, key)})
+        elif kind == "evidence" and key in self._intents and _of_tool(record):
+            self._ended.add(key)
+        elif kind in _OUTCOMES:
+            self._ended.add(key)
+            self._drop({one for one in self.asked if effect_key(one) == key})
+        elif kind == "waiting":
+            still = as_mapping(record.data).get("open", ())
+            self._drop({one for one in self.asked if effect_key(one) not in still})
+        self.status = "ended" if kind == "end" else "waiting" if self.asked else "unfinished"
+
+    @property
+    def uncertain(self) -> frozenset[str]:
+        """Keys of calls that may have happened: begun, without an outcome, and not known to stand at a question."""
+        begun = {key for key in self._intents if key not in self._ended}
+        return frozenset(key for key in begun if not any(_inside(one, key) for one in self.asked))
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What persons said that holds when the run goes on; about an uncertain call they have to be asked anew."""
+        uncertain = self.uncertain
+        return {key: answer for key, answer in self.answers.items() if key not in uncertain}
+
+    def _drop(self, keys: set[str]) -> None:
+        for key in keys:
+            del self.asked[key]
+
+
+class StatusReader:
+    """Picks the lines that tell how a run stands; before somebody is asked, no outcome does."""
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def __call__(self, line: bytes) -> bool:
+        """Tell whether a line may be of use."""
+        self._asked = self._asked or _ASKED in line
+        return self._asked or _BEGUN in line or _ENDED in line
+
+
+@contextmanager
+def understood(run: str) -> Generator[None]:
+    """Say of records that are whole, and yet not what a run writes, that they are damaged.
+
+    Raises:
+        Damaged: One of them lacks what is read of it, or has it in another form.
+    """
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problem = f"The journal of the run {run} holds what no run writes ({words_of(error)[:_WORDS]})."
+        raise Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.") from error
+
+
+def effect_key(key: str) -> str:
+    """Return the key of the effect inside of which something happened, or that of the effect itself."""
+    return key.partition("!")[0].partition("~")[0]
+
+
+def _of_tool(record: TraceRecord) -> bool:
+    """Tell whether a record is evidence of what a call of a tool gave, which stands when its effect begins anew."""
+    data = as_mapping(record.data)
+    return data.get("kind") == "tool" and "target" in data
+
+
+def _follows(key: str, other: str) -> bool:
+    """Tell whether a key is that of a later question of the same call than another."""
+    (call, _, number), (asking, _, when) = key.rpartition("~"), other.rpartition("~")
+    return call == asking and number.isdecimal() and when.isdecimal() and int(number) > int(when)
+
+
+def _inside(key: str, call: str) -> bool:
+    """Tell whether something has its key from inside of a call."""
+    return key.startswith((f"{call}~", f"{call}!"))

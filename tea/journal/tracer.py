@@ -1,0 +1,364 @@
+"""Tracer: every run as one journal of records, written in the act and queried afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from tea.errors import BadInput
+from tea.registry.version import timestamp
+from tea.store.blobs import Blobs
+from tea.store.journal import JournalStore, JournalWriter
+from tea.store.lines import Wanted
+from tea.store.messages import Messages
+from tea.types import JsonObject, JsonValue
+
+FORMAT = 1
+GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled", "forked"})
+_SPILL = 256 * 1024
+Begin = Callable[[str, Path], "Sequence[TraceRecord]"]
+_quoted = json.encoder.encode_basestring
+_MARK, _PAYLOAD = "$blob", frozenset({"data", "result", "answer", "evidence"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceRecord:
+    """One record of a journal.
+
+    Args:
+        seq: Its place, from 0.
+        time: When, ISO 8601 in UTC.
+        span: Span id, 16 hex digits (OpenTelemetry).
+        parent: Span id of what it belongs to, empty at the top.
+        session: Id of the session.
+        task: Id of the task.
+        agent: Name of the agent at work.
+        kind: What sort of record; unknown kinds are kept.
+        key: Key of the effect or scope it belongs to.
+        data: What it says.
+    """
+
+    seq: int
+    time: str
+    span: str
+    parent: str
+    session: str
+    task: str
+    agent: str
+    kind: str
+    key: str
+    data: JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One perceive-interpret-act cycle of one agent (paper, C.1, Tracer).
+
+    Args:
+        id: Record id, 16 hex digits.
+        run: Id of the run.
+        index: Its place among the steps of the run, from 0.
+        data: Observation, thinking, evaluation, memory, next goal, calls and results.
+    """
+
+    id: str
+    run: str
+    session: str
+    task: str
+    index: int
+    agent: str
+    time: str
+    data: JsonObject
+
+
+class Trace:
+    """The open journal of one run; only its holder appends.
+
+    Args:
+        writer: Appends lines.
+        blobs: Keeps what is large, or no JSON.
+        messages: What others tell the run.
+        session: Id of the session.
+        task: Id of the task.
+    """
+
+    def __init__(self, writer: JournalWriter, blobs: Blobs, messages: Messages, session: str, task: str) -> None:
+        self.run = writer.run
+        self._writer = writer
+        self.blobs, self.messages = blobs, messages
+        self._session = session
+        self._task = task
+        self._waiting: list[JsonObject | str] = []
+        self._home = f'"session":{_quoted(session)},"task":{_quoted(task)}'
+
+    @property
+    def position(self) -> int:
+        """Number that the next record will have."""
+        return self._writer.position + len(self._waiting)
+
+    def append(self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "") -> None:
+        """Write one record, behind those that wait; it survives the death of this process.
+
+        Args:
+            kind: What sort of record.
+            key: Key of the effect or scope it belongs to.
+            data: What it says.
+            agent: Name of the agent at work.
+            parent: Span id of what it belongs to.
+        """
+        self._waiting.append(
+            {
+                "v": FORMAT,
+                "time": timestamp(),
+                "span": span_id(self.run, key) if key else "",
+                "parent": parent,
+                "session": self._session,
+                "task": self._task,
+                "agent": agent,
+                "kind": kind,
+                "key": key,
+                "data": _bounded(data, self.blobs),
+            }
+        )
+        self.flush()
+
+    def append_text(self, kind: str, key: str, fields: str, payload: str, *, agent: str = "", parent: str = "") -> None:
+        """Let one record wait for the next `flush`, whose data is at hand as compact JSON text.
+
+        Args:
+            kind: What sort of record.
+            key: Key of the effect or scope it belongs to.
+            fields: The members of its data before the payload, each with a comma behind it.
+            payload: The member `data` of its data.
+            agent: Name of the agent at work.
+            parent: Span id of what it belongs to.
+        """
+        if len(payload) > _SPILL or payload.startswith(f'{{"{_MARK}":'):
+            payload = f'{{"{_MARK}":"{_spill(payload.encode(), self.blobs)}"}}'
+        span = span_id(self.run, key) if key else ""
+        self._waiting.append(
+            f'{{"v":{FORMAT},"time":"{timestamp()}","span":"{span}","parent":"{parent}",{self._home},'
+            f'"agent":{_quoted(agent)},"kind":"{kind}","key":{_quoted(key)},"data":{{{fields}"data":{payload}}}}}'
+        )
+
+    def flush(self) -> None:
+        """Write all records that wait, in one write; they survive the death of this process."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self._writer.append(waiting)
+
+    async def sync(self) -> None:
+        """Make everything written so far durable."""
+        await self._writer.sync()
+
+    def close(self) -> None:
+        """Give the journal back."""
+        self._writer.close()
+
+
+class Tracer:
+    """Opens, reads and queries the journals of one platform."""
+
+    def __init__(self, store: JournalStore) -> None:
+        self.store = store
+
+    def create(self, session: str = "", task: str = "", begin: Begin | None = None) -> Trace:
+        """Begin the journal of a new run.
+
+        Args:
+            session: Id of its session, by default its own.
+            task: Id of its task, by default its own.
+            begin: Gives its first records from its id, and the folder where what lies beside them is put.
+        """
+        run = new_run_id()
+
+        def first(folder: Path, blobs: Blobs) -> Sequence[JsonObject]:
+            return _documents(begin(run, folder) if begin else (), run, session or run, task or run, blobs)
+
+        return self._trace(self.store.create(run, first), session or run, task or run)
+
+    def reopen(self, run: str) -> Trace:
+        """Take a run's journal up again; a torn tail is cut off.
+
+        Raises:
+            Conflict: Another process holds it.
+        """
+        first = next(self.records(run), None)
+        writer = self.store.resume(run)
+        return self._trace(writer, first.session if first else run, first.task if first else run)
+
+    def records(self, run: str, start: int = 0, wanted: Wanted | None = None) -> Iterator[TraceRecord]:
+        """Yield a run's records in order.
+
+        Args:
+            run: The run.
+            start: Number of the first record.
+            wanted: Tells of a line whether its record is given out; all are verified, which costs a fifth.
+
+        Raises:
+            BadInput: There is no such run.
+            Damaged: The journal is not what was written; the error names the line.
+        """
+        blobs = self.store.blobs(run)
+        for record in self.store.read(run, start, wanted):
+            yield _record(record, blobs.get)
+
+    def ended(self, run: str) -> bool:
+        """Tell by the last line of a run's journal whether it ended; what is not sure did not.
+
+        Raises:
+            BadInput: There is no such run.
+        """
+        return (self.store.last(run) or {}).get("kind") == "end"
+
+    def remove(self, run: str) -> int:
+        """Remove a run for good, with its blobs and workspace, and return how many bytes that freed.
+
+        Raises:
+            Conflict: A living process holds it.
+        """
+        return self.store.remove(run)
+
+    def runs(self, known: Container[str] = ()) -> list[str]:
+        """Return the ids of all runs but the known ones, the newest first."""
+        return self.store.runs(known)
+
+    def find(self, name: str) -> str:
+        """Return the run of that id, unique beginning of an id, or `last`.
+
+        Raises:
+            BadInput: None or several fit.
+        """
+        runs = self.runs()
+        found = runs[:1] if name == "last" else [run for run in runs if run.startswith(name)]
+        if name in runs:
+            return name
+        if len(found) == 1:
+            return found[0]
+        problem = f"{len(found) or 'No'} runs begin with {name[:80]!r}." if name != "last" else "There is no run yet."
+        raise BadInput(problem, fix="`tea runs` lists the runs.")
+
+    def steps(
+        self, *, session: str | None = None, task: str | None = None, index: int | None = None, id: str | None = None
+    ) -> list[Step]:
+        """Return steps, oldest first, by session, task, place in their run, or record id."""
+        found: list[Step] = []
+        for run in reversed(self.runs()):
+            with suppress(BadInput):  # another process removed it meanwhile
+                found += self.run_steps(run)
+        wanted = {"session": session, "task": task, "index": index, "id": id}
+        return [s for s in found if all(v is None or getattr(s, name) == v for name, v in wanted.items())]
+
+    def run_steps(self, run: str) -> list[Step]:
+        """Return the steps of one run, in order."""
+        notes = (r for r in self.records(run) if r.kind == "note" and as_mapping(r.data).get("kind") == "step")
+        return [
+            Step(
+                id=record.span,
+                run=run,
+                session=record.session,
+                task=record.task,
+                index=index,
+                agent=record.agent,
+                time=record.time,
+                data=as_mapping(as_mapping(record.data).get("data")),
+            )
+            for index, record in enumerate(notes)
+        ]
+
+    def _trace(self, writer: JournalWriter, session: str, task: str) -> Trace:
+        return Trace(writer, self.store.blobs(writer.run), self.store.messages(writer.run), session, task)
+
+
+def as_mapping(value: JsonValue) -> Mapping[str, Any]:
+    """Return `value` if it is a JSON object, else an empty one."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def first_record(kind: str, time: str, data: JsonValue) -> TraceRecord:
+    """Return a record of a run as a whole, whose journal gives it its place, session and task."""
+    return TraceRecord(
+        seq=0, time=time, span="", parent="", session="", task="", agent="", kind=kind, key="", data=data
+    )
+
+
+def span_id(run: str, key: str) -> str:
+    """Return the span id of a key of a run: 16 hex digits, the same at each look."""
+    return hashlib.sha256(f"{run}/{key}".encode()).hexdigest()[:16]
+
+
+def new_run_id() -> str:
+    """Return a new run id: 32 hex digits, a trace id of OpenTelemetry, that sorts by time."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+
+
+def _documents(records: Sequence[TraceRecord], run: str, session: str, task: str, blobs: Blobs) -> list[JsonObject]:
+    """Return records as a run's journal holds them, with their own times and parents."""
+    return [
+        {
+            "v": FORMAT,
+            "time": one.time,
+            "span": span_id(run, one.key) if one.key else "",
+            "parent": one.parent,
+            "session": session,
+            "task": task,
+            "agent": one.agent,
+            "kind": one.kind,
+            "key": one.key,
+            "data": _bounded(one.data, blobs),
+        }
+        for one in records
+    ]
+
+
+def _spill(data: bytes, blobs: Blobs) -> str:
+    return blobs.put(data, "application/json")
+
+
+def _bounded(data: JsonValue, blobs: Blobs) -> JsonValue:
+    """Return `data` with what is large in its payload as blobs, and whatever looks like a blob's mark too."""
+    if not isinstance(data, Mapping):
+        return data
+    fields = cast("Mapping[str, JsonValue]", data)
+    return {name: _spilled(value, blobs) if name in _PAYLOAD else value for name, value in fields.items()}
+
+
+def _spilled(value: JsonValue, blobs: Blobs) -> JsonValue:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    return {_MARK: _spill(text.encode(), blobs)} if len(text) > _SPILL or _marked(value) else value
+
+
+def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:
+    data = record.get("data")
+    if isinstance(data, Mapping):
+        fields = cast("Mapping[str, JsonValue]", data)
+        data = {name: _unspilled(value, blob) if name in _PAYLOAD else value for name, value in fields.items()}
+    return TraceRecord(
+        seq=record["seq"],
+        time=record.get("time", ""),
+        span=record.get("span", ""),
+        parent=record.get("parent", ""),
+        session=record.get("session", ""),
+        task=record.get("task", ""),
+        agent=record.get("agent", ""),
+        kind=record.get("kind", ""),
+        key=record.get("key", ""),
+        data=data,
+    )
+
+
+def _unspilled(value: JsonValue, blob: Callable[[str], bytes]) -> JsonValue:
+    return json.loads(blob(value[_MARK])) if _marked(value) else value
+
+
+def _marked(value: JsonValue) -> bool:
+    return isinstance(value, Mapping) and set(cast("Mapping[str, Any]", value)) == {_MARK}

@@ -1,0 +1,169 @@
+"""What a run waits for from outside, and the work that is under way for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from tea.errors import ApprovalNeeded, BadArguments, InternalError, TeaError, words_of
+from tea.handoff import handed_over
+from tea.kernel.branch import Wait
+from tea.kernel.entry import Entry, Event, encode
+from tea.types import JsonValue
+
+Perform = Callable[[str], Awaitable[JsonValue]]
+Light = Literal["looks", "acts"]
+Launch = Callable[["Pending"], Callable[[], object]]
+
+
+class Pending(Wait):
+    """One thing that the program waits for.
+
+    Args:
+        key: Its key.
+        events: The events that may end it.
+        launch: Sets it going and returns what calls it off.
+        deliver: Takes the event, where it does not simply end a wait.
+        looks: Whether it changes nothing, so that it may be set going before its start is safe.
+    """
+
+    __slots__ = ("deliver", "events", "key", "launch", "looks", "stop")
+
+    def __init__(
+        self,
+        key: str,
+        events: tuple[Event, ...],
+        launch: Launch,
+        deliver: Callable[[Entry], None] | None = None,
+        *,
+        looks: bool = False,
+    ) -> None:
+        super().__init__()
+        self.key = key
+        self.events = events
+        self.launch = launch
+        self.deliver = deliver
+        self.looks = looks
+        self.stop: Callable[[], object] | None = None
+
+
+class Performs:
+    """The calls that a run has under way: tasks owned by the run, none of which outlives it.
+
+    Args:
+        settled: Called with the outcome of each call; None when there is none, as it was called off.
+        ended: Called with the outcome of a call that ended as it began, which had no task.
+        failed: Called with a call's key and what ends the run: an approval that is needed, or a keyboard interrupt.
+    """
+
+    def __init__(
+        self,
+        settled: Callable[[Entry | None], None],
+        ended: Callable[[Entry], None],
+        failed: Callable[[str, BaseException], None],
+    ) -> None:
+        self._settled, self._ended = settled, ended
+        self._failed = failed
+        self._tasks: dict[asyncio.Task[Entry], str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    def start(
+        self, key: str, what: str, perform: Perform, context: contextvars.Context, *, light: bool
+    ) -> Callable[[], object]:
+        """Perform a call in a task of its own and return what calls it off; a light one has a task once it waits."""
+        work: Any = _outcome(key, what, perform)
+        if light:
+            try:
+                awaited = context.run(work.send, None)
+            except StopIteration as end:
+                self._ended(end.value)
+                return _nothing
+            except BaseException as error:
+                work = _fail(error)
+            else:
+                work = handed_over(work, awaited)
+                work.send(None)
+        task: asyncio.Task[Entry] = asyncio.get_running_loop().create_task(work, context=context)
+        self._tasks[task] = key
+        task.add_done_callback(self._done)
+        return task.cancel
+
+    async def close(self, grace: float) -> None:
+        """Call off what is under way, and wait for its cleanup, `grace` seconds at most; of the rest nobody is told."""
+        for task in self._tasks:
+            task.cancel()
+        try:
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=grace)
+        finally:
+            self._settled = self._ended = self._failed = _nothing
+
+    def _done(self, task: asyncio.Task[Entry]) -> None:
+        key = self._tasks.pop(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._failed(key, error)
+        else:
+            self._settled(None if task.cancelled() else task.result())
+
+
+class Called:
+    """Starts a call when its turn comes, in the context in which it was wanted.
+
+    Args:
+        performs: What starts it.
+        what: What it is, for words.
+        perform: Does the work.
+        light: Whether it seldom waits; see `Gate.effect`.
+    """
+
+    __slots__ = ("_context", "_light", "_perform", "_performs", "_what")
+
+    def __init__(self, performs: Performs, what: str, perform: Perform, *, light: bool) -> None:
+        self._performs, self._what, self._perform, self._light = performs, what, perform, light
+        self._context = contextvars.copy_context()
+
+    def __call__(self, pending: Pending) -> Callable[[], object]:
+        """Start it and return what calls it off."""
+        return self._performs.start(pending.key, self._what, self._perform, self._context, light=self._light)
+
+
+def _nothing(*_told: object) -> None:
+    """Call off what has ended; be told what nobody waits for."""
+
+
+async def _fail(error: BaseException) -> Any:
+    raise error
+
+
+async def _outcome(key: str, what: str, perform: Perform) -> Entry:
+    """Perform a call; every failure but the need of an approval is an outcome too."""
+    try:
+        value = await perform(key)
+    except ApprovalNeeded:
+        raise
+    except TeaError as error:
+        return _failure(key, error)
+    except asyncio.CancelledError as error:
+        task: asyncio.Task[Any] | None = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return _failure(key, _defect(what, error))
+    except (Exception, SystemExit) as error:
+        return _failure(key, _defect(what, error))
+    try:
+        return Entry(event="done", key=key, text=encode(value))
+    except BadArguments as error:
+        return _failure(key, InternalError(f"{what} gave no JSON. {error.problem}", fix="give back JSON."))
+
+
+def _failure(key: str, error: TeaError) -> Entry:
+    return Entry(event="failed", key=key, text=encode(error.record()))
+
+
+def _defect(what: str, error: BaseException) -> InternalError:
+    return InternalError(f"{what} raised {words_of(error)}.", fix="report this defect.")

@@ -1,0 +1,292 @@
+"""What moves one run: it takes the events from outside one by one, records each and delivers it.
+
+The next event is taken only when all branches of the program wait. From a journal's past the events come in its
+order; afterwards in the order they happen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+from tea.errors import ApprovalNeeded, ErrorRecord, TeaError, error_from
+from tea.kernel.branch import Branch, Branches
+from tea.kernel.entry import Entry, Event, canonical, spoken
+from tea.kernel.past import Past
+from tea.kernel.pending import Launch, Pending, Performs
+from tea.types import JsonObject, JsonValue, as_object
+
+_SLICE = 64
+_FOR_ALL = ("cancelled", "forked")
+
+
+class Scheduler:
+    """Moves one run.
+
+    Args:
+        write: Appends an entry to the journal.
+        past: What the journal already holds.
+        replay: Stop at the journal's end, and perform nothing.
+        mask: Takes out of an event's text what a run must not learn.
+        flush: Makes what was appended survive the death of the process.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Entry], None],
+        past: Past,
+        replay: bool,
+        mask: Callable[[str], str],
+        flush: Callable[[], None],
+    ) -> None:
+        self._write, self._flush = write, flush
+        self._mask = mask
+        self._past = past
+        self._replay = replay
+        self._over: asyncio.Future[None] | None = None
+        self._root: Branch | None = None
+        self._armed = False
+        self._launches: dict[str, Pending] = {}
+        self._events: deque[Entry] = deque()
+        self._approvals: dict[str, ApprovalNeeded] = {}
+        self.branches = Branches(self.arm)
+        self.performs = Performs(self._settled, self._events.append, self._failed)
+        self.open: dict[str, Pending] = {}
+        self.receivers: dict[str, Pending] = {}
+        self.mail: deque[str] = deque()
+        self.cancellation: TeaError | None = None
+        self.change: Callable[[JsonObject], None] | None = None
+
+    async def drive(self, work: Coroutine[Any, Any, Any], grace: float) -> Branch:
+        """Run the program to its end, whatever way it ends, and return its first branch."""
+        self._over = asyncio.get_running_loop().create_future()
+        root = self._root = self.branches.spawn(work, path="0")
+        self.arm()
+        try:
+            await self._over
+        finally:
+            problem = self.branches.problem
+            self.branches.close()
+            await self.performs.close(grace)
+        if problem is not None:
+            raise problem
+        return root
+
+    def say(self, entry: Entry) -> None:
+        """Record what the program says, or compare it with what it said then."""
+        if self.branches.problem is not None:
+            return
+        if self._past.next is None and not self._replay:
+            self._record(entry)
+            return
+        problem = self._past.compare(entry)
+        if problem is None:
+            self._past.advance()
+        else:
+            self.branches.stop(problem)
+
+    def begin(
+        self,
+        kind: str,
+        target: str,
+        data: JsonValue,
+        events: tuple[Event, ...],
+        launch: Launch,
+        deliver: Callable[[Entry], None] | None = None,
+        *,
+        looks: bool = False,
+    ) -> Pending:
+        """Say that the program waits for one of `events`, which `launch` will bring about."""
+        branch, text = self.branches.here(), canonical(data)
+        pending = Pending(branch.key(), events, launch, deliver, looks=looks)
+        self.say(spoken("start", pending.key, kind, target, text))
+        if self.branches.problem is None:
+            self.open[pending.key] = self._launches[pending.key] = pending
+        return pending
+
+    def finish(self, pending: Pending) -> None:
+        """Call off what the program waits for no more; what is open when the run stops stays open."""
+        if self.branches.problem is not None:
+            return
+        self.open.pop(pending.key, None)
+        self._launches.pop(pending.key, None)
+        self._approvals.pop(pending.key, None)
+        if pending.stop is not None:
+            pending.stop()
+
+    def due(self, kind: str, there: Callable[[], bool]) -> bool:
+        """Return whether the program makes a call now; where it does not, the key of that call is used up.
+
+        A journal that is walked again tells it by what it holds at this place: a call that was not made is no record.
+        """
+        branch, recorded = self.branches.here(), self._past.next
+        if recorded is not None:
+            due = (recorded.event, recorded.key, recorded.kind) == ("start", branch.next_key, kind)
+        else:
+            due = not self._replay and there()
+        if not due:
+            branch.key()
+        return due
+
+    async def wait(
+        self,
+        kind: str,
+        target: str,
+        data: JsonValue,
+        events: tuple[Event, ...],
+        launch: Launch,
+        *,
+        looks: bool = False,
+    ) -> Entry:
+        """Wait for one of `events`, which `launch` brings about."""
+        pending = self.begin(kind, target, data, events, launch, looks=looks)
+        del data  # see `Gate.effect`
+        try:
+            return await pending
+        finally:
+            self.finish(pending)
+
+    def happen(self, event: Entry) -> None:
+        """Take an event from outside into the queue."""
+        self._events.append(event)
+        self.arm()
+
+    def arm(self) -> None:
+        """Pump soon, from the event loop itself: inside a task, `asyncio.timeout` would find and cancel that task."""
+        if self._over is not None and not self._armed:
+            self._armed = True
+            self._over.get_loop().call_soon(self._scheduler)
+
+    def _settled(self, outcome: Entry | None) -> None:
+        if outcome is not None:
+            self._events.append(outcome)
+        self._scheduler()
+
+    def _failed(self, key: str, error: BaseException) -> None:
+        if not isinstance(error, ApprovalNeeded):
+            self.branches.stop(error)
+        elif key in self.open:
+            self._approvals[key] = error
+        self._scheduler()
+
+    def _record(self, entry: Entry) -> None:
+        try:
+            self._write(entry)
+        except Exception as error:  # whatever it is, without its journal the run cannot go on
+            self.branches.stop(error)
+
+    def _keep(self) -> None:
+        """Make the records of this turn safe; what they announce is not set going before."""
+        try:
+            self._flush()
+        except Exception as error:
+            self.branches.stop(error)
+
+    def _scheduler(self) -> None:
+        self._armed = False
+        over, root = self._over, self._root
+        if over is None or root is None or over.done():
+            return
+        try:
+            self._turn(over, root)
+        except Exception as error:  # a defect ends the run, which would wait for ever
+            self.branches.stop(error)
+        self._keep()
+        if self.branches.problem is not None and not over.done():
+            over.set_result(None)
+
+    def _turn(self, over: asyncio.Future[None], root: Branch) -> None:
+        """Step the program and deliver events until there is nothing to do but wait."""
+        intrusion = self.branches.intrusion()
+        if intrusion is not None:
+            self.branches.stop(intrusion)
+        for _ in range(_SLICE):
+            self.branches.drain()
+            if root.ended and self._past.next is not None:
+                self.branches.stop(self._past.unmet(f"the program ends with {root.error or 'a result'!r}"[:200]))
+            if root.ended or self.branches.problem is not None:
+                over.set_result(None)
+                return
+            if not self._advance(root):
+                return
+        self.arm()  # a long replay lets others on the event loop have their turns
+
+    def _advance(self, root: Branch) -> bool:
+        """Deliver the next event or stop the run; return False when there is nothing to do but wait."""
+        recorded = self._past.next
+        if recorded is not None:
+            self._repeat(recorded, root)
+        elif self._replay:
+            waits = f"it waits for {', '.join(self.open)}"[:200]
+            self.branches.stop(self._past.diverged("", "no more, as the run was interrupted", waits))
+        else:
+            return self._live(root)
+        return True
+
+    def _repeat(self, recorded: Entry, root: Branch) -> None:
+        pending = self.open.get(recorded.key)
+        if recorded.event in ("start", "note"):
+            self.branches.stop(self._past.unmet("the program waits without it"))
+        elif recorded.event not in _FOR_ALL and (pending is None or recorded.event not in pending.events):
+            self.branches.stop(self._past.unmet("the program does not wait for that"))
+        else:
+            self._past.advance()
+            self._deliver(recorded, root)
+
+    def _live(self, root: Branch) -> bool:
+        self._launch()
+        if self.branches.problem is not None:
+            return True
+        event = self._next_event()
+        stranger = self.branches.stranger()
+        if event is not None:
+            if (text := self._mask(event.text)) is not event.text:
+                event = event._replace(text=text)
+            self._record(event)
+            self._deliver(event, root)
+        elif stranger is not None and not self.open:
+            self.branches.stop(stranger)
+        elif self._approvals and not self.performs:
+            self.branches.stop(next(iter(self._approvals.values())))
+        else:
+            return False
+        return True
+
+    def _launch(self) -> None:
+        if not self._launches:
+            return
+        if not all(one.looks for one in self._launches.values()):
+            self._keep()
+        if self.branches.problem is not None:
+            return
+        launches, self._launches = self._launches, {}
+        for pending in launches.values():
+            pending.stop = pending.launch(pending)
+
+    def _next_event(self) -> Entry | None:
+        while self._events:
+            event = self._events.popleft()
+            if event.event == "cancelled" or event.key in self.open:
+                return event
+        if self.mail and self.receivers:
+            return Entry(event="message", key=next(iter(self.receivers)), text=self.mail.popleft())
+        return None
+
+    def _deliver(self, event: Entry, root: Branch) -> None:
+        if self.branches.problem is not None:
+            return
+        if event.event == "cancelled":
+            self.cancellation = error_from(cast(ErrorRecord, event.data))
+            self.branches.cancel(root, self)
+            return
+        if event.event == "forked":
+            if self.change is not None:
+                self.change(as_object(event.data))
+            return
+        pending = self.open.pop(event.key)
+        if pending.deliver is not None:
+            pending.deliver(event)
+        else:
+            self.branches.resolve(pending, event)

@@ -1,1 +1,0 @@
-"""The basic managers: model, prompt, memory, dynamic, version, tracer."""

@@ -1,1 +1,0 @@
-"""Source text of components: read, checked, completed, captured and loaded."""

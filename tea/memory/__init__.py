@@ -1,0 +1,1 @@
+"""What agents remember of a session."""

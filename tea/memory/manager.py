@@ -1,0 +1,287 @@
+"""MemoryManager: what agents remember of a session, as a memory component says, where one is named (paper, C.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import ConfigDict, Field
+
+from tea.errors import BadArguments
+from tea.memory.state import Choose, States, session_of
+from tea.refs import NAME
+from tea.store.events import EventStore
+from tea.store.strict import dumps
+from tea.types import JsonObject, JsonValue
+
+RECALL_LIMIT = 1_000
+SUMMARY_LIMIT = 2_000
+INSIGHTS_LIMIT = 50
+
+_LINE_LIMIT = 200
+_TOLD = ("next_goal", "result", "answer", "evaluation", "memory", "text")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryConfig:
+    """What a memory component says: how an agent that names it remembers. It is configuration, never code.
+
+    Args:
+        scope: Whose events of the session are seen: those of all agents, of the agent itself, or only those that it
+            recorded for the same task.
+        limit: Most events that one recall gives, 1 to 1,000; a recall that asks for fewer gets fewer.
+        kinds: Kinds of events that are kept and seen, those that others recorded too; empty for all.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    name: str
+    scope: Literal["session", "agent", "task"] = "session"
+    limit: Annotated[int, Field(ge=1, le=RECALL_LIMIT)] = 20
+    kinds: tuple[Annotated[str, Field(pattern=f"^(?:{NAME.pattern})$")], ...] = ()
+
+    def keeps(self, kind: str) -> bool:
+        """Tell whether events of a kind are kept, and seen."""
+        return not self.kinds or kind in self.kinds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Who remembers, and how.
+
+    Args:
+        session: Id of the session; nothing is ever seen from another one.
+        agent: Name of the agent, empty outside of one.
+        task: Id of the task within the session.
+        memory: What the memory component says that the agent names; None for all that the session holds.
+    """
+
+    session: str
+    agent: str = ""
+    task: str = ""
+    memory: MemoryConfig | None = None
+
+
+class MemoryManager:
+    """Remembers events as they were recorded, and extracts from them without a model.
+
+    An event is `{"agent", "task", "kind", "data"}`; equal work gives equal events, so they hold no time. What the
+    scope's memory component does not keep is passed over, and what it does not show is as if it were not there.
+
+    Args:
+        events: Where they are kept, one stream for each session.
+    """
+
+    def __init__(self, events: EventStore) -> None:
+        self._events = events
+        self.states = States(events)
+
+    async def record(self, scope: Scope, kind: str, data: JsonObject, key: str, *, synced: bool = True) -> None:
+        """Add an event; a second one with the same key in the same session changes nothing.
+
+        It survives the death of this process at once, and is seen by every other at once.
+
+        Args:
+            scope: Who remembers.
+            kind: Sort of event, for example `step`, `result` or `insight`; follows the grammar of names.
+            data: JSON data.
+            key: What makes the event one and the same: the key of the effect that records it.
+            synced: Whether it survives a loss of power, too, before this returns. A run whose journal holds the event
+                as well leaves that to `sync` at its end, and records it again when it is resumed.
+
+        Raises:
+            BadArguments: The kind is no name, the key or session is empty, or the data are not JSON or too large.
+            StorageError: It cannot be written.
+        """
+        event = _event(scope, kind, data, key)
+        if not _keeps(scope, kind):
+            return
+        if synced or not self._events.at_once(scope.session, key, event):
+            await asyncio.to_thread(self._events.append, scope.session, key, event, synced=synced)
+
+    async def sync(self, session: str) -> None:
+        """Make all that was recorded of a session here survive a loss of power.
+
+        Raises:
+            StorageError: The disk does not confirm.
+        """
+        await asyncio.to_thread(self._events.sync, session)
+
+    def inherit(self, session: str, heir: str, owners: Iterable[str], choose: Choose) -> None:
+        """Copy what a session remembers, and the states of owners, into another; it blocks.
+
+        Args:
+            session: The session.
+            heir: The other, whose one run and task have the same id.
+            owners: Whose states.
+            choose: Which changes count.
+
+        Raises:
+            StorageError: It cannot be read or written.
+        """
+        known = self._events.keyed(session)
+        for (key, event), new in zip(known, choose([key for key, _ in known]), strict=True):
+            if new is not None:
+                own = {} if new == key else {"task": heir}
+                self._events.append(heir, new, {**event, **own}, synced=False)
+        if known:
+            self._events.sync(heir)
+        for owner in owners:
+            self.states.inherit(owner, session, heir, choose)
+
+    def forget(self, sessions: Container[str]) -> None:
+        """Remove all that sessions remember, and their states, for good; it blocks.
+
+        Raises:
+            StorageError: It cannot be removed.
+        """
+        for stream in self._events.streams():
+            if session_of(stream) in sessions:
+                self._events.remove(stream)
+
+    async def recall(self, scope: Scope, query: str = "", limit: int = 20) -> list[JsonObject]:
+        """Return at most `limit` events of the session, oldest first.
+
+        Events with more words of `query` go before events with fewer, then those of the own agent and task before
+        others, then newer before older. With a query, an event without any of its words is left out.
+
+        Args:
+            scope: Who remembers.
+            query: Words to look for, in any case; empty for all events.
+            limit: How many, 1 to 1,000; at most as many as the memory component gives.
+
+        Raises:
+            BadArguments: The limit is out of range.
+            StorageError: The events cannot be read.
+        """
+        if not 1 <= limit <= RECALL_LIMIT:
+            raise BadArguments(f"A limit of {limit} is out of range.", fix=f"use 1 to {RECALL_LIMIT:,}.")
+        return await asyncio.to_thread(self._recall, scope, query, limit)
+
+    async def summarise(self, scope: Scope, *, earlier: bool = False) -> str:
+        """Return what is there and the latest that was told, in at most 2,000 characters.
+
+        An extract, not an understanding: the number of events of each kind, then the newest goals, results and
+        evaluations, clipped, oldest first. Empty when there are no events.
+
+        Args:
+            scope: Who remembers.
+            earlier: Whether events of the present task are left out: they are parts of the same work.
+
+        Raises:
+            StorageError: The events cannot be read.
+        """
+        return _summary(await self._read(scope, earlier=earlier))
+
+    async def insights(self, scope: Scope, *, earlier: bool = False) -> list[str]:
+        """Return the texts of the newest 50 different events of kind `insight`, oldest first.
+
+        Args:
+            scope: Who remembers.
+            earlier: Whether events of the present task are left out.
+
+        Raises:
+            StorageError: The events cannot be read.
+        """
+        events = await self._read(scope, earlier=earlier)
+        newest_first = dict.fromkeys(_told(event) for event in reversed(events) if event["kind"] == "insight")
+        return list(newest_first)[:INSIGHTS_LIMIT][::-1]
+
+    async def _read(self, scope: Scope, *, earlier: bool) -> Sequence[JsonObject]:
+        """Return the events that are seen; that a new session has none is known without a thread."""
+        events = await asyncio.to_thread(self._seen, scope) if self._events.begun(scope.session) else ()
+        return [one for one in events if one["task"] != scope.task] if earlier else events
+
+    def _seen(self, scope: Scope) -> Sequence[JsonObject]:
+        """Return the events of a session, with a memory component those that it shows."""
+        events, memory = self._events.read(scope.session), scope.memory
+        return events if memory is None else [one for one in events if _shows(memory, scope, one)]
+
+    def _recall(self, scope: Scope, query: str, limit: int) -> list[JsonObject]:
+        events = self._seen(scope)
+        limit = limit if scope.memory is None else min(limit, scope.memory.limit)
+        wanted = _words(query)
+        hits = [len(wanted & _words(" ".join(_texts(list(event.values()))))) if wanted else 1 for event in events]
+        found = [index for index, count in enumerate(hits) if count]
+        found.sort(key=lambda index: (hits[index], _closeness(events[index], scope), index), reverse=True)
+        return [deepcopy(events[index]) for index in sorted(found[:limit])]
+
+
+def _event(scope: Scope, kind: str, data: JsonObject, key: str) -> JsonObject:
+    """Return an event as it is kept; raises BadArguments."""
+    if not NAME.fullmatch(kind):
+        fix = "use lower-case letters, digits and _, for example step."
+        raise BadArguments(f"{kind[:60]!r} is not a kind of event.", fix=fix)
+    if not scope.session or not key:
+        raise BadArguments("An event needs a session and a key.", fix="give both.")
+    if not isinstance(data, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadArguments(f"An event's data is no object, but {type(data).__name__}.", fix="give values by name.")
+    return {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
+
+
+def _keeps(scope: Scope, kind: str) -> bool:
+    return scope.memory is None or scope.memory.keeps(kind)
+
+
+def _shows(memory: MemoryConfig, scope: Scope, event: JsonObject) -> bool:
+    """Tell whether a memory component lets whoever remembers see an event: each scope is a part of the one before."""
+    own = memory.scope == "session" or event["agent"] == scope.agent
+    same = memory.scope != "task" or event["task"] == scope.task
+    return own and same and memory.keeps(str(event["kind"]))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in cast("dict[str, JsonValue]", value).items():
+            yield key
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in cast("list[JsonValue]", value):
+            yield from _texts(item)
+    else:
+        yield str(value)
+
+
+def _closeness(event: JsonObject, scope: Scope) -> int:
+    own = event["agent"] == scope.agent
+    return own + (own and event["task"] == scope.task)
+
+
+def _summary(events: Sequence[JsonObject]) -> str:
+    if not events:
+        return ""
+    counts = Counter(event["kind"] for event in events)
+    kinds = [f"{number} {kind}" for kind, number in sorted(counts.items())]
+    head = _clipped(f"{len(events)} events: {', '.join(kinds)}.")
+    lines, left = list[str](), SUMMARY_LIMIT - len(head)
+    for event in reversed(events):
+        line = _clipped(f"- {event['agent'] or 'session'}, {event['kind']}: {_told(event)}")
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join([head, *reversed(lines)])
+
+
+def _told(event: JsonObject) -> str:
+    data: dict[str, Any] = event["data"]
+    if event["kind"] == "result" and isinstance(data.get("task"), str):
+        came = data["answer"] if data.get("answer") not in (None, "") else data.get("reason", "")
+        return f"{data['task']} -> {came if isinstance(came, str) else dumps(came).decode()}"
+    told = next((value for name in _TOLD if isinstance(value := data.get(name), str) and value), None)
+    return told if told is not None else dumps(data, sort_keys=True).decode()
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE_LIMIT else line[: _LINE_LIMIT - 1] + "…"

@@ -1,0 +1,325 @@
+"""ModelManager: named model configurations, and one way to ask any of them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Literal, Protocol, cast, runtime_checkable
+
+from tea.errors import BadInput, ContextLengthExceeded, ProviderError
+from tea.models.accounts import Accounts
+from tea.models.config import NAMED, OFFLINE, ModelConfig, holds_key
+from tea.types import (
+    Attempt,
+    JsonObject,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    Response,
+    Usage,
+    changed,
+)
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+CallTool = Callable[[str, JsonObject], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """A piece of an answer on its way, the same for all providers.
+
+    Args:
+        type: Words of the answer, of its reasoning, a call being written; `again`: what came so far does not count.
+        text: The piece; for a call the tool's name or a piece of its arguments; for `again` the name of the model that
+            is asked instead, empty where it is the same.
+    """
+
+    type: Literal["text", "reasoning", "call", "again"]
+    text: str = ""
+
+
+Listen = Callable[[Delta], None]
+
+
+class Payer(Protocol):
+    """Pays for the tries of one question, those too that broke."""
+
+    def ready(self) -> int | None:
+        """Let another try begin, and return the most tokens that its answer may have; raises BudgetExceeded."""
+        ...
+
+    def lost(self, attempt: Attempt, usage: Usage | None) -> None:
+        """Take note of a try that broke, and of about what it used, as providers bill it; None where nobody knows."""
+        ...
+
+
+class Adapter(Protocol):
+    """Speaks to one kind of model.
+
+    `call_tool` reaches a registered tool of the run, for adapters that answer through one.
+    """
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        """Return one complete answer."""
+        ...
+
+
+class StreamingAdapter(Protocol):
+    """An adapter that can tell of an answer while it comes, and of tries that broke."""
+
+    async def tell(
+        self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
+    ) -> ModelResponse:
+        """Return one complete answer, and give each piece of it to `listen` before."""
+        ...
+
+
+@runtime_checkable
+class ProbingAdapter(Protocol):
+    """An adapter that can tell whether its model is there."""
+
+    async def probe(self, config: ModelConfig) -> str:
+        """Return what was found, in words; raises ProviderError."""
+        ...
+
+
+@runtime_checkable
+class TranscribingAdapter(Protocol):
+    """An adapter that can put sounds into words."""
+
+    async def hear(self, config: ModelConfig, sound: bytes, media_type: str) -> ModelResponse:
+        """Return the words of a sound; raises ProviderError."""
+        ...
+
+
+@runtime_checkable
+class ClosingAdapter(Protocol):
+    """An adapter that holds connections."""
+
+    async def close(self) -> None:
+        """End them."""
+        ...
+
+
+class ModelManager:
+    """Holds the configurations, roles and adapters of one platform, and what those of one provider share."""
+
+    def __init__(self) -> None:
+        self._configs: dict[str, ModelConfig] = {}
+        self._connect: dict[str, Callable[[], Adapter]] = {}
+        self._adapters: dict[str, Adapter] = {}
+        self._hidden: set[str] = set()
+        self.chosen = ""
+        self.alone = False  # whether the chosen one answers in place of those that agents declare
+        self.roles: dict[str, str] = {}
+        self.accounts = Accounts()
+
+    @property
+    def default(self) -> str:
+        """Name of the configuration that answers where none is named: the chosen one, else the first but offline."""
+        listed = [name for name in self._connect if name not in self._hidden]
+        return self.chosen or next((one for one in listed if self._configs[one].provider != OFFLINE), (*listed, "")[0])
+
+    def add(self, config: ModelConfig, adapter: Adapter) -> None:
+        """Make a configuration available."""
+        self.offer(config, lambda: adapter)
+
+    def offer(self, config: ModelConfig, connect: Callable[[], Adapter], *, listed: bool = True) -> None:
+        """Make a configuration available whose adapter is made when it is first wanted.
+
+        Args:
+            config: The configuration.
+            connect: Makes its adapter; raises ProviderError where something is missing.
+            listed: Whether it counts as configured: it is shown, and may be the default.
+        """
+        self._configs[config.name] = config
+        self._connect[config.name] = connect
+        self._adapters.pop(config.name, None)
+        (self._hidden.discard if listed else self._hidden.add)(config.name)
+
+    def knows(self, name: str) -> bool:
+        """Return whether there is a configuration of that name."""
+        return name in self._configs
+
+    def list(self) -> list[ModelConfig]:
+        """Return every configuration that counts as configured, by name."""
+        return [self._configs[name] for name in sorted(self._connect) if name not in self._hidden]
+
+    def config(self, name: str | None = None, role: str = "", declared: str = "") -> ModelConfig:
+        """Return a configuration that can be used.
+
+        Args:
+            name: Its name, perhaps with another model of the same provider (`openai/gpt-5.4-mini`), or that of a
+                role; without one the role's, else the default one.
+            role: Who asks.
+            declared: The name that who asks declares itself; it comes before the default one, unless that is `alone`.
+
+        Raises:
+            ProviderError: There is none of that name, or its key is missing; another never stands in silently.
+            BadInput: One of its fallbacks leads nowhere, or to the offline model.
+        """
+        wanted = name or self.roles.get(role) or ("" if self.alone else declared) or self.default
+        wanted = wanted if wanted in self._configs else self.roles.get(wanted, wanted)
+        base, _, model = wanted.partition("/")
+        if base in self._configs:
+            adapter, config = self._adapter(base), self._configs[base]
+            self._check_fallbacks(config)
+            if not model:
+                return config
+            self._adapters[wanted] = adapter
+            other = {"prices": dict[str, float](), "context": None} if config.model else {}  # what is known of that one
+            return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, **other))
+        if holds_key(wanted):
+            raise ProviderError("What looks like a key names no model.", fix=NAMED)
+        near = difflib.get_close_matches(wanted, self._configs, n=1)
+        known = ", ".join(one.name for one in self.list()) or "none"
+        choice = f"configured: {known}; a model of a provider is written with it, as in openai/NAME."
+        fix = f"did you mean {near[0]!r}?" if near else choice
+        raise ProviderError(f"No model is configured as {wanted[:80]!r}.", fix=fix)
+
+    def chain(self, config: ModelConfig) -> tuple[ModelConfig, ...]:
+        """Return who may answer in the end: a configuration, and those of its fallbacks that can be used."""
+        found = [config]
+        for name in config.fallbacks:
+            with suppress(ProviderError):
+                found.append(self.config(name))
+        return tuple(found)
+
+    async def complete(
+        self,
+        request: ModelRequest,
+        call_tool: CallTool,
+        listen: Listen | None = None,
+        payer: Payer | None = None,
+    ) -> ModelResponse:
+        """Ask the request's model and return its complete answer; where it cannot, ask its fallbacks in order.
+
+        Args:
+            request: The question.
+            call_tool: Reaches a tool of the run.
+            listen: Told of the answer while it comes, by adapters that can.
+            payer: Asked before each try, and told what broken ones used.
+
+        Raises:
+            Abstained: The offline solver cannot tell.
+            BudgetExceeded: The payer lets no further try begin.
+            ContextLengthExceeded: The question is longer than a model of the chain reads, and no other answers.
+            ProviderError: No model of the chain can be reached, or one refuses, or is not configured.
+        """
+        first = self.config(request.model)
+        before: list[Attempt] = []
+        fix, kind = "", ProviderError
+        for name in (first.name, *first.fallbacks):
+            limit = request.max_output if payer is None else payer.ready()
+            try:
+                config = self.config(name)
+                asked, words = (request, "") if config is first else carried(request, config.origin)
+                before += [Attempt(model=name, problem=words)] if words else []
+                most = config.limited(limit)
+                asked = asked if most == asked.max_output else asked.model_copy(update={"max_output": most})
+                if listen is not None and config is not first:
+                    listen(Delta(type="again", text=name))
+                response = await self._ask(asked, config, call_tool, listen, payer)
+            except ProviderError as error:
+                before.append(Attempt(model=name, problem=error.problem))
+                fix = fix or error.fix
+                kind = ContextLengthExceeded if isinstance(error, ContextLengthExceeded) else kind
+            else:
+                return response.model_copy(update={"attempts": (*before, *response.attempts)}) if before else response
+        raise kind(" ".join(one.problem for one in before), fix=fix)
+
+    async def probe(self, name: str) -> str:
+        """Return in words whether a configured model can be reached, without asking it anything.
+
+        Raises:
+            ProviderError: It cannot.
+        """
+        config = self.config(name)
+        adapter = self._adapter(name)
+        return await adapter.probe(config) if isinstance(adapter, ProbingAdapter) else "ready"
+
+    async def transcribe(self, name: str, sound: bytes, media_type: str) -> ModelResponse:
+        """Return the words of a sound, and what they cost.
+
+        Args:
+            name: Name of a configuration or a role.
+            sound: All of it.
+            media_type: What it is, for example `audio/wav`.
+
+        Raises:
+            ProviderError: The model cannot be reached, or hears nothing.
+        """
+        config = self.config(name)
+        adapter = self._adapter(config.name)
+        if not isinstance(adapter, TranscribingAdapter):
+            raise ProviderError(f"The model {config.name!r} does not transcribe.", fix="name another one.")
+        return await adapter.hear(config, sound, media_type)
+
+    async def close(self) -> None:
+        """End the connections of all adapters."""
+        for adapter in self._adapters.values():
+            if isinstance(adapter, ClosingAdapter):
+                await adapter.close()
+
+    def _ask(
+        self,
+        request: ModelRequest,
+        config: ModelConfig,
+        call_tool: CallTool,
+        listen: Listen | None,
+        payer: Payer | None,
+    ) -> Coroutine[Any, Any, ModelResponse]:
+        adapter = self._adapter(config.name)
+        if hasattr(adapter, "tell"):  # asked for each answer, and isinstance of a protocol is slow in Python 3.11
+            return cast(StreamingAdapter, adapter).tell(request, config, listen, payer)
+        return adapter.complete(request, config, call_tool)
+
+    def _check_fallbacks(self, config: ModelConfig) -> None:
+        for name in config.fallbacks:
+            found = self._configs.get(name.partition("/")[0])
+            if found is None or found.provider == OFFLINE:
+                problem = f"The model {config.name!r} cannot fall back to {name[:80]!r}."
+                raise BadInput(problem, fix="name another provider's configuration; see `tea models ls`.")
+
+    def _adapter(self, name: str) -> Adapter:
+        if name not in self._adapters:
+            self._adapters[name] = self._connect[name]()
+        return self._adapters[name]
+
+
+def carried(request: ModelRequest, origin: str) -> tuple[ModelRequest, str]:
+    """Return a conversation as another model can take it up, and what had to change, in words.
+
+    Reasoning of others is dropped with its signatures, and ids of calls that not all providers take are numbered anew.
+    """
+    dropped, numbers = 0, _numbers(request)
+    messages: list[Message] = []
+    for message in request.messages:
+        kept = tuple(part for part in message.content if not isinstance(part, ReasoningPart) or part.origin == origin)
+        dropped += len(message.content) - len(kept)
+        if len(kept) != len(message.content):
+            message = changed(message, content=kept)
+        if message.call_id in numbers:
+            message = changed(message, call_id=numbers[message.call_id])
+        if any(call.id in numbers for call in message.calls):
+            calls = (changed(call, id=numbers.get(call.id, call.id)) for call in message.calls)
+            message = changed(message, calls=tuple(calls))
+        messages.append(message)
+    if not dropped and not numbers:
+        return request, ""
+    words = (
+        f"The conversation goes on here: {dropped} pieces of foreign reasoning dropped, {len(numbers)} ids rewritten."
+    )
+    return request.model_copy(update={"messages": tuple(messages)}), words
+
+
+def _numbers(request: ModelRequest) -> dict[str | None, str]:
+    """Return other ids for calls whose own not all providers take."""
+    known = dict.fromkeys(call.id for message in request.messages for call in message.calls)
+    free = (name for number in count(1) if (name := f"call_{number}") not in known)
+    return {id: next(free) for id in known if not _ID.fullmatch(id)}

@@ -1,0 +1,388 @@
+"""Platform: the composition root, where stores, managers, protocols and runs are put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+
+from tea.components.answer_type import AnswerType
+from tea.components.component import Agent
+from tea.components.manifest import Manifest
+from tea.errors import BadInput, BadOutput, TeaError
+from tea.home import SETTINGS, Settings, find_home, read_keys, read_settings
+from tea.journal.tracer import Tracer
+from tea.kernel.collector import relaxed
+from tea.memory.manager import MemoryManager
+from tea.models.connect import Keys, offer, offer_presets, withhold
+from tea.models.manager import Adapter, ModelConfig, ModelManager
+from tea.models.offline import OFFLINE, OfflineModel
+from tea.models.presets import configured
+from tea.prompts.manager import PromptManager
+from tea.protocols.acp import ACPServer, AgentContextManager
+from tea.protocols.declared import agent_name
+from tea.protocols.document import DocumentLibrary, MemoryLibrary, ModelLibrary, SolutionLibrary
+from tea.protocols.ecp import ECPServer, EnvironmentContextManager
+from tea.protocols.instances import Instances
+from tea.protocols.manager import ContextManager
+from tea.protocols.prompt import PromptLibrary
+from tea.protocols.reading import Services
+from tea.protocols.tcp import TCPServer, ToolContextManager
+from tea.recipes.recipe import Direction, transformation
+from tea.recipes.recipes import Recipes
+from tea.refs import Kind, Ref, check_session
+from tea.registry.version import VersionManager
+from tea.retrieval.embedding.choice import embedder_of
+from tea.retrieval.search import Retrieval
+from tea.retrieval.usage import UsageEvidence
+from tea.source.bundled import bundled_root, entry_point_roots
+from tea.source.cache import SourceCache
+from tea.source.dynamic import DynamicManager
+from tea.source.trust import Consents, Trust
+from tea.store.events import FileEvents
+from tea.store.journal import FileJournals
+from tea.store.registry import FileRegistry
+from tea.store.usage import FileUsage
+from tea.store.vectors import FileVectors
+from tea.types import JsonObject, JsonValue, Response, Result
+
+if TYPE_CHECKING:
+    from tea.engine import Engine
+    from tea.journal.header import TaskFile
+    from tea.journal.inbox import Inbox
+    from tea.journal.mask import Mask
+    from tea.journal.recorder import Event, Watcher
+    from tea.runs.execution import Tell
+    from tea.runs.human_input import Person
+    from tea.runs.outcome import Outcome
+    from tea.runs.policy import Policy
+
+AnyManager = ContextManager[Any]
+TaskLike: TypeAlias = "str | Mapping[str, Any] | TaskFile"
+AgentLike: TypeAlias = "str | Agent | type[Agent]"
+
+
+class Platform:
+    """One registry, its protocols and its runs. Any number can live in one process.
+
+    Args:
+        home: Folder of `registry/` and `traces/`; see `tea.home.find_home` for the default.
+        model: An adapter to answer in place of the configured models, for example a `ScriptedModel`.
+        policy: Decides about calls; by default a person is asked once about each version that declares effects beyond
+            the workspace, as far as the settings say nothing else.
+        state: Folder of the operator's own state, such as what is trusted.
+        person: Answers what components ask the person behind a run; without one such a run waits to be resumed.
+
+    Example:
+        async with Platform(home="work") as tea:
+            await tea.tcp.register(word_count)
+            outcome = await tea.run("How many words has notes.txt?", files=["notes.txt"])
+    """
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        model: Adapter | None = None,
+        policy: Policy | None = None,
+        state: str | Path | None = None,
+        person: Person | None = None,
+    ) -> None:
+        if isinstance(model, str):
+            problem = f"The model {model[:80]!r} is a name, and a platform is given what answers itself."
+            raise BadInput(problem, fix="name it where a task is run: `platform.run(task, model=...)`.")
+        self.home = find_home(home)
+        self.settings: Settings = read_settings(self.home)
+        self.trust = Trust(Path(state) if state else None)
+        self.consents = Consents(Path(state) if state else None)
+        self.versions = VersionManager(FileRegistry(self.home / "registry"))
+        self.compiled = SourceCache(self.trust.path.parent)
+        self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
+        self.prompts = PromptManager()
+        self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
+        self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
+        self.keys: Keys = read_keys(self.home)
+        self.models = _models(model, self.settings, self.keys)
+        installed = entry_point_roots()
+        self.problems: list[str] = list(installed.problems)
+        self._instances = Instances()
+        roots = (bundled_root(), *installed.roots.values())
+        self.retrieval = Retrieval(
+            embedder_of(self.settings.embedder, self.keys),
+            FileVectors(self.home / "registry"),
+            UsageEvidence(self.tracer, FileUsage(self.home / "traces")),
+        )
+        recipes = Recipes(self.versions, self.trust, _work)
+        self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))
+        self._policy, self._person = policy, person
+        self._open = ExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Read what is shipped and stored; nothing is executed or written."""
+        for library in self.libraries.values():
+            self.problems += await library.init()
+        await self._find_models()
+        self._open.enter_context(relaxed())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Tear the environments down, and end the connections to models."""
+        with self._open:
+            try:
+                await self._instances.close()
+            finally:
+                await self.models.close()
+
+    async def run(
+        self,
+        task: TaskLike,
+        *,
+        files: Sequence[str | Path] = (),
+        agent: AgentLike | None = None,
+        watch: Watcher | None = None,
+        **options: Any,
+    ) -> Outcome:
+        """Run a task once.
+
+        Args:
+            task: Words, the JSON object of a task file, or a task that was read.
+            files: Files it may use, beside those the task names relative to the current folder.
+            agent: Who works on it: a name, a declared agent, or an agent's class. The latter two are registered, and
+                the run uses exactly what they say; a declared agent's answer is of the type that it declares.
+            watch: Told of each record as it is written.
+            **options: Further keys of the task file, for example `budget={"steps": 5}`.
+
+        Raises:
+            BadTask: The task cannot be used; nothing is written.
+            BadComponent: The agent cannot be used; nothing is written.
+            TeaError: The run could not be carried out; what it did is in its journal.
+        """
+        from tea.engine import made_task
+        from tea.runs.task_file import find_files
+
+        named = options if agent is None or not isinstance(agent, str) else {**options, "agent": agent}
+        read, found = made_task(task, named), dict[str, Path]()
+        if read.files or files != ():
+            found = await asyncio.to_thread(find_files, read, Path.cwd(), files)
+        if agent is None or isinstance(agent, str):
+            return await self.execute(read, found, watch)
+        pins = {name: one.version for name, one in (await self._agents.declare(agent)).items()}
+        given = read.model_copy(update={"agent": agent_name(agent), "use": {**pins, **read.use}})
+        outcome = await self.execute(given, found, watch)
+        return outcome if read.answer is not None else _typed(outcome, agent)
+
+    async def execute(
+        self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
+    ) -> Outcome:
+        """Run a task that was read, with its files found; `locked` allows only the digests that its `use` names."""
+        named = task.model_copy(update={"files": tuple(files)})
+        return await self._engine.executions.begin(named, files, watch, locked=locked)
+
+    async def stream(
+        self, task: TaskLike, *, files: Sequence[str | Path] = (), **options: Any
+    ) -> AsyncGenerator[Event | Outcome]:
+        """Run a task and yield its events as they happen, its outcome last; closing it early ends the run.
+
+        Args:
+            task: As for `run`.
+            files: As for `run`.
+            **options: As for `run`.
+        """
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        running = asyncio.ensure_future(self.run(task, files=files, watch=queue.put_nowait, **options))
+        running.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            yield await running
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    def connect(self, config: ModelConfig) -> None:
+        """Make a model available to this platform's runs, for example one that `tea.models.presets.local` gives."""
+        offer(self.models, config, self.keys)
+
+    async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
+        """Run a journal's agents again without a model; raises Diverged at the first difference."""
+        found = await asyncio.to_thread(self.tracer.find, run)
+        return await self._engine.executions.replay(found, lenient=lenient, use=use)
+
+    async def resume(
+        self, run: str, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None
+    ) -> Outcome:
+        """Go on with a run that was interrupted or waits for a person.
+
+        Args:
+            run: Its id, a unique beginning of it, or `last`.
+            answers: By the key of the call that waits: `allow`, `deny`, or text in place of its result.
+            watch: Told of each record as it is written.
+        """
+        found = await asyncio.to_thread(self.tracer.find, run)
+        return await self._engine.executions.resume(found, answers or {}, watch)
+
+    async def inbox(self, run: str | None = None) -> Inbox:
+        """Return what runs asked a person and nobody answered; `resume` brings the answers, by the questions' keys.
+
+        Args:
+            run: The only run to look at: its id, a unique beginning of it, or `last`; all by default.
+        """
+        from tea.journal.inbox import Inbox
+
+        return await asyncio.to_thread(lambda: Inbox.of(self.tracer, None if run is None else self.tracer.find(run)))
+
+    async def tell(self, run: str, text: str) -> int:
+        """Tell a run something on its way, durably; its agent takes it over at its next step, also after a resume.
+
+        Args:
+            run: Its id, a unique beginning of it, or `last`; this or another process may be at it, or none.
+            text: What to tell it, at most 64 KiB.
+
+        Returns:
+            The message's place among all that the run was told, from 1.
+
+        Raises:
+            BadInput: There is no such run, it has ended, or the text is empty or too long.
+        """
+        from tea.runs.delivery import tell
+
+        found = await asyncio.to_thread(self.tracer.find, run)
+        return await asyncio.to_thread(tell, self.tracer, self.mask, found, text)
+
+    async def kept(self, agent: str, session: str | None = None) -> JsonValue:
+        """Return the state that an agent keeps for a session, without one what it keeps for good; None for nothing."""
+        check_session(session)
+        return await self.memory.states.load(f"agent:{(await self.acp.info(agent)).name}", session)
+
+    async def fork(
+        self,
+        run: str,
+        *,
+        at: str | int | None = None,
+        use: Mapping[str, str] | None = None,
+        model: str | None = None,
+        watch: Watcher | None = None,
+        tell: Tell | None = None,
+    ) -> Outcome:
+        """Begin a run with the events of another up to a position, and go on live with other versions or model.
+
+        Args:
+            run: Its id, a unique beginning of it, or `last`; it is not touched.
+            at: Number of a record, or key of an effect; the first touch of what changes if None.
+            use: Selectors of other versions, by `kind:name`.
+            model: Another model configuration.
+            watch: Told of each record.
+            tell: Told what a person should know of the fork before it goes on.
+        """
+        from tea.runs.fork import Change
+
+        found = await asyncio.to_thread(self.tracer.find, run)
+        chosen = {name: await self._chosen(name, selector) for name, selector in (use or {}).items()}
+        place = None if at is None else str(at)
+        return await self._engine.executions.fork(found, place, Change(use=chosen, model=model), watch, tell)
+
+    async def _chosen(self, name: str, selector: str) -> Manifest:
+        """Return the version that a person means, stored."""
+        ref = Ref.parse(name).at(selector)
+        if ref.kind in ("model", "solution"):
+            fix = "name a tool, environment, agent, prompt or memory; a model with --model."
+            raise BadInput(f"{name!r} cannot be changed in a fork.", fix=fix)
+        return await self.libraries[ref.kind].pin(ref)
+
+    async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[Manifest]:
+        """Make components of others, under the protocol of what is made; see `ContextManager.transform`."""
+        return await self.libraries[Direction.of(transformation(how)).target].transform(how, operands, **options)
+
+    def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
+        """Carry out a call from outside of any run."""
+        check_session(session)
+        return self._engine.invoke(kind, ref, arguments, session)
+
+    @property
+    def mask(self) -> Mask:
+        """What takes the operator's secrets out of texts and data."""
+        return self._engine.mask
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """What runs and calls need, and a list does not."""
+        from tea.engine import Engine
+
+        return Engine.of(self, self._instances, self._policy, self._person)
+
+    def _protocols(self, services: Services) -> None:
+        self.tcp = TCPServer(ToolContextManager(services), self._instances, self)
+        self.ecp = ECPServer(EnvironmentContextManager(services), self._instances, self)
+        self._agents = AgentContextManager(services)
+        self.acp = ACPServer(self._agents, self._instances, self)
+        self.libraries: dict[Kind, AnyManager] = {
+            "tool": self.tcp.manager,
+            "environment": self.ecp.manager,
+            "agent": self._agents,
+            "prompt": PromptLibrary(services),
+            "model": ModelLibrary(services),
+            "memory": MemoryLibrary(services),
+            "solution": SolutionLibrary(services),
+        }
+        services.recipes.join(self.libraries)
+        self._agents.join(self.libraries)
+
+    async def _find_models(self) -> None:
+        """Make further models available, after those of the settings: the registry's, then presets."""
+        library = cast("DocumentLibrary", self.libraries["model"])
+        for one in await library.list():
+            if self.models.knows(one.name):
+                continue
+            try:
+                found = await library.info(one.name)
+                config = library.documents.parse(found.source)
+            except TeaError as error:
+                self.problems.append(f"model:{one.name}: {error}")
+                continue
+            if self.trust(found.digest):
+                offer(self.models, config, self.keys)
+            else:
+                withhold(self.models, config)
+        offer_presets(self.models, self.keys)
+
+
+def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelManager:
+    models = ModelManager()
+    if adapter is not None:
+        models.add(ModelConfig(name="given", provider="given"), adapter)
+        models.chosen, models.alone = "given", True
+    for name, document in settings.models.items():
+        try:
+            offer(models, configured(name, document), keys)
+        except BadInput as error:
+            raise BadInput(f"In {SETTINGS}: {error.problem}", fix=error.fix) from error
+    models.add(OFFLINE, OfflineModel())
+    if adapter is None:
+        models.chosen = settings.model or ""
+        models.roles = dict(settings.roles)
+    return models
+
+
+async def _work(*given: Any, **options: Any) -> Result:
+    """Work on a task as `tea.work` does, which is loaded with the first task of an agent that chooses."""
+    from tea.loop.loop import work
+
+    return await work(*given, **options)
+
+
+def _typed(outcome: Outcome, agent: Agent | type[Agent]) -> Outcome:
+    """Return an outcome whose answer is of the type that a declared agent names; one that is none is a failure."""
+    answers = None if agent.declaration is None else AnswerType.of(agent.declaration.output)
+    if answers is None or not outcome.ok:
+        return outcome
+    try:
+        return replace(outcome, answer=answers.read(outcome.answer))
+    except BadOutput as error:
+        return replace(outcome, status="failed", reason=error.problem)

@@ -1,0 +1,1 @@
+"""Prompts: Markdown with front matter, read, inherited, rendered and checked."""

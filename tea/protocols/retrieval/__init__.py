@@ -1,1 +1,0 @@
-"""Retrieval: the components that fit a wish in words."""

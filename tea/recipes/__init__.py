@@ -1,0 +1,1 @@
+"""The six transformations: components that are made of other components."""

@@ -1,0 +1,362 @@
+"""Recipes: checks, describes and defines transformations, and lets them follow their operands."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import partial
+from typing import Protocol, cast
+
+from tea.components.definition import Definition
+from tea.components.json_schema import value_faults
+from tea.components.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError
+from tea.recipes.dependents import Reference, referring
+from tea.recipes.planning import continues, planned
+from tea.recipes.recipe import (
+    AnyRecipe,
+    Chooser,
+    Direction,
+    Operand,
+    Transform,
+    a_kind,
+    is_recipe,
+    read_recipe,
+    transformation,
+    write_recipe,
+)
+from tea.recipes.transforms import Work, defined
+from tea.refs import Kind, Ref
+from tea.registry.version import VersionManager
+from tea.source.dynamic import check_told
+from tea.source.text import SourceText
+from tea.source.trust import Trust, untrusted
+from tea.types import JsonObject
+
+_CONFIGS: Mapping[Kind, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
+_GUARD_KNOWS = frozenset({"action", "arguments", "state"})
+_ATTEMPTS, _MOST_FOLLOWED = 10, 50
+_following: ContextVar[frozenset[str]] = ContextVar("following", default=frozenset())
+_log = logging.getLogger(__name__)
+
+
+class Library(Protocol):
+    """The components of one kind, as transformations need them."""
+
+    async def info(self, ref: str | Ref) -> Manifest:
+        """Return a version's configuration."""
+        ...
+
+    async def pin(self, ref: str | Ref) -> Manifest:
+        """Return a configuration that is stored."""
+        ...
+
+    async def register(
+        self, what: object, *, reason: str = "", lineage: Lineage | None = None, after: int | None = None
+    ) -> Manifest:
+        """Store a component as a new version, only as the change after that number where it is given."""
+        ...
+
+    async def update(
+        self, name: str, what: object, *, reason: str = "", lineage: Lineage | None = None, after: int | None = None
+    ) -> Manifest:
+        """Make what has a name already something else, in a new version or in one that was the same before."""
+        ...
+
+
+class Recipes:
+    """Everything about transformations that is not the life of a component.
+
+    Args:
+        versions: Where operands are found by digest.
+        trust: What may run.
+        work: The loop of agents that choose.
+    """
+
+    def __init__(self, versions: VersionManager, trust: Trust, work: Work) -> None:
+        self._versions, self._trust, self._work = versions, trust, work
+        self._libraries: Mapping[Kind, Library] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def join(self, libraries: Mapping[Kind, Library]) -> None:
+        """Take the libraries in which operands are looked up by name."""
+        self._libraries = libraries
+
+    def draft(self, source: str, files: Mapping[str, str], kind: Kind) -> SourceText:
+        """Check a recipe's text without looking anything up.
+
+        Raises:
+            BadComponent: It is no recipe of something of that kind.
+        """
+        if files:
+            raise BadComponent("A recipe is one document.", fix="register it without further files.")
+        recipe = read_recipe(source)
+        target = Direction.of(recipe.transform).target
+        if target != kind:
+            raise BadComponent(f"{recipe.transform} makes no {kind}.", fix=f"register it as {a_kind(target)}.")
+        return SourceText(kind=kind, name=recipe.name, source=write_recipe(recipe), description=recipe.description)
+
+    def manifest(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
+        """Return all that is to be stored of a checked recipe; nothing is executed.
+
+        Raises:
+            BadComponent: Its operands are not there, do not fit, or are made of what it makes.
+        """
+        recipe = read_recipe(text.source)
+        operands = self._operands(recipe)
+        self._check_circle(Ref(kind=text.kind, name=text.name), operands)
+        found = defined(recipe, operands, self._work)
+        return _CONFIGS[text.kind](
+            kind=found.kind,
+            name=found.name,
+            version=version,
+            description=found.description,
+            source=text.source,
+            operations={name: operation.signature for name, operation in found.operations.items()},
+            metadata=dict(found.metadata),
+            evolvable=found.evolvable,
+            rules=found.rules,
+            recovery=found.recovery,
+            sharing=found.sharing,
+            lineage=lineage,
+            created=created,
+            reason=reason,
+        )
+
+    def definition(self, manifest: Manifest) -> Definition:
+        """Return what a stored recipe defines.
+
+        Raises:
+            Quarantined: The recipe is not trusted.
+            BadComponent: Its operands are not there.
+            Damaged: The manifest says of the recipe what it does not.
+        """
+        if not self._trust(manifest.digest):
+            raise untrusted(manifest.ref)
+        recipe = read_recipe(manifest.source)
+        found = defined(recipe, self._operands(recipe), self._work)
+        check_told(manifest, found)
+        return found
+
+    async def transform(
+        self, how: str, operands: str | Sequence[str], options: JsonObject, kind: Kind
+    ) -> list[Manifest]:
+        """Make components of others, and register them; whatever fails, fails before anything is written.
+
+        Args:
+            how: One of the six.
+            operands: Refs of what is transformed, the kind only where it is another.
+            options: Further fields of the recipe; `name` is by default the operand's.
+            kind: The kind that is to be made.
+
+        Returns:
+            What was made: one component, for E2T one tool for each action and for the state.
+
+        Raises:
+            BadComponent: The operands or options do not fit.
+            UnknownComponent: There is no such operand.
+            AlreadyRegistered: Something else has the name.
+        """
+        transform = transformation(how)
+        direction, library = Direction.of(transform), self._libraries[kind]
+        if direction.target != kind:
+            raise BadComponent(f"{transform} makes no {kind}.", fix=f"ask the protocol of {direction.target}s.")
+        names = [operands] if isinstance(operands, str) else list(operands)
+        if not names:
+            raise BadComponent(f"{transform} got nothing to transform.", fix=f"name {a_kind(direction.source)}.")
+        refs = [Ref.parse(name, kind=direction.source) for name in names]
+        found = [await self._found(transform, ref, direction) for ref in refs]
+        recipes = planned(transform, found, options)
+        for recipe in recipes:
+            await self._check_new(recipe, found, library)
+        for ref in refs:
+            await self._libraries[direction.source].pin(ref.at(ref.selector))
+        return [await self._registered(recipe, library) for recipe in recipes]
+
+    async def follow(self, config: Manifest, ref: Ref) -> Manifest:
+        """Return a version of a recipe that follows its operands, made now where they have moved on since.
+
+        Args:
+            config: Its current version.
+            ref: How it was asked for; with a selector it stays as it is.
+
+        Raises:
+            BadComponent: It is asked for by itself, so that it would follow without end, or by way of too many others.
+        """
+        if ref.selector is not None or not is_recipe(config.source):
+            return config
+        recipe, name, ahead = read_recipe(config.source), str(config.ref.at(None)), _following.get()
+        if not recipe.follow:
+            return config
+        if name in ahead or len(ahead) >= _MOST_FOLLOWED:
+            problem = f"{name} would follow itself, or is made of too much that follows."
+            raise BadComponent(problem, fix="restore a version of it that is not.")
+        token = _following.set(ahead | {name})
+        try:
+            moved = await self._moved(recipe, config)
+            return config if moved is None else await self._followed(config, moved)
+        except (BadComponent, RegistryError) as error:
+            _log.warning("%s stays as it is, since its operands no longer fit: %s", config.ref, error)
+            return config
+        finally:
+            _following.reset(token)
+
+    def referring(self, ref: Ref) -> list[Reference]:
+        """Return which recipes in sight refer to a component, or to the one version that `ref` names.
+
+        Reads every component once, so it is for rare questions such as whether a version may be purged.
+        """
+        return referring(self._versions, ref)
+
+    def check_operands(self, source: str) -> None:
+        """Refuse to make something of what is out of sight, since somebody may be removing its bytes.
+
+        Raises:
+            BadComponent: It is.
+        """
+        for one in read_recipe(source).operands if is_recipe(source) else ():
+            ref = replace(one.parsed, operation=None)
+            if ref.selector in self._versions.head(ref.kind, ref.name).removed:
+                raise BadComponent(f"{ref} was taken out of sight.", fix="transform what is there.")
+
+    def _operands(self, recipe: AnyRecipe) -> list[Manifest]:
+        return [self._operand(recipe, operand) for operand in recipe.operands]
+
+    def _operand(self, recipe: AnyRecipe, operand: Operand) -> Manifest:
+        ref = replace(operand.parsed, operation=None)
+        found = self._known(ref.at(operand.digest))
+        if found is None:
+            problem = f"{recipe.name!r} is made of {ref}, which is not in the registry with the digest it names."
+            raise BadComponent(problem, fix="load or register that version first, or transform what is there.")
+        return found
+
+    def _check_circle(self, made: Ref, operands: Sequence[Manifest]) -> None:
+        """Refuse what is made of something of its own name, however far down; each operand is looked at once."""
+        seen: set[str] = set()
+        ahead = [(one, f"{one.kind}:{one.name}") for one in operands]
+        while ahead:
+            one, way = ahead.pop()
+            if one.ref.at(None) == made:
+                raise BadComponent(
+                    f"{made} would be made of itself, by way of {way}."[:300], fix="give it another name."
+                )
+            if is_recipe(one.source) and one.digest not in seen:
+                seen.add(one.digest)
+                parts = self._operands(read_recipe(one.source))
+                ahead += [(part, f"{way} of {part.kind}:{part.name}") for part in parts]
+
+    async def _found(self, transform: Transform, ref: Ref, direction: Direction) -> Manifest:
+        if ref.kind != direction.source:
+            problem = f"{transform} transforms no {ref.kind}: {ref}."
+            raise BadComponent(problem, fix=f"name {a_kind(direction.source)}.")
+        if ref.operation is not None:
+            raise BadComponent(f"{ref} names an operation.", fix="name the component; E2T takes all its actions.")
+        return await self._libraries[ref.kind].info(ref)
+
+    async def _check_new(self, recipe: AnyRecipe, found: Sequence[Manifest], library: Library) -> None:
+        """Refuse a recipe that cannot be, or whose name something else has.
+
+        Raises:
+            BadComponent: Its operands, prompt or guard do not fit.
+            AlreadyRegistered: Something else has its name.
+        """
+        kind = Direction.of(recipe.transform).target
+        defined(recipe, found, self._work)
+        await asyncio.to_thread(self._check_circle, Ref(kind=kind, name=recipe.name), found)
+        if isinstance(recipe, Chooser):
+            await self._libraries["prompt"].info(Ref.parse(recipe.prompt, kind="prompt"))
+            await self._check_guard(recipe)
+        if isinstance(recipe, Chooser) and recipe.memory is not None:
+            await self._libraries["memory"].info(Ref.parse(recipe.memory, kind="memory"))
+        await self._continued(recipe, library)
+
+    async def _check_guard(self, recipe: Chooser) -> None:
+        if recipe.guard is None:
+            return
+        config = await self._libraries["tool"].info(Ref.parse(recipe.guard, kind="tool"))
+        call = config.operation("call")
+        if strange := set(cast("list[str]", call.parameters.get("required", []))) - _GUARD_KNOWS:
+            problem = f"The guard {config.ref} needs {min(strange)!r}, which nobody tells it."
+            raise BadComponent(problem, fix="let it take action, arguments and state.")
+        if value_faults(call.returns, "") and value_faults(call.returns, None):
+            problem = f"The guard {config.ref} returns no text, so it cannot say that nothing is wrong."
+            raise BadComponent(problem, fix="let it return why not, in words, and nothing where all is well.")
+
+    async def _registered(self, recipe: AnyRecipe, library: Library) -> Manifest:
+        """Register a recipe; many that make the same at once, here or in other processes, make one version."""
+        source, ref = write_recipe(recipe), Ref(kind=Direction.of(recipe.transform).target, name=recipe.name)
+        async with self._turns[str(ref)]:
+            for _ in range(_ATTEMPTS):
+                head = await asyncio.to_thread(self._versions.head, ref.kind, ref.name)
+                there = await self._continued(recipe, library)
+                if there is not None and there.source == source:
+                    return there
+                store = library.register if there is None else partial(library.update, recipe.name)
+                with suppress(Conflict):  # another process was faster; what it made decides
+                    return await store(source, reason=recipe.transform, after=head.number)
+        raise Conflict(f"{ref} is being changed by many at once.", fix="try again.")
+
+    async def _continued(self, recipe: AnyRecipe, library: Library) -> Manifest | None:
+        """Return what a recipe is the next version of, None where its name is free.
+
+        Raises:
+            AlreadyRegistered: Something else has its name.
+        """
+        there = await _present(library, recipe.name)
+        if there is not None and not continues(recipe, there):
+            fix = "give `name`, or unregister it first."
+            raise AlreadyRegistered(f"{there.ref.at(None)} is something else already.", fix=fix)
+        return there
+
+    async def _moved(self, recipe: AnyRecipe, config: Manifest) -> AnyRecipe | None:
+        """Return the recipe of what is current, None where that is the same, or older than the recipe's own pointer.
+
+        So a person may take a recipe back, and it stays there until an operand changes again.
+        """
+        current = tuple([await self._current(operand) for operand in recipe.operands])
+        if current == recipe.operands:
+            return None
+        refs = [config.ref, *(operand.parsed for operand in current)]
+        times = [(await asyncio.to_thread(self._versions.head, ref.kind, ref.name)).time for ref in refs]
+        return None if max(times[1:]) < times[0] else recipe.model_copy(update={"operands": current})
+
+    async def _followed(self, config: Manifest, moved: AnyRecipe) -> Manifest:
+        """Make the version that a recipe moves on to current; many that ask at once make one."""
+        library, name, source = self._libraries[config.kind], config.ref.at(None), write_recipe(moved)
+        digest, before = source_digest(config.kind, config.name, source, {}, ()), read_recipe(config.source).operands
+        reason = "follows " + ", ".join(one.ref for one in moved.operands if one not in before)
+        async with self._turns[str(name)]:
+            head = await asyncio.to_thread(self._versions.head, name.kind, name.name)
+            now = await library.info(name)
+            if now.digest != config.digest:
+                return now
+            await asyncio.to_thread(self.manifest, self.draft(source, {}, config.kind), "1.0.0", Lineage(), "", "")
+            if self._trust(config.digest):
+                await asyncio.to_thread(self._trust.grant, digest, f"{name}, which {reason}")
+            lineage = Lineage(how="follow")
+            with suppress(Conflict):
+                return await library.update(name.name, source, reason=reason, lineage=lineage, after=head.number)
+            return await library.info(name)
+
+    def _known(self, ref: Ref) -> Manifest | None:
+        try:
+            return self._versions.resolve(ref)
+        except RegistryError:
+            return None
+
+    async def _current(self, operand: Operand) -> Operand:
+        ref = operand.parsed
+        config = await self._libraries[ref.kind].pin(Ref(kind=ref.kind, name=ref.name))
+        return Operand(ref=str(replace(ref, selector=config.version)), digest=config.digest)
+
+
+async def _present(library: Library, name: str) -> Manifest | None:
+    try:
+        return await library.info(name)
+    except RegistryError:
+        return None

@@ -1,0 +1,1 @@
+"""Names and versions: how versions come to be, how pointers move, how they differ."""

@@ -1,0 +1,51 @@
+"""Diff: how two versions of a component differ, for people to read."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from tea.components.manifest import Manifest
+from tea.registry.change import change_between
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """How two versions differ: unified diffs of source and schema, and the kind of change."""
+
+    old: str
+    new: str
+    change: str
+    source: str
+    schema: str
+
+
+def diff(old: Manifest, new: Manifest) -> Diff:
+    """Return how two versions differ."""
+    return Diff(
+        old=str(old.ref),
+        new=str(new.ref),
+        change="none" if old.digest == new.digest else change_between(old, new),
+        source=_unified(_sources(old), _sources(new), old, new),
+        schema=_unified(_schemas(old), _schemas(new), old, new),
+    )
+
+
+def _sources(manifest: Manifest) -> list[str]:
+    lines = manifest.source.splitlines()
+    for path, text in sorted(manifest.files.items()):
+        lines += [f"# file: {path}", *text.splitlines()]
+    return lines
+
+
+def _schemas(manifest: Manifest) -> list[str]:
+    operations = {name: one.to_json() for name, one in manifest.operations.items()}
+    facts = {"operations": operations, "rules": manifest.rules, "metadata": dict(manifest.metadata)}
+    return json.dumps(cast("dict[str, Any]", facts), indent=2, sort_keys=True, default=str).splitlines()
+
+
+def _unified(old: Iterable[str], new: Iterable[str], a: Manifest, b: Manifest) -> str:
+    return "\n".join(difflib.unified_diff(list(old), list(new), str(a.ref), str(b.ref), lineterm="", n=2))

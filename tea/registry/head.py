@@ -1,0 +1,90 @@
+"""Head: all that can change about a component, as of one change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from tea.components.operation import reasons
+from tea.errors import Conflict, Damaged
+from tea.refs import Version
+from tea.types import JsonObject, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """All mutable facts of a component, as of one change.
+
+    Args:
+        number: Which change this is; 0 before the first.
+        current: The version that a ref without selector means.
+        aliases: Movable tags and the versions they stand for.
+        states: Versions that are not active.
+        removed: Versions that an unregistration took out of sight.
+        undo: The change that a rollback goes back to.
+        author: Who made the change.
+        reason: Why, in their words.
+        time: When, ISO 8601 in UTC.
+    """
+
+    number: int = 0
+    current: str | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    states: Mapping[str, State] = field(default_factory=dict[str, State])
+    removed: tuple[str, ...] = ()
+    undo: int | None = None
+    author: str = ""
+    reason: str = ""
+    time: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document that is stored; its number is the file's name."""
+        return {name: getattr(self, name) for name in Head.__slots__ if name != "number"}
+
+    def without(self, versions: Sequence[str]) -> Head:
+        """Return a head in which versions are out of sight, and nothing stands for them.
+
+        Raises:
+            Conflict: One of them is current by now.
+        """
+        if self.current in versions:
+            raise Conflict(f"{self.current} was made current by someone else at the same time.", fix="try again.")
+        return replace(
+            self,
+            aliases={tag: one for tag, one in self.aliases.items() if one not in versions},
+            states={one: state for one, state in self.states.items() if one not in versions},
+            removed=tuple(sorted({*self.removed, *versions}, key=Version.parse)),
+        )
+
+    def with_back(self, versions: Sequence[str], before: Head) -> Head:
+        """Return a head in which versions are what they were in `before`, when nobody had taken them out of sight."""
+        aliases = {tag: one for tag, one in before.aliases.items() if one in versions}
+        states = {one: state for one, state in before.states.items() if one in versions}
+        return replace(
+            self,
+            aliases={**aliases, **self.aliases},
+            states={**self.states, **states},
+            removed=tuple(one for one in self.removed if one not in versions or one in before.removed),
+        )
+
+    @classmethod
+    def from_json(cls, number: int, data: JsonObject) -> Head:
+        """Read what `to_json` wrote.
+
+        Raises:
+            Damaged: It is no such document.
+        """
+        try:
+            return _reader().validate_python({**data, "number": number})
+        except ValidationError as error:
+            problem = f"Change {number} of a component is unreadable: {reasons(error, 1)}."
+            raise Damaged(problem, fix="restore its file in `heads`.") from error
+
+
+@cache
+def _reader() -> TypeAdapter[Head]:
+    return TypeAdapter(Head)

@@ -1,0 +1,321 @@
+"""KindRegistry: the components of one kind that there are, in the registry, or shipped and not used yet."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from tea.components.manifest import Lineage, Manifest, source_digest
+from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
+from tea.refs import FIRST, Kind, Ref, Version, is_digest
+from tea.registry.head import Head
+from tea.registry.list_cache import ListCache, Outline, Shipped
+from tea.registry.new_version import NewVersion
+from tea.registry.row import Row
+from tea.registry.version import Again, Guard, VersionManager, timestamp
+from tea.source.text import SourceText
+from tea.source.trust import Trust
+from tea.types import State
+
+Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
+_BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
+
+
+class KindRegistry:
+    """Finds, stores and lists; the source of what is shipped becomes a stored version when it is first used.
+
+    All methods block for short file operations.
+
+    Args:
+        kind: The kind.
+        versions: The versions in the registry.
+        trust: What may run.
+        build: Makes the manifest of checked source; raises BadComponent.
+        outline: Says what shipped source is for; raises BadComponent.
+    """
+
+    def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, outline: Outline) -> None:
+        self.kind: Kind = kind
+        self._versions, self._trust, self._build = versions, trust, build
+        self._shown = ListCache(kind, versions, trust, outline, self.resolve)
+        self._shipped: Mapping[str, Shipped] = {}  # replaced as a whole, since other threads look meanwhile
+        self._described: dict[str, Manifest] = {}
+
+    def ship(self, texts: Iterable[SourceText]) -> None:
+        """Take sources that came with tea or an installed package."""
+        found = {text.name: Shipped(text, text_digest(text)) for text in texts}
+        self._trust.ship(one.digest for one in found.values())
+        self._shipped = found
+
+    def register(
+        self,
+        text: SourceText,
+        wanted: NewVersion,
+        *,
+        fresh: bool = False,
+        again: Again = "add",
+        guard: Guard = lambda _: None,
+    ) -> Manifest:
+        """Store checked source as a new version, and make it current; whatever fails, fails before anything is written.
+
+        With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`,
+        and for `again`, which counts where no version is wanted.
+
+        Raises:
+            BadRef: The version wanted is none.
+            BadComponent: The source is not usable.
+            AlreadyRegistered: That version exists.
+        """
+        version, lineage = wanted.version, wanted.lineage
+        first = self._build(text, str(Version.parse(version or str(FIRST))), lineage, timestamp(), wanted.reason)
+        shipped = self.unstored(text.name)
+        if version is not None and shipped is not None:
+            self._check_free(Ref(kind=self.kind, name=text.name, selector=version), shipped)
+        self._store(text.name)
+        head = self._versions.head(self.kind, text.name)
+        made = replace(first, lineage=replace(lineage, parent=lineage.parent or head.current))
+        if fresh:
+            build: Callable[[str], Manifest] = lambda chosen: replace(made, version=chosen)  # noqa: E731
+            version = version or self._versions.next_version(self.kind, made.name, build, head)
+            if not set(self._versions.store.versions(self.kind, made.name)) <= set(head.removed):
+                problem = f"{made.ref.at(None)} exists already."
+                raise AlreadyRegistered(problem, fix="choose another name, or update it.")
+        again = again if version is None else "add"
+        return self._add(made, version, wanted.author, current=True, again=again, head=head, guard=guard)
+
+    def resolve(self, ref: Ref) -> Manifest:
+        """Return what `ref` means.
+
+        Raises:
+            UnknownComponent: Nothing; the error names the nearest.
+        """
+        head = self._versions.head(self.kind, ref.name)
+        if head.number and head.current is None and ref.selector is None:
+            raise self._unknown(ref, None)
+        shipped = self.unstored(ref.name)
+        if shipped is not None and self._means(ref, head, shipped):
+            return shipped
+        found = self._versions.resolve(ref)
+        if found is None:
+            raise self._unknown(ref, shipped if head.number == 0 else None)
+        return found
+
+    def exact(self, ref: Ref, digest: str) -> Manifest:
+        """Return a version, in sight or not, that had a digest when it was pinned.
+
+        Raises:
+            UnknownComponent: There is no such version.
+            Damaged: It has other bytes.
+        """
+        try:
+            found = self._versions.manifest(self.kind, ref.name, str(ref.selector))
+        except UnknownComponent:
+            shipped = self.unstored(ref.name)
+            if shipped is None or shipped.ref != ref:
+                raise
+            found = shipped
+        if found.digest != digest:
+            raise Damaged(f"{ref} does not have the bytes that were pinned.", fix="bring its version file back.")
+        return found
+
+    def pin(self, ref: Ref) -> Manifest:
+        """Return what `ref` means, stored, so that its digest can always be found again."""
+        found, shipped = self.resolve(ref), self.unstored(ref.name)
+        stored = self._store(ref.name) if shipped is not None and shipped.digest == found.digest else None
+        if stored is None and not found.created:  # another process stored it meanwhile, as a version of its own
+            stored = self._versions.resolve(found.ref.at(found.digest))
+        return stored or found
+
+    def history(self, name: str) -> list[Manifest]:
+        """Return every version in sight, oldest first."""
+        self.resolve(Ref(kind=self.kind, name=name))
+        shipped = self.unstored(name)
+        stored = [one for one in self._versions.history(self.kind, name) if shipped is None or one.ref != shipped.ref]
+        return stored + ([shipped] if shipped else [])
+
+    def restore(self, ref: Ref, reason: str, author: str | None) -> Manifest:
+        """Make a historical version current.
+
+        Raises:
+            UnknownComponent: There is no such version in sight.
+        """
+        if ref.selector is None:
+            fix = f"`tea history {ref}` shows its versions; write {ref}@VERSION."
+            raise UnknownComponent(f"{ref} names no version to restore.", fix=fix)
+        found = self.pin(ref)
+        self._versions.restore(self.kind, ref.name, found.version, reason=reason, author=author)
+        return found
+
+    def rollback(self, name: str, reason: str, author: str | None) -> Manifest:
+        """Go back to the pointer before the current one.
+
+        Raises:
+            RegistryError: There is no earlier pointer.
+        """
+        ref = Ref(kind=self.kind, name=name)
+        self.resolve(ref)
+        head = self._versions.head(self.kind, name)
+        if head.number and self._follows(name, head):
+            self._store(name)
+        self._versions.rollback(self.kind, name, reason=reason, author=author)
+        return self.resolve(ref)
+
+    def unregister(self, name: str, reason: str, author: str | None) -> Head:
+        """Take a component out of sight; its bytes stay."""
+        self.resolve(Ref(kind=self.kind, name=name))
+        self._store(name)
+        return self._versions.unregister(self.kind, name, reason=reason, author=author)
+
+    def duplicate(self, found: Manifest, wanted: NewVersion) -> Manifest:
+        """Store the same content as a further version; the current one stays current.
+
+        Raises:
+            AlreadyRegistered: The version wanted exists.
+        """
+        lineage = Lineage(how="copy", parent=found.version)
+        made = replace(found, lineage=lineage, created=timestamp(), reason=wanted.reason)
+        version = None if wanted.version is None else str(Version.parse(wanted.version))
+        return self._add(made, version, wanted.author, current=False, vouched=False)
+
+    def purgeable(self, ref: Ref) -> list[str]:
+        """Return the version that a ref names, or all that an unregistered component had.
+
+        Raises:
+            RegistryError: It is registered, and no version is named.
+            UnknownComponent: There is nothing to purge.
+        """
+        if ref.selector is not None:
+            chosen = self._versions.chosen(ref)
+        elif self.has(ref.name):
+            raise RegistryError(f"{ref} is registered.", fix=f"name a version, {ref}@X.Y.Z, or unregister it first.")
+        else:
+            chosen = self._versions.living(self.kind, ref.name)
+        if not chosen:
+            raise self._unknown(ref, None)
+        return chosen
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a component of that name in sight."""
+        head = self._versions.head(self.kind, name)
+        return head.current is not None or (head.number == 0 and name in self._shipped)
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Return the names under which nothing ships, and nothing was ever registered."""
+        known = {*self._shipped, *self._versions.names(self.kind)}
+        return [name for name in names if name not in known]
+
+    def state(self, found: Manifest) -> State:
+        """Return the state of a version."""
+        return self._versions.head(self.kind, found.name).states.get(found.version, "active")
+
+    def listings(self, *, pointers: bool = False) -> Sequence[Row]:
+        """Return what is there, by name; the very same object as long as nothing has changed.
+
+        Args:
+            pointers: Whether it is enough that no pointer has moved since this process looked.
+        """
+        return self._shown.all(self._shipped, pointers=pointers)
+
+    def _add(
+        self,
+        made: Manifest,
+        version: str | None,
+        author: str | None,
+        *,
+        current: bool,
+        again: Again = "add",
+        vouched: bool = True,
+        head: Head | None = None,
+        guard: Guard = lambda _: None,
+    ) -> Manifest:
+        def vouch() -> None:
+            if vouched and by_people(made.lineage):
+                self._trust.grant(made.digest, str(made.ref.at(None)))
+
+        return self._versions.add(
+            self.kind,
+            made.name,
+            lambda wanted: replace(made, version=wanted),
+            version=version,
+            current=current,
+            again=again,
+            author=author,
+            head=head,
+            guard=guard,
+            vouch=vouch,
+        )
+
+    def _store(self, name: str) -> Manifest | None:
+        """Store the shipped source as a version, current only where the current one was shipped too."""
+        shipped = self.unstored(name)
+        if shipped is None:
+            return None
+        head = self._versions.head(self.kind, name)
+        made = replace(shipped, lineage=Lineage(how="bundled", parent=head.current), created=timestamp())
+        leads = head.number == 0 or self._follows(name, head)
+        try:
+            return self._add(made, shipped.version, "tea", current=leads)
+        except AlreadyRegistered:  # another process was faster, with these bytes or others
+            return self._store(name) or self._versions.resolve(shipped.ref.at(shipped.digest))
+
+    def unstored(self, name: str) -> Manifest | None:
+        """Return the shipped version of `name` unless the registry has its bytes and a head."""
+        shipped = self._shipped.get(name)
+        if shipped is None:
+            return None
+        digest, head = shipped.digest, self._versions.head(self.kind, name)
+        if head.number and self._versions.holds(self.kind, name, digest):
+            return None
+        if digest not in self._described:
+            self._described[digest] = self._build(shipped.text, str(FIRST), Lineage(how="bundled"), "", "shipped")
+        first = self._described[digest]
+        begun = self._versions.resolve(first.ref.at(digest))
+        if begun is not None:
+            return begun
+        build: Callable[[str], Manifest] = lambda wanted: replace(first, version=wanted)  # noqa: E731
+        return build(self._versions.next_version(self.kind, name, build))
+
+    def _means(self, ref: Ref, head: Head, shipped: Manifest) -> bool:
+        """Tell whether `ref` means the shipped version that is not stored."""
+        if ref.selector is None:
+            return head.number == 0 or self._follows(ref.name, head)
+        in_sight = head.number == 0 or head.current is not None
+        return ref.selector == shipped.digest or (in_sight and ref.selector == shipped.version)
+
+    def _follows(self, name: str, head: Head) -> bool:
+        """Tell whether the current version was shipped, so that a newer shipped one takes its place."""
+        if head.current is None:
+            return False
+        return self._versions.manifest(self.kind, name, head.current).lineage.how == "bundled"
+
+    def _check_free(self, ref: Ref, shipped: Manifest) -> None:
+        if ref.selector in (shipped.version, *self._versions.store.versions(self.kind, ref.name)):
+            raise AlreadyRegistered(f"{ref} exists already.", fix="take the next version; a version never changes.")
+
+    def _unknown(self, ref: Ref, shipped: Manifest | None) -> UnknownComponent:
+        if shipped is not None:
+            return UnknownComponent(f"{ref.at(None)} has no {ref.selector!r}.", fix=f"it has {shipped.version}.")
+        if (
+            ref.selector is not None
+            and is_digest(ref.selector)
+            and self._shown.one(ref.name, self._shipped) is not None
+        ):
+            problem = f"{ref.at(None)} has no version of that digest."
+            return UnknownComponent(problem, fix=f"`tea history {ref.at(None)}` shows its versions.")
+        names = {*self._versions.names(self.kind), *self._shipped}
+        near = [
+            one for one in difflib.get_close_matches(ref.name, names) if self._shown.one(one, self._shipped) is not None
+        ]
+        fix = f"did you mean {near[0]!r}?" if near else f"`tea list {self.kind}` shows what there is."
+        return UnknownComponent(f"No {self.kind} is named {ref.name!r}.", fix=fix)
+
+
+def by_people(lineage: Lineage) -> bool:
+    """Tell whether a person answers for what comes from there."""
+    return lineage.how in _BY_PEOPLE
+
+
+def text_digest(text: SourceText) -> str:
+    """Return the digest that a checked source has in the registry."""
+    return source_digest(text.kind, text.name, text.source, text.files, text.requires)

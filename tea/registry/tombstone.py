@@ -1,0 +1,77 @@
+"""Tombstone: what stays of a version whose bytes were purged."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from tea.components.operation import reasons
+from tea.errors import Damaged, Purged
+from tea.refs import Kind, Ref
+from tea.types import JsonObject
+
+_KEY = "purged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """Stands where a version stood, so that its number never means other bytes.
+
+    Args:
+        kind: The kind.
+        name: The name.
+        version: The version.
+        digest: Of what it held.
+        author: Who purged it.
+        reason: Why, in their words.
+        time: When, ISO 8601 in UTC.
+    """
+
+    kind: Kind
+    name: str
+    version: str
+    digest: str
+    author: str = ""
+    reason: str = ""
+    time: str = ""
+
+    @property
+    def ref(self) -> Ref:
+        """The exact version, as a ref."""
+        return Ref(kind=self.kind, name=self.name, selector=self.version)
+
+    def error(self) -> Purged:
+        """Return what is said to whoever wants the bytes."""
+        reason = self.reason.rstrip(".") or "no reason"
+        problem = f"{self.ref} was purged by {self.author or 'somebody'} at {self.time}: {reason}."
+        return Purged(problem, fix="use another version; a copy that was saved before can be registered anew.")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document that is stored in place of the version."""
+        return {_KEY: asdict(self)}
+
+    @classmethod
+    def of(cls, document: JsonObject) -> Tombstone | None:
+        """Return the tombstone that a stored document is, or None where it is none.
+
+        Raises:
+            Damaged: It says that it is one, and is not.
+        """
+        if _KEY not in document:
+            return None
+        told: Any = document[_KEY]
+        try:
+            if set(document) != {_KEY} or not set(told) <= {one.name for one in fields(cls)}:
+                raise Damaged("A tombstone says more than it may.", fix="bring its version file back.")
+            return _reader().validate_python(told)
+        except (ValidationError, TypeError) as error:
+            problem = f"A tombstone is unreadable: {reasons(error, 1)}."
+            raise Damaged(problem, fix="bring its version file back.") from error
+
+
+@cache
+def _reader() -> TypeAdapter[Tombstone]:
+    return TypeAdapter(Tombstone)

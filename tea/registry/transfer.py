@@ -1,0 +1,343 @@
+"""Transfer: everything a registry knows of components as one JSON document, and back into a registry."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from tea.components.manifest import Manifest, canonical
+from tea.errors import AlreadyRegistered, BadInput, Conflict, RegistryError, TeaError
+from tea.refs import KINDS, Kind, Ref, Version, check_alias, check_name
+from tea.registry.head import Head
+from tea.registry.tombstone import Tombstone
+from tea.registry.version import VersionManager, operator, timestamp
+from tea.store.bulk import Whole
+from tea.types import JsonObject, JsonValue
+
+FORMAT = "tea components"
+VERSION = 1
+LIMIT = 2**28
+_FIX = "save it again; nothing was changed."
+_DAMAGED = "The file is not what was saved"
+_Names = Mapping[Kind, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What loading did.
+
+    Args:
+        added: Refs of the versions that are new.
+        skipped: Refs of those that were there with the same bytes.
+        purged: Refs of those whose bytes are gone, purged here or in the file; no loading brings them back.
+        current: Refs of the versions that became current.
+        unregistered: Components of the file that are out of sight now, `kind:name`.
+    """
+
+    added: tuple[str, ...]
+    skipped: tuple[str, ...]
+    purged: tuple[str, ...]
+    current: tuple[str, ...]
+    unregistered: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Saved:
+    """One component of a document, checked: its versions, and its heads with the oldest first."""
+
+    kind: Kind
+    name: str
+    versions: Mapping[str, Manifest | Tombstone]
+    heads: tuple[Head, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What a component adds to those that are there: versions, and heads after number `known`.
+
+    Of its versions, `purged` have no bytes then, and `current` is what a ref without selector means.
+    """
+
+    saved: _Saved
+    known: int
+    versions: tuple[str, ...]
+    heads: tuple[Head, ...]
+    purged: tuple[str, ...]
+    current: str | None
+
+
+def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
+    """Return the document of components, with every version, head and tombstone of each.
+
+    Raises:
+        Damaged: One of them is not what was written.
+    """
+    components: list[JsonValue] = []
+    for ref in refs:
+        heads = versions.heads(ref.kind, ref.name)
+        if not heads:  # a registration that died half-way, or is under way
+            continue
+        stored = versions.store.versions(ref.kind, ref.name)
+        found = [versions.document(ref.kind, ref.name, version).to_json() for version in stored]
+        components.append(
+            {"kind": ref.kind, "name": ref.name, "versions": found, "heads": [head.to_json() for head in heads]}
+        )
+    return {"format": FORMAT, "version": VERSION, "check": _check(components), "components": components}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """What loading has to know of those who load.
+
+    Args:
+        kinds: The kinds that a document may hold.
+        received: Makes a manifest fit to be listed; raises BadComponent where it has another form.
+        shipped: Gives what ships under a name and is not stored yet.
+        trusted: Tells whether the operator trusts a digest.
+    """
+
+    kinds: frozenset[Kind]
+    received: Callable[[Manifest], Manifest]
+    shipped: Callable[[Kind, str], Manifest | None]
+    trusted: Callable[[str], bool]
+
+
+def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded:
+    """Add what a document holds; where anything is wrong with it, nothing is changed.
+
+    A component that is there gets the versions it lacks. Its pointers move only where its history is the beginning of
+    the document's, or where it was unregistered; the operator's own changes stay in force. No name moves from what is
+    trusted to what is not: what ships, or was vouched for, is current until a person says otherwise.
+
+    Each component that is new appears as a whole, those that are there change step by step. So a process that dies on
+    the way leaves some loaded and some not, and nothing half; loading the file again does the rest.
+
+    Args:
+        versions: Where to.
+        document: What `saved` returned.
+        house: Who loads it.
+
+    Raises:
+        BadInput: It is not what was saved, or holds another kind.
+        AlreadyRegistered: A version is there with other bytes.
+    """
+    names: _Names = {kind: frozenset(versions.names(kind)) for kind in house.kinds}
+    plans = [_planned(versions, one, house, names) for one in _read(document, versions, house, names)]
+    versions.store.create_all(_whole(plan.saved) for plan in plans if plan.known < 0)
+    for plan in plans:
+        if plan.known >= 0:
+            _apply(versions, plan)
+    moved = [plan.saved for plan in plans if plan.heads and plan.heads[-1].current]
+    return Loaded(
+        added=tuple(_ref(p.saved, one) for p in plans for one in p.versions if one not in p.purged),
+        skipped=tuple(
+            _ref(p.saved, one) for p in plans for one in p.saved.versions if one not in {*p.versions, *p.purged}
+        ),
+        purged=tuple(_ref(p.saved, one) for p in plans for one in p.purged),
+        current=tuple(_ref(one, str(one.heads[-1].current)) for one in moved),
+        unregistered=tuple(f"{p.saved.kind}:{p.saved.name}" for p in plans if p.current is None),
+    )
+
+
+def _read(document: JsonObject, stored: VersionManager, house: House, names: _Names) -> list[_Saved]:
+    if not _exactly({"format": FORMAT, "version": VERSION}, document):
+        raise BadInput("The file holds no components of tea.", fix="give a file that `tea save` wrote.")
+    components = document.get("components")
+    if set(document) != {"format", "version", "check", "components"} or not isinstance(components, list):
+        raise BadInput(f"{_DAMAGED}: it has other members.", fix=_FIX)
+    if document["check"] != _check(cast("list[JsonValue]", components)):
+        raise BadInput(f"{_DAMAGED}: its content does not match its check.", fix=_FIX)
+    found: dict[tuple[str, str], _Saved] = {}
+    for number, data in enumerate(cast("list[JsonValue]", components), start=1):
+        try:
+            one = _component(data, stored, house, names)
+        except TeaError as error:
+            raise BadInput(f"Component {number} of the file cannot be used: {error.problem}"[:240], fix=_FIX) from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            problem = f"{_DAMAGED}: component {number} has another form ({type(error).__name__})."
+            raise BadInput(problem, fix=_FIX) from error
+        if found.setdefault((one.kind, one.name), one) is not one:
+            raise BadInput(f"{_DAMAGED}: {one.kind}:{one.name} stands twice.", fix=_FIX)
+    return list(found.values())
+
+
+def _component(data: Any, stored: VersionManager, house: House, names: _Names) -> _Saved:
+    kind, name = data["kind"], check_name(data["name"])
+    if kind not in KINDS or kind not in house.kinds:
+        raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(house.kinds))}.", fix=_FIX)
+    versions: dict[str, Manifest | Tombstone] = {}
+    told: dict[str, Manifest] = {}
+    for one in data["versions"]:
+        found = Tombstone.of(one) or Manifest.from_json(one)
+        if not _exactly(one, found.to_json()):
+            raise BadInput(f"{found.ref} holds what it may not, or of another type.", fix=_FIX)
+        if isinstance(found, Manifest) and found.kind == kind:
+            if found.digest not in told:
+                here = _known(stored, found) if name in names[kind] else None
+                told[found.digest] = here or house.received(found)
+            found = _retold(told[found.digest], found)
+        if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
+            raise BadInput(f"{kind}:{name} holds {found.ref} twice, or not as its own.", fix=_FIX)
+        versions[found.version] = found
+    heads = tuple(Head.from_json(number, one) for number, one in enumerate(data["heads"], start=1))
+    if set(data) != {"kind", "name", "versions", "heads"} or not heads:
+        raise BadInput(f"{kind}:{name} has other members.", fix=_FIX)
+    if not _exactly(data["heads"], [head.to_json() for head in heads]):
+        raise BadInput(f"a change of {kind}:{name} holds what it may not, or of another type.", fix=_FIX)
+    for head in heads:
+        _check_head(head, versions)
+    if heads[-1].current is not None and not isinstance(versions[heads[-1].current], Manifest):
+        raise BadInput(f"{kind}:{name} has a current version that was purged.", fix=_FIX)
+    return _Saved(kind=kind, name=name, versions=versions, heads=heads)
+
+
+def _exactly(told: Any, read: Any) -> bool:
+    """Tell whether all that a file tells was read as it stands there, type by type; what it leaves out may be there."""
+    if isinstance(told, dict):
+        members = cast("dict[str, Any]", told).items()
+        return isinstance(read, Mapping) and all(key in read and _exactly(one, read[key]) for key, one in members)
+    if isinstance(told, list):
+        ones, found = cast("list[Any]", told), cast("list[Any]", read)
+        return isinstance(read, list | tuple) and len(ones) == len(found) and all(map(_exactly, ones, found))
+    return type(told) is type(read) and told == read
+
+
+def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
+    try:
+        return stored.resolve(found.ref.at(found.digest))
+    except RegistryError:  # it was purged here
+        return None
+
+
+def _retold(told: Manifest, found: Manifest) -> Manifest:
+    """Return a version in the words that its content has already: of one content only one thing is said."""
+    if told is found:
+        return found
+    return replace(
+        told,
+        version=found.version,
+        lineage=found.lineage,
+        created=found.created,
+        reason=found.reason,
+        changes=found.changes,
+    )
+
+
+def _check_head(head: Head, versions: Mapping[str, object]) -> None:
+    named = {*head.aliases.values(), *head.states, *head.removed, *filter(None, [head.current])}
+    for alias in head.aliases:
+        check_alias(alias)
+    earlier = head.undo is None or 0 < head.undo < head.number
+    if named - versions.keys() or head.current in head.removed or not earlier:
+        raise BadInput(f"its change {head.number} is about versions that are not there.", fix=_FIX)
+
+
+def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names) -> _Plan:
+    there = set(versions.store.versions(one.kind, one.name)) if one.name in names[one.kind] else set[str]()
+    for version in there & one.versions.keys():
+        if versions.document(one.kind, one.name, version).digest != one.versions[version].digest:
+            problem = f"{_ref(one, version)} is here with other bytes than in the file, so nothing was loaded."
+            raise AlreadyRegistered(problem, fix="load into another home, or save only what is wanted.")
+    missing = tuple(version for version in one.versions if version not in there)
+    stones = {version for version in missing if isinstance(one.versions[version], Tombstone)}
+    if not there:
+        whole = _led(one, house)
+        return _Plan(
+            saved=whole,
+            known=-1,
+            versions=missing,
+            heads=one.heads if whole is one else (),
+            purged=tuple(version for version in missing if version in stones),
+            current=whole.heads[-1].current,
+        )
+    mine = versions.heads(one.kind, one.name)
+    buried = there - {*versions.living(one.kind, one.name)}
+    moves = _following(mine, one, buried)
+    current = mine[-1].current if mine else None
+    if moves and current is not None and not _trusted(one, house):
+        moves = () if house.trusted(versions.document(one.kind, one.name, current).digest) else moves
+    return _Plan(
+        saved=one,
+        known=len(mine),
+        versions=missing,
+        heads=moves,
+        purged=tuple(version for version in one.versions if version in stones | buried),
+        current=moves[-1].current if moves else current,
+    )
+
+
+def _led(one: _Saved, house: House) -> _Saved:
+    """Return a component that is new here; what ships under its name leads, unless the operator trusts another."""
+    newest = one.heads[-1]
+    if _trusted(one, house) and newest.current not in newest.states:
+        return one
+    shipped = house.shipped(one.kind, one.name)
+    if shipped is None:
+        return one
+    known = {found.digest: version for version, found in one.versions.items() if isinstance(found, Manifest)}
+    version = known.get(shipped.digest) or str(max(map(Version.parse, one.versions)).bump("patch"))
+    head = replace(
+        newest,
+        number=newest.number + 1,
+        current=version,
+        states={other: state for other, state in newest.states.items() if other != version},
+        removed=tuple(other for other in newest.removed if other != version),
+        undo=None,
+        **_told("what ships leads"),
+    )
+    return replace(one, versions={version: replace(shipped, version=version), **one.versions}, heads=(*one.heads, head))
+
+
+def _trusted(one: _Saved, house: House) -> bool:
+    """Tell whether the operator trusts what is current in a document, and what its tags stand for."""
+    newest = one.heads[-1]
+    named = {newest.current or "", *newest.aliases.values()}
+    return newest.current is not None and all(house.trusted(one.versions[version].digest) for version in named)
+
+
+def _following(mine: list[Head], one: _Saved, buried: set[str]) -> tuple[Head, ...]:
+    """Return the changes of the pointers that loading makes."""
+    newest = one.heads[-1]
+    if tuple(mine) == one.heads[: len(mine)]:
+        return one.heads[len(mine) :]
+    in_sight = bool(mine) and mine[-1].current is not None
+    if in_sight or newest.current is None or newest.current in buried:
+        return ()
+    hidden = {version for head in mine[-1:] for version in head.removed if version not in one.versions}
+    hidden |= buried | {*newest.removed}
+    removed = tuple(sorted(hidden, key=Version.parse))
+    return (replace(newest, removed=removed, undo=None, **_told("loaded")),)
+
+
+def _told(reason: str) -> dict[str, str]:
+    return {"author": operator(), "reason": reason, "time": timestamp()}
+
+
+def _apply(versions: VersionManager, plan: _Plan) -> None:
+    one, store = plan.saved, versions.store
+    try:
+        for version in plan.versions:
+            store.create(one.kind, one.name, version, one.versions[version].to_json())
+    except AlreadyRegistered as error:
+        raise Conflict(f"{one.kind}:{one.name} is being changed by others.", fix="load again.") from error
+    for number, head in enumerate(plan.heads, start=plan.known):
+        store.advance(one.kind, one.name, head.to_json(), number)
+
+
+def _whole(one: _Saved) -> Whole:
+    return Whole(
+        kind=one.kind,
+        name=one.name,
+        versions={version: found.to_json() for version, found in one.versions.items()},
+        heads=tuple(head.to_json() for head in one.heads),
+    )
+
+
+def _ref(one: _Saved, version: str) -> str:
+    return f"{one.kind}:{one.name}@{version}"
+
+
+def _check(components: list[JsonValue]) -> str:
+    return "sha256:" + hashlib.sha256(canonical(components)).hexdigest()

@@ -1,0 +1,1 @@
+"""Finding the components that fit a wish in words."""

@@ -1,0 +1,82 @@
+"""The built-in embedder: one vector for each word piece, added up; no download, no further package.
+
+The vectors (`words.npz`) are distilled from all-MiniLM-L6-v2 by `benchmarks/distil.py`; see NOTICE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tea.retrieval.embedding.wordpiece import WordPieces
+
+if TYPE_CHECKING:
+    from tea.retrieval.embedding.embedder import Vectors
+
+WORDS = Path(__file__).with_name("words.npz")
+_MIDDLE = 8  # four bits hold -8..7
+_WAY = 2  # how vectors are added up; another way is another embedder
+
+
+class StaticEmbedder:
+    """Adds up the vectors of the pieces of a text's telling words; each vector is as long as its piece is telling.
+
+    Args:
+        path: The file of vectors: `vocabulary`, `codes` (four bits a number) and `scales`.
+    """
+
+    def __init__(self, path: Path = WORDS) -> None:
+        self._path = path
+
+    @property
+    def name(self) -> str:
+        """Its name, with a digest of its vectors."""
+        return self._loaded[0]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row for each text; see `Embedder.embed`."""
+        _, pieces, codes, scales = self._loaded
+        rows = np.zeros((len(texts), codes.shape[1]), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            if places := pieces(text):
+                np.matmul(scales[places], codes[places], out=row, casting="unsafe")
+        return unit(rows)
+
+    @cached_property
+    def _loaded(self) -> tuple[str, WordPieces, Vectors, Vectors]:
+        data = self._path.read_bytes()
+        with np.load(BytesIO(data), allow_pickle=False) as file:
+            vocabulary = bytes(file["vocabulary"]).decode().split("\n")
+            pieces = WordPieces({piece: place for place, piece in enumerate(vocabulary)})
+            return (
+                f"builtin-{_WAY}-{sha256(data).hexdigest()[:16]}",
+                pieces,
+                unpacked(file["codes"]),
+                file["scales"].astype(np.float32),
+            )
+
+
+def packed(codes: np.ndarray) -> np.ndarray:
+    """Return whole numbers from -7 to 7, two in a byte."""
+    shifted = (codes + _MIDDLE).astype(np.uint8)
+    return shifted[:, ::2] << 4 | shifted[:, 1::2]
+
+
+def unpacked(codes: np.ndarray) -> Vectors:
+    """Return what `packed` took."""
+    found = np.empty((len(codes), codes.shape[1] * 2), np.float32)
+    found[:, ::2] = codes >> 4
+    found[:, 1::2] = codes & 15
+    return found - np.float32(_MIDDLE)
+
+
+def unit(rows: Vectors) -> Vectors:
+    """Return rows of length 1; zeros stay."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1).astype(np.float32)

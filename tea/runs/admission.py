@@ -1,0 +1,81 @@
+"""Admission: what must hold before a run is written."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from tea.errors import BadInput
+from tea.journal.header import CALLED, TaskFile
+from tea.loop.shortlist import MOST_SCHEMAS
+from tea.protocols.lock import LOCKED_KINDS, not_locked
+from tea.refs import Kind, Ref
+from tea.runs.budget import check_price
+from tea.runs.deps import RunDeps
+from tea.types import EVERY
+
+
+async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
+    """Make sure that a task's model, agent, tools and versions are there.
+
+    Args:
+        deps: What the run would share.
+        task: The task.
+        locked: Whether only what its `use` names may be used.
+
+    Raises:
+        ProviderError: Its model is not configured.
+        BadInput: Its `use` names a model or a solution.
+        UnknownComponent: Its agent, or what it uses or allows, is not there.
+        Quarantined: Its agent is not trusted.
+        NotLocked: It is locked, and its agent or a tool that it names is not.
+    """
+    await admit_model(deps, task.model, task)
+    agents, agent = deps.libraries["agent"], Ref.parse(task.agent, kind="agent")
+    named = list(dict.fromkeys(name for name in (*(task.tools or ()), *task.also) if name != EVERY))
+    for name in (str(agent.at(None)), *(f"tool:{one}" for one in named)) if locked else ():
+        if name not in task.use:
+            raise not_locked(name)
+    selector = agent.selector or task.use.get(str(agent.at(None)))
+    definition = await agents.definition(await agents.info(agent.at(selector)))
+    if declared := definition.metadata.get("model"):
+        await admit_model(deps, task.model, task, declared)
+    for ref, chosen in task.use.items():
+        kind = cast(Any, ref.partition(":")[0])
+        if kind not in LOCKED_KINDS:
+            fix = "name it as `model`." if kind == "model" else f"name one of {', '.join(LOCKED_KINDS)}."
+            raise BadInput(f"A task pins no {kind}, so {ref} in its `use` would change nothing.", fix=fix)
+        await deps.libraries[kind].info(f"{ref}@{chosen}")
+    if named:
+        tools = deps.libraries["tool"]
+        for name in named if len(named) <= MOST_SCHEMAS else await tools.missing(named):
+            await tools.info(name)
+    for name in task.allow:
+        await _there(deps, name)
+
+
+async def _there(deps: RunDeps, name: str) -> None:
+    """Make sure that a component that a task allows is there, of either kind where it names none.
+
+    Raises:
+        UnknownComponent: It is not there.
+    """
+    kind, _, bare = name.rpartition(":")
+    kinds: list[Kind] = [one for one in CALLED if kind in ("", one)]
+    if all([await deps.libraries[one].missing([bare]) for one in kinds]):
+        await deps.libraries[kinds[0]].info(bare)
+
+
+async def admit_model(deps: RunDeps, model: str | None, task: TaskFile, declared: str = "") -> None:
+    """Make sure that the models of a run and of its agent are configured, and priced where the budget needs that.
+
+    `declared` is the model that the agent itself names.
+
+    Raises:
+        ProviderError: It is not configured.
+        BadInput: Nothing says what it costs.
+    """
+    models, agent = deps.models, Ref.parse(task.agent, kind="agent").name
+    chain = [one for role in ("", agent) for one in models.chain(models.config(model, role, role and declared))]
+    if task.budget.usd is not None:
+        await asyncio.to_thread(check_price, chain, task.budget)

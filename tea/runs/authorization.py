@@ -1,0 +1,184 @@
+"""Authorizer: what the policy, a person, and the past of a run say about one call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+
+from tea.components.operation import Traits
+from tea.errors import ApprovalNeeded, Denied, InternalError
+from tea.journal.recorder import Recorder
+from tea.refs import Ref
+from tea.runs.human_input import Person
+from tea.runs.policy import DECISIONS, CallRequest, Decision, Policy, StandingPolicy
+from tea.source.trust import Consents
+from tea.types import EVERY, AgentResponse, Principal, Response, Result, failure, is_text
+
+CONSENT = ("allow", "deny")
+Check = Callable[[], Awaitable[Response]]
+
+
+class Authorizer:
+    """Decides whether a call goes ahead, is answered in its place, or waits for a person.
+
+    Args:
+        policy: The operator's.
+        person: Who can answer now, if anybody.
+        recorder: Where intents and answers are written.
+        answers: A person's answers by key: `allow`, `deny`, or text to stand in for the result.
+        intents: Keys of calls that an earlier process may have carried out.
+        consents: Which versions a person consented to, once for all their calls.
+        allowed: Names of components, or `kind:name`, that need no such consent; with `*` none does.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        person: Person | None,
+        recorder: Recorder,
+        answers: Mapping[str, str],
+        intents: frozenset[str],
+        consents: Consents,
+        allowed: Collection[str] = (),
+    ) -> None:
+        self._policy, self._person, self._recorder = policy, person, recorder
+        self._standing = policy if isinstance(policy, StandingPolicy) else None
+        self._answers, self._intents = answers, intents
+        self._consents, self._allowed = consents, allowed
+        self._said = recorder.said_once(answers)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def stands(self, names: Sequence[str], traits: Traits, principal: Principal) -> bool:
+        """Return whether an operation is allowed by each of its names once for all, and no call of it is in doubt.
+
+        Where the policy fails to tell, each call is asked about.
+        """
+        standing = self._standing
+        if standing is None or self._intents:
+            return False
+        try:
+            return all(standing.standing(name, traits, principal) == "allow" for name in names)
+        except Exception:  # it is not recorded, so what it is must not show
+            return False
+
+    async def ask(self, request: CallRequest, response: type[Response], check: Check | None = None) -> Response | None:
+        """Return None where the call may go ahead, else what stands in its place.
+
+        Before a call that changes something, the intent is durable: after a crash the run knows of it. What became of
+        it then is for the operation to say (repeat it if it is idempotent, look with its `check`), or for a person.
+
+        Args:
+            request: The call.
+            response: The type of what stands in its place.
+            check: Calls the operation that the traits name as their `check`.
+
+        Raises:
+            ApprovalNeeded: A person must decide.
+        """
+        decision, decisive = await self._decided(request)
+        if decision == "deny":
+            problem = f"The operator's policy does not allow {decisive}."
+            return failure(response, request.ref, Denied(problem, fix="do without it."))
+        uncertain = request.key in self._intents and not request.traits.idempotent
+        if uncertain and request.traits.check and check is not None:
+            found = await check()
+            if found.ok and found.value is not None:
+                return response(ref=request.ref, ok=True, value=found.value)
+            uncertain = not found.ok
+        stands_in = None
+        if decision == "ask" or uncertain or (self._recorder.repeats and request.key in self._answers):
+            why = "may have happened already" if uncertain else "needs a person's consent"
+            stands_in = await self._answered(request, response, why)
+        elif decision == "once" and not self._recorder.repeats:
+            stands_in = await self._answered_once(request, response)
+        if stands_in is not None:
+            return stands_in
+        if request.traits.effects != "reads" and not request.traits.scope:
+            intent = {"target": request.ref, "effects": request.traits.effects, "decision": decision}
+            self._recorder.write("intent", request.key, intent)
+            await self._recorder.sync()
+        return None
+
+    async def _decided(self, request: CallRequest) -> tuple[Decision, str]:
+        """Return the strictest of what the policy says of each name of a call, and the name that it says it of."""
+        decision, decisive = _decision(await self._policy.decide(request), request.ref), request.ref
+        for name in request.through:
+            if decision == "deny":
+                break
+            said = _decision(await self._policy.decide(request.under(name)), name)
+            if DECISIONS.index(said) > DECISIONS.index(decision):
+                decision, decisive = said, name
+        return decision, decisive
+
+    async def _answered_once(self, request: CallRequest, response: type[Response]) -> Response | None:
+        """Return what stands in the place of a call of a version that needs consent once.
+
+        Calls of one version take turns here, so that a person is asked about the first of them. A no holds for the
+        other calls of the run, consent for all that follow.
+        """
+        if EVERY in self._allowed or any(_names(name) & {*self._allowed} for name in request.names):
+            return None
+        version = f"{request.digest}/{request.traits.effects}"
+        async with self._turns[version]:
+            if request.key not in self._answers:
+                said = self._said.get(version)
+                if said == "deny":
+                    return _denied(request, response)
+                if said == "allow" or await asyncio.to_thread(self._consents, version):
+                    return None
+            why = f"declares effects {request.traits.effects!r} and needs a person's consent, once for this version"
+            stands_in = await self._answered(request, response, why, version)
+            if stands_in is None:
+                await asyncio.to_thread(self._consents.grant, version, request.ref)
+            return stands_in
+
+    async def _answered(
+        self, request: CallRequest, response: type[Response], why: str, version: str = ""
+    ) -> Response | None:
+        called = f", called through {', '.join(request.through)}," if request.through else ""
+        which = f"call {request.key}" if request.key else "call"
+        asked = f"The {which} of {request.ref}{called} {why}."
+        about = {"target": request.ref, "data": dict(request.arguments), **({"once": version} if version else {})}
+        answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, CONSENT, **about) else None
+        if answer is None:
+            self._recorder.ask(request.key, asked, CONSENT, **about)
+            if self._person is not None:
+                given = json.dumps(self._recorder.mask.data(about["data"]), ensure_ascii=False)
+                answer = await self._person(f"{asked} Its arguments are {given}.", CONSENT)
+        if answer is None or not is_text(answer):
+            fix = self._recorder.remedy(request.key, "allow", " (or =deny, or =TEXT)")
+            raise ApprovalNeeded(asked, fix=fix)
+        self._recorder.answered(request.key, {"target": request.ref}, answer)
+        if version and answer in CONSENT:
+            self._said[version] = answer
+        if answer == "allow":
+            return None
+        if answer == "deny":
+            return _denied(request, response)
+        words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
+        return response(ref=request.ref, ok=True, value=words)
+
+
+def _decision(said: object, ref: str) -> Decision:
+    """Return what a policy said of an operation; what is no decision allows nothing.
+
+    Raises:
+        InternalError: It is none.
+    """
+    if said not in DECISIONS:
+        problem = f"The policy said {str(said)[:60]!r} of {ref}."
+        raise InternalError(problem, fix=f"let it say one of {', '.join(DECISIONS)}.")
+    return said
+
+
+def _denied(request: CallRequest, response: type[Response]) -> Response:
+    problem = f"A person said no to {request.ref}."
+    return failure(response, request.ref, Denied(problem, fix="do without it."))
+
+
+def _names(ref: str) -> set[str]:
+    """Return the names by which a task may allow a component."""
+    parsed = Ref.parse(ref)
+    return {parsed.name, f"{parsed.kind}:{parsed.name}"}

@@ -1,0 +1,121 @@
+"""Delivery: what a person tells a run that has begun, and how the run takes each message over once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from tea.errors import BadInput
+from tea.journal.mask import Mask
+from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.registry.version import timestamp
+from tea.runs.interface import RunInterface
+from tea.store.messages import StoredMessage
+from tea.types import JsonValue, is_text
+
+MESSAGES = "messages"
+TEXT_LIMIT = 64 * 1024
+
+
+class Delivery:
+    """Gives a run its messages, each once.
+
+    A call that finds nothing leaves no record. One that finds something is an effect: what its outcome holds was
+    delivered, and what no outcome holds still waits. A fork has an inbox of its own, so the run is recorded with each.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: RunInterface) -> None:
+        self._run = run
+        self._last = 0
+        self._taking = False
+
+    async def take(self) -> list[str]:
+        """Return the messages that the run has not taken yet, in their order."""
+        gate = self._run.gate
+        if not gate.due(MESSAGES, self._waits):
+            return []
+        self._taking = True
+        try:
+            found = await gate.effect(MESSAGES, "take", {}, self._read, "looks")
+        finally:
+            self._taking = False
+        self._last = max([self._last, *(one["number"] for one in found if one["run"] == self._run.id)])
+        return [one["text"] for one in found]
+
+    def _waits(self) -> bool:
+        trace = self._run.recorder.trace
+        return trace is not None and not self._taking and trace.messages.waits(self._last)
+
+    async def _read(self, key: str) -> JsonValue:
+        return await asyncio.to_thread(self._read_all)
+
+    def _read_all(self) -> JsonValue:
+        trace = self._run.recorder.trace
+        if trace is None:
+            return []
+        found = trace.messages.read(self._last)
+        trace.messages.sync()  # a number that the journal holds stays taken, also after a loss of power
+        return [{"run": self._run.id, **asdict(one)} for one in found]
+
+
+def tell(tracer: Tracer, mask: Mask, run: str, text: str) -> int:
+    """Add a message to a run that has not ended, and return its number; it blocks.
+
+    Args:
+        tracer: Knows the runs.
+        mask: Takes the operator's secrets out of the text.
+        run: Id of the run.
+        text: At most `TEXT_LIMIT` bytes in UTF-8.
+
+    Raises:
+        BadInput: The text is no text, empty or too long, or the run is unknown or has ended; nothing is written. Or the
+            run ended meanwhile, before it took the message.
+        StorageError: The message cannot be written.
+    """
+    _check(text)
+    if tracer.ended(run):
+        raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or start another.")
+    number = tracer.store.messages(run).add(timestamp(), mask.plain(text))
+    if tracer.ended(run) and number > last_taken(run, tracer.records(run)):
+        problem = f"The run {run} ended before it took the message."
+        raise BadInput(problem, fix=f"look at it with `tea trace {run}`, or start another.")
+    return number
+
+
+def untaken(tracer: Tracer, run: str, records: Iterable[TraceRecord]) -> list[StoredMessage]:
+    """Return the messages that a run has not taken; it blocks.
+
+    Args:
+        tracer: Knows the messages.
+        run: Id of the run.
+        records: All of its records.
+    """
+    return tracer.store.messages(run).read(last_taken(run, records))
+
+
+def last_taken(run: str, records: Iterable[TraceRecord]) -> int:
+    """Return the number of the last message that a run has taken, 0 for none."""
+    keys: set[str] = set()
+    last = 0
+    for one in records:
+        data = as_mapping(one.data)
+        if one.kind == "start" and data.get("kind") == MESSAGES:
+            keys.add(one.key)
+        elif one.kind == "done" and one.key in keys:
+            last = max([last, *(message["number"] for message in data["data"] if message["run"] == run)])
+    return last
+
+
+def _check(text: str) -> None:
+    """Refuse what is not a text that a run can be told."""
+    if not is_text(text):
+        raise BadInput("The message is not text.", fix="give text, in UTF-8 on a command line.")
+    if not text.strip():
+        raise BadInput("The message is empty.", fix="give the words that the run shall be told.")
+    if (size := len(text.encode())) > TEXT_LIMIT:
+        problem = f"The message has {size:,} bytes, and {TEXT_LIMIT:,} are allowed."
+        raise BadInput(problem, fix="write a file, and tell the run its name.")

@@ -1,0 +1,39 @@
+"""What all runs of a platform share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tea.journal.mask import Mask
+from tea.journal.recorder import NO_SECRETS
+from tea.memory.manager import MemoryManager
+from tea.models.manager import ModelManager
+from tea.prompts.manager import PromptManager
+from tea.refs import Kind
+from tea.runs.human_input import Person
+from tea.runs.interface import AnyServer
+from tea.runs.pins import Library
+from tea.runs.policy import Policy
+from tea.source.trust import Consents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDeps:
+    """What every run of a platform shares, and none of them changes.
+
+    Args:
+        web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
+    """
+
+    servers: Mapping[Kind, AnyServer]
+    libraries: Mapping[Kind, Library]
+    models: ModelManager
+    prompts: PromptManager
+    memory: MemoryManager
+    policy: Policy
+    consents: Consents
+    person: Person | None = None
+    mask: Mask = NO_SECRETS
+    web: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -1,0 +1,395 @@
+"""Execution: begins, forks, replays and resumes runs; the journal's first and last records are written here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tea.components.context import Agents
+from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, TeaError
+from tea.journal.header import RunConfig, TaskFile
+from tea.journal.history import REBUILT, History, entry_of, head_of, pins_of
+from tea.journal.mask import mask_file
+from tea.journal.recorder import Recorder, Watcher
+from tea.journal.status import RunStatus
+from tea.journal.tracer import GATE_KINDS, Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
+from tea.kernel.gate import Gate
+from tea.models.connect import offer_again
+from tea.protocols.instances import Instances
+from tea.registry.version import timestamp
+from tea.runs.admission import admit, admit_model
+from tea.runs.budget import BudgetAccount
+from tea.runs.deps import RunDeps
+from tea.runs.fork import Change, Fork, require_used, unread
+from tea.runs.inheritance import Inheritance
+from tea.runs.outcome import Outcome
+from tea.runs.ports import AgentPort
+from tea.runs.recovery import rebuild, recover
+from tea.runs.run import Run
+from tea.shielded import completed
+from tea.store.workspaces import WorkspaceStore
+from tea.types import AgentResponse, JsonObject, Response, Task
+
+Tell = Callable[[str], None]
+
+
+class Executions:
+    """Starts and repeats the runs of one platform.
+
+    Args:
+        deps: What its runs share.
+        tracer: Opens and reads journals.
+        workspaces: Where the runs keep their files.
+        instances: The live environments; those of a session of one run end with it.
+    """
+
+    def __init__(self, deps: RunDeps, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances) -> None:
+        self._deps, self._tracer, self._workspaces, self._instances = deps, tracer, workspaces, instances
+
+    async def begin(
+        self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
+    ) -> Outcome:
+        """Run a task once.
+
+        Args:
+            task: The task.
+            files: Its files, by the name they get.
+            watch: Told of each record.
+            locked: Whether nothing but what the task's `use` names may be used.
+
+        Raises:
+            ProviderError: Its model is not configured; nothing is written.
+            UnknownComponent: Its agent, or what it uses, is not there; nothing is written.
+            Quarantined: Its agent is not trusted; nothing is written.
+            NotLocked: It is locked, and its agent or a tool that it names is not; nothing is written.
+            ApprovalNeeded: A call waits for a person; the run can be resumed.
+        """
+        await admit(self._deps, task, locked=locked)
+        if self._deps.mask:
+            task = TaskFile.model_validate(self._deps.mask.data(task.model_dump(mode="json")))
+
+        def first(run: str, folder: Path) -> list[TraceRecord]:
+            inputs = self._workspaces.prepare(folder, files)
+            return [self._first(task, self._run_config(run, task, locked), inputs)]
+
+        trace, records = await self._created(first, task.session or "", task.id or "")
+        try:
+            run_config = self._run_config(trace.run, task, locked)
+            recorder = Recorder(trace, trace.run, watch, self._deps.mask)
+            recorder.begun(records[0])
+            gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
+            return await self._finish(self._run(run_config, gate, recorder, task), task, trace)
+        finally:
+            await self._close(trace, task)
+
+    async def fork(self, run: str, at: str | None, change: Change, watch: Watcher | None, tell: Tell | None) -> Outcome:
+        """Begin a run with the events of another up to a position, and go on live, otherwise.
+
+        Args:
+            run: The run, which is not touched.
+            at: Number of a record, or key of an effect; the first touch of what changes if None.
+            change: What is to be otherwise.
+            watch: Told of each record.
+            tell: Told, before the fork goes on and at its end, what a person should know of it.
+
+        Raises:
+            BadInput: There is no such position, or the state there cannot be brought back; nothing is written.
+            Diverged: Another revision wrote it, or its agents do not do what the journal holds; nothing is written.
+        """
+        history = await self._history(run)
+        fork = Fork.of(history, at, change)
+        offer_again(self._deps.models, history.records[0].data)
+        task = history.task.model_copy(update={"session": None, "id": None})
+        await admit_model(self._deps, change.model or task.model, task)
+
+        def first(new: str, folder: Path) -> list[TraceRecord]:
+            inputs = self._workspaces.inherit(folder, run, history.inputs)
+            run_config = fork.run_config(new, str(self._workspaces.path(new)))
+            return fork.records(run_config, self._first(task, run_config, inputs), timestamp())
+
+        trace, records = await self._created(first)
+        try:
+            run_config = fork.run_config(trace.run, str(self._workspaces.path(trace.run)))
+            recorder = Recorder(trace, trace.run, watch, self._deps.mask)
+            rebuilding = self._rebuilt(run_config, recorder, task, records, history, {})
+            one, remarks = await self._or_nothing(trace, rebuilding)
+            begun = trace.position
+            _told(tell, fork.remarks() + remarks)
+            try:
+                outcome = await self._finish(one, task, trace)
+            except Diverged:
+                if trace.position == begun:
+                    await self._discard(trace)
+                raise
+            records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
+            _told(tell, unread(records, change))
+            return outcome
+        finally:
+            await self._close(trace, task)
+
+    async def resume(self, run: str, answers: Mapping[str, str], watch: Watcher | None = None) -> Outcome:
+        """Go on with a run that was interrupted, or waits for a person.
+
+        Raises:
+            BadInput: The run has ended, an answer is to no call that waits, or an environment cannot be brought back.
+            Conflict: Another process is at it.
+            Diverged: Another revision wrote it, or its agents do not do what the journal holds.
+        """
+        past = await self._history(run)
+        past.check(run, answers)
+        offer_again(self._deps.models, past.records[0].data)
+        self._workspaces.check(run)
+        trace = await self._reopened(run)
+        try:
+            if trace.position != len(past.records):  # another process went on with it before it was ours
+                past = await self._history(run)
+                past.check(run, answers)
+            recorder = Recorder(trace, run, watch, self._deps.mask)
+            one = await self._recovered(past, recorder, answers)
+            recorder.write("resumed", "", {"seconds": past.seconds})
+            return await self._finish(one, past.task, trace)
+        finally:
+            await self._close(trace, past.task)
+
+    async def replay(
+        self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None
+    ) -> Outcome:
+        """Run the agents' code against the journal; nothing is performed, written or paid.
+
+        Args:
+            run: The run.
+            lenient: Let data differ where call and place agree.
+            use: Other versions of components, by `kind:name`, in place of those the run pinned.
+            watch: Told of each record.
+
+        Raises:
+            Diverged: Another revision wrote it, or the code does not do what the journal holds.
+        """
+        try:
+            past = await self._history(run)
+        except Damaged as error:
+            raise Diverged(error.problem, fix=error.fix) from error
+        if not past.end:
+            raise BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
+        require_used(use or (), {pin.asked.partition("@")[0] for pin in past.pins})
+        recorder = Recorder(None, run, watch)
+        gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
+        one = self._run(past.run_config, gate, recorder, past.task)
+        try:
+            await one.pins.stock(past.pins, use)
+        except Damaged as error:  # source that is not what was pinned is its first divergence
+            raise Diverged(error.problem, fix=error.fix) from error
+        outcome = await self._outcome(one, past.task)
+        if not lenient and _ending(outcome) != past.end:
+            problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
+            raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
+        return outcome
+
+    async def once(self, call: Callable[[Run], Awaitable[Response]], run_config: RunConfig) -> Response:
+        """Carry out one call from outside of any run, under the same gate, without a journal."""
+        recorder = Recorder(None, run_config.run, mask=self._deps.mask)
+        gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
+        gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
+        one = Run(run_config, self._deps, gate, recorder, BudgetAccount(TaskFile(task="call").budget))
+        return await gate.run(lambda: call(one))
+
+    async def _created(self, begin: Begin, session: str = "", task: str = "") -> tuple[Trace, list[TraceRecord]]:
+        """Create a journal with its first records, and return both; who is interrupted meanwhile leaves nothing."""
+        given: list[TraceRecord] = []
+
+        def first(run: str, folder: Path) -> list[TraceRecord]:
+            given.extend(begin(run, folder))
+            return given
+
+        creating = asyncio.ensure_future(asyncio.to_thread(self._tracer.create, session, task, first))
+        try:
+            return await completed(creating), given
+        except asyncio.CancelledError:
+            if creating.done() and creating.exception() is None:
+                await self._discard(creating.result())
+            raise
+
+    async def _reopened(self, run: str) -> Trace:
+        """Take a run's journal up again; who is interrupted meanwhile gives it back."""
+        opening = asyncio.ensure_future(asyncio.to_thread(self._tracer.reopen, run))
+        try:
+            return await completed(opening)
+        except asyncio.CancelledError:
+            if opening.done() and opening.exception() is None:
+                opening.result().close()
+            raise
+
+    async def _recovered(self, past: History, recorder: Recorder, answers: Mapping[str, str]) -> Run:
+        """Return a run that goes on, with everything brought back that its earlier processes left."""
+        if past.unprepared:
+            origin = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
+            folder = self._workspaces.home(past.run_config.run)
+            await asyncio.to_thread(self._workspaces.inherit, folder, origin.run_config.run, past.inputs)
+            return (await self._rebuilt(past.run_config, recorder, past.task, past.records, origin, answers))[0]
+        recorder.recall(past.status.meant, past.again)
+        gate = _resumed(recorder, past.entries, past.elapsed)
+        known = {**past.status.said, **answers}
+        one = self._run(past.run_config, gate, recorder, past.task, known, past.status.uncertain, past.seconds)
+        await one.pins.stock(past.pins)
+        await recover(one, past.records, self._instances)
+        return one
+
+    async def _rebuilt(
+        self,
+        run_config: RunConfig,
+        recorder: Recorder,
+        task: TaskFile,
+        records: Sequence[TraceRecord],
+        origin: History,
+        answers: Mapping[str, str],
+    ) -> tuple[Run, list[str]]:
+        """Return a fork, with everything brought to where it begins, and what a person should know of that."""
+        kept = [one for one in records[1:] if one.kind != "forked"]
+        await self._inherit(run_config, origin, kept)
+        known = {**RunStatus.of(kept).answers, **answers}
+        one = self._run(run_config, _resumed(recorder, _entries(records)), recorder, task, known)
+        await one.pins.stock(pins_of(kept))
+        remarks = await rebuild(one, kept, self._instances, origin.records)
+        recorder.begun(records[0])
+        recorder.write(REBUILT, "", {})
+        return one, remarks
+
+    async def _inherit(self, heir: RunConfig, origin: History, kept: Sequence[TraceRecord]) -> None:
+        """Give a fork its own copy of what the origin's session held at the last event that it keeps."""
+        old, moment = origin.run_config, (kept or origin.records)[-1 if kept else 0].time
+        choose = Inheritance.of(self._tracer, old.run, heir.run, moment, kept).choose
+        agents = {f"agent:{one.name}" for one in await self._deps.libraries["agent"].list(state=None)}
+        await asyncio.to_thread(self._deps.memory.inherit, old.session, heir.session, sorted(agents), choose)
+
+    async def _or_nothing(self, trace: Trace, preparing: Awaitable[Any]) -> Any:
+        """Prepare a run; one that cannot even begin leaves nothing behind."""
+        try:
+            return await preparing
+        except (TeaError, asyncio.CancelledError):
+            await self._discard(trace)
+            raise
+
+    async def _discard(self, trace: Trace) -> None:
+        def discard() -> None:
+            self._tracer.remove(trace.run)
+            self._deps.memory.forget({trace.run})
+
+        trace.close()
+        await completed(asyncio.to_thread(discard))
+
+    async def _close(self, trace: Trace, task: TaskFile) -> None:
+        trace.close()
+        await self._instances.close(task.session or trace.run, None if task.session is None else trace.run)
+
+    async def _history(self, run: str) -> History:
+        def read() -> History:
+            return History.of(run, self._tracer.records(run), str(self._workspaces.path(run)))
+
+        return await asyncio.to_thread(read)
+
+    def _run(
+        self,
+        run_config: RunConfig,
+        gate: Gate,
+        recorder: Recorder,
+        task: TaskFile,
+        answers: Mapping[str, str] | None = None,
+        intents: frozenset[str] = frozenset(),
+        passed: float = 0.0,
+    ) -> Run:
+        gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
+        return Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
+
+    def _run_config(self, run: str, task: TaskFile, locked: bool) -> RunConfig:
+        return RunConfig(
+            run=run,
+            session=task.session or run,
+            task=task.id or run,
+            workspace=str(self._workspaces.path(run)),
+            model=task.model,
+            use=task.use,
+            locked=locked,
+            allow=task.allow,
+        )
+
+    def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
+        """Return what a journal begins with, and how its model was reached, which may be configured nowhere else."""
+        model = self._deps.models.config(run_config.model).to_json()
+        head = self._deps.mask.data({**head_of(task, run_config, inputs), "model": model})
+        return first_record("run", timestamp(), head)
+
+    async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
+        try:
+            outcome = await self._outcome(run, task)
+        except ApprovalNeeded as error:
+            record = run.recorder.suspended(error.record(), run.gate.open_keys())
+            await trace.sync()
+            raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
+        if self._deps.mask:
+            await asyncio.to_thread(self._mask_files, run)
+        run.recorder.write("end", "", _ending(outcome))
+        await self._deps.memory.sync(run.session)
+        await trace.sync()
+        return outcome
+
+    def _mask_files(self, run: Run) -> None:
+        """Take secrets out of the texts that a run wrote into its folder, and note which those were."""
+        mask, found = self._deps.mask, dict[str, list[str]]()
+        if mask:
+            folder = Path(run.workspace)
+            inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
+            for path in self._workspaces.written(run.id, inputs):
+                if what := mask_file(path, mask):
+                    found.setdefault(what, []).append(path.relative_to(folder).as_posix())
+        if found:
+            run.recorder.write("secrets", "", found)
+
+    async def _outcome(self, run: Run, task: TaskFile) -> Outcome:
+        names = tuple(Path(name).name for name in task.files)
+        work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools, also=task.also)
+        try:
+            response = await run.gate.run(lambda: _work(run, task, work))
+        except NotLocked as error:
+            response = AgentResponse(ref=f"agent:{task.agent}", ok=False, error=error.record())
+        return Outcome.of(run.id, response, run.accounts.root.total(), self._workspaces.home(run.id))
+
+
+async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
+    """Give the task to its agent, within the run's time."""
+    agents = Agents(AgentPort(run, "", 0), "agent")
+    if task.budget.seconds is None:
+        return await agents.invoke(task.agent, work)
+    try:
+        async with run.gate.timeout(task.budget.seconds):
+            return await agents.invoke(task.agent, work)
+    except TimeoutError:
+        ended = run.accounts.root.out_of_time()
+        return AgentResponse(ref=f"agent:{task.agent}", ok=True, value=ended.model_dump(mode="json"))
+
+
+def _resumed(recorder: Recorder, past: Sequence[Any], elapsed: Mapping[str, float] | None = None) -> Gate:
+    mask, flush = recorder.mask.text, recorder.flush
+    return Gate(write=recorder.entry, past=past, mode="resume", mask=mask, flush=flush, elapsed=elapsed)
+
+
+def _told(tell: Tell | None, lines: Sequence[str]) -> None:
+    for line in lines:
+        if tell is not None:
+            tell(line)
+
+
+def _ending(outcome: Outcome) -> dict[str, Any]:
+    data = outcome.to_json()
+    return {name: data[name] for name in ("status", "answer", "reason", "evidence", "cost", "error")}
+
+
+def _entries(records: Sequence[TraceRecord]) -> list[Any]:
+    return [entry_of(one) for one in records if one.kind in GATE_KINDS]
+
+
+def _short(data: JsonObject) -> str:
+    text = f"{data.get('status')}: {data.get('answer') or data.get('reason')!r}"
+    return text if len(text) <= 90 else text[:87] + "..."

@@ -1,0 +1,282 @@
+"""Fork: a run that begins with another's events and goes on with other versions or another model.
+
+A run's program does what its events let it do, so a fork replays the events before a position, has its pins changed
+by an event of its own (`forked`), and goes on live. The change comes before the last event that was delivered ahead
+of the position, because all that the program does after that event is done anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tea.components.manifest import Manifest
+from tea.errors import BadInput
+from tea.journal.header import RunConfig
+from tea.journal.history import History, pins_of
+from tea.journal.pin import RESOLVE, asked_in, exact_of
+from tea.journal.status import effect_key
+from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
+from tea.refs import Ref
+from tea.types import JsonObject
+
+_SPOKEN = frozenset({"start", "note"})
+_FOR_GOOD, _MOST_TOLD = ("external", "irreversible"), 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a fork does otherwise.
+
+    Args:
+        use: Other versions of components, by `kind:name`.
+        model: Another model configuration, None for the same.
+    """
+
+    use: Mapping[str, Manifest] = field(default_factory=dict[str, Manifest])
+    model: str | None = None
+
+    def to_json(self) -> JsonObject:
+        """Return what the journal says of it."""
+        use = {name: {"ref": str(one.ref), "digest": one.digest} for name, one in self.use.items()}
+        return {"use": use, "model": self.model}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fork:
+    """A place in a journal, and what a run that goes on from there begins with.
+
+    Args:
+        history: The journal.
+        position: Number of the first record that is not kept; the program's words before it, back to the last event
+            that it was told, are its own again.
+        kept: The records that the fork begins with, without those of the head.
+        change: What it does otherwise.
+    """
+
+    history: History
+    position: int
+    kept: tuple[TraceRecord, ...]
+    change: Change
+
+    @classmethod
+    def of(cls, history: History, at: str | None, change: Change) -> Fork:
+        """Return the fork of a run at a position.
+
+        Args:
+            history: Its journal.
+            at: Number of a record, or key of an effect; the first touch of what changes if None.
+            change: What is to be otherwise.
+
+        Raises:
+            BadInput: There is no such position, or the change cannot begin there.
+        """
+        position = _first_touch(history.records, change) if at is None else _position(history.records, at)
+        events = [one for one in history.records[:position] if one.kind in GATE_KINDS - _SPOKEN]
+        fork = cls(history=history, position=position, kept=_kept(history.records, events), change=change)
+        fork._check()
+        return fork
+
+    @property
+    def origin(self) -> JsonObject:
+        """Where it comes from, as its journal says it."""
+        return {"run": self.history.run_config.run, "position": self.position, **self.change.to_json()}
+
+    def run_config(self, run: str, workspace: str) -> RunConfig:
+        """Return what the fork is given: what the origin pinned stays, but for what changes.
+
+        Args:
+            run: Id of the fork, whose session is its own.
+            workspace: The folder it works in.
+        """
+        pinned = {pin.asked: pin.exact for pin in self.history.pins if "@" not in pin.asked}
+        chosen = {name: exact_of(one) for name, one in self.change.use.items()}
+        exact = {**pinned, **chosen}
+        old = self.history.run_config
+        model = old.model if self.kept else self.change.model or old.model
+        return replace(
+            old,
+            run=run,
+            session=run,
+            task=run,
+            workspace=workspace,
+            use={**old.use, **{name: digest for name, (_, digest) in exact.items()}},
+            versions={**old.versions, **{name: version for name, (version, _) in exact.items()}},
+            model=model,
+        )
+
+    def records(self, run_config: RunConfig, head: TraceRecord, time: str) -> list[TraceRecord]:
+        """Return what the fork's journal begins with: its head, what is kept, and the change where it takes place."""
+        begun = replace(head, data={**as_mapping(head.data), "fork": self.origin})
+        if not self.kept:
+            return [begun]
+        change = first_record("forked", time, {"data": self.origin})
+        moved = [_moved(one, self.history.run_config.run, run_config.run) for one in self.kept]
+        return [begun, *moved[:-1], change, moved[-1]]
+
+    def remarks(self) -> list[str]:
+        """Return what a person should know of it before it goes on."""
+        used = Counter(name for name, _ in _touches([one for one in self.kept if not _looks_up(one)]))
+        before = {pin.asked: pin.exact for pin in pins_of(self.kept) if pin.asked in self.change.use}
+        told = [
+            f"{name} was used {used[name]} time{'' if used[name] == 1 else 's'} before record {self.position}: what "
+            f"came of that is kept, and {one.version} serves from there on."
+            for name, one in self.change.use.items()
+            if name in before and before[name] != exact_of(one) and used[name]
+        ]
+        pinned = {(pin.asked, pin.exact) for pin in self.history.pins}
+        same = [one.ref for name, one in self.change.use.items() if (name, exact_of(one)) in pinned]
+        return told + [f"{ref} is what the run used already." for ref in same] + self._reached()
+
+    def _reached(self) -> list[str]:
+        """Return a warning where the run, after the position, did what cannot be taken back: the fork may do it too."""
+        ended = {one.key for one in self.kept if one.kind in ("done", "failed")}
+        intents = [one for one in self.history.records if one.kind == "intent" and effect_key(one.key) not in ended]
+        found = {one.key: as_mapping(one.data) for one in intents}
+        calls = [f"{one['target']} ({key})" for key, one in found.items() if one["effects"] in _FOR_GOOD]
+        more = f" and {len(calls) - _MOST_TOLD} more" if len(calls) > _MOST_TOLD else ""
+        if not calls:
+            return []
+        return [f"The run called {', '.join(calls[:_MOST_TOLD])}{more} later on; the fork may do so again, for real."]
+
+    def _check(self) -> None:
+        """Refuse a change of what is in the middle of its work.
+
+        Raises:
+            BadInput: An agent that changes is at work, or an environment has a state that only its old version knows.
+        """
+        open_scopes, before = _open_scopes(self.kept), {pin.asked: pin for pin in pins_of(self.kept)}
+        for name, one in self.change.use.items():
+            if name in before and before[name].exact == exact_of(one):
+                continue
+            if name in open_scopes:
+                problem = f"{name} is at work at record {self.position}, with the version it began with."
+                raise BadInput(problem, fix=f"fork where it begins: --at {open_scopes[name]}.")
+            same = name in before and before[name].digest == one.digest
+            if name.startswith("environment:") and not same and any(found == name for found, _ in _touches(self.kept)):
+                problem = f"{name} was used before record {self.position}, and its state belongs to the old version."
+                raise BadInput(problem, fix="leave --at out: the fork begins with its first use.")
+
+
+def unread(records: Sequence[TraceRecord], change: Change) -> list[str]:
+    """Return a warning for each prompt of a change whose text nobody read, because solvers answered.
+
+    Args:
+        records: The fork's whole journal.
+        change: What it does otherwise.
+    """
+    answers: dict[str, set[str]] = {}
+    asked: dict[str, str] = {}
+    for record in records:
+        data = as_mapping(record.data)
+        if record.kind == "start" and data["kind"] == "model":
+            asked[record.key] = as_mapping(data["data"])["prompt"]
+        elif record.kind == "done" and record.key in asked:
+            response = as_mapping(as_mapping(data["data"]).get("response"))
+            answers.setdefault(asked[record.key], set()).add(str(response.get("answered_by", "")))
+    refs = [str(one.ref) for name, one in change.use.items() if name.startswith("prompt:")]
+    return [
+        f"{ref} was answered by {'; '.join(sorted(answers[ref]))}: its text had no effect."
+        for ref in refs
+        if ref in answers and all(by.startswith("tool:") for by in answers[ref])
+    ]
+
+
+def require_used(names: Iterable[str], used: Container[str]) -> None:
+    """Refuse another version of what a run never used: the answer to that question is always "nothing changes".
+
+    Raises:
+        BadInput: One of `names`, each `kind:name`, is not among what was `used`.
+    """
+    for name in names:
+        if name not in used:
+            raise BadInput(f"The run never used {name}.", fix="name a component that `tea trace RUN -v` shows.")
+
+
+def _position(records: Sequence[TraceRecord], at: str) -> int:
+    if at.isascii() and at.isdigit():
+        if int(at) <= len(records):
+            return int(at)
+        problem = f"The run has {len(records)} records, and none with number {at[:20]}."
+    else:
+        found = next((one.seq for one in records if one.kind == "start" and one.key == effect_key(at)), None)
+        if found is not None:
+            return found
+        problem = f"The run has no effect with the key {at[:80]!r}."
+    raise BadInput(problem, fix="`tea trace RUN --positions` shows numbers and keys.")
+
+
+def _first_touch(records: Sequence[TraceRecord], change: Change) -> int:
+    """Return where the first component that changes comes in."""
+    starts = {one.key: one.seq for one in records if one.kind == "start"}
+    found: dict[str, int] = {}
+    for name, key in _touches(records):
+        if name in change.use or (name == "model" and change.model is not None):
+            found.setdefault(name, starts.get(key, 0))
+    require_used(change.use, found)
+    if change.model is not None and not found:
+        raise BadInput("The run never asked a model.", fix="give --at, or a component with --use.")
+    if not found:
+        raise BadInput("Nothing says where to fork.", fix="give --at, --use or --model.")
+    return min(found.values())
+
+
+def _touches(records: Sequence[TraceRecord]) -> Iterator[tuple[str, str]]:
+    """Yield each component that a record touches, as `kind:name`, with the key of the effect; models as `model`."""
+    for record in records:
+        data = as_mapping(record.data)
+        if record.kind == "start" and data["kind"] in (RESOLVE, "tool", "environment"):
+            yield from ((_named(target), record.key) for target in asked_in(data["target"]) or (data["target"],))
+        elif record.kind == "start" and data["kind"] == "model":
+            yield _named(as_mapping(data["data"])["prompt"]), record.key
+        elif record.kind == "evidence" and "target" in data:
+            yield _named(data["target"]), effect_key(record.key)
+
+
+def _looks_up(record: TraceRecord) -> bool:
+    return record.kind == "start" and as_mapping(record.data)["kind"] == RESOLVE
+
+
+def _named(target: str) -> str:
+    """Return `kind:name` of a ref; all model configurations are one."""
+    return "model" if target.startswith("model:") else str(Ref.parse(target.partition("#")[0]).at(None))
+
+
+def _open_scopes(records: Sequence[TraceRecord]) -> dict[str, int]:
+    """Return the agents that have begun their work and not ended it, with the record where each was looked up."""
+    looked_up: dict[str, int] = {}
+    found: dict[str, list[int]] = {}
+    for record in records:
+        data = as_mapping(record.data)
+        if _looks_up(record):
+            for target in asked_in(data["target"]):
+                looked_up.setdefault(_named(target), record.seq)
+        elif record.kind == "note" and data["kind"] in ("enter", "exit"):
+            name = _named(as_mapping(data["data"])["ref"])
+            if data["kind"] == "enter":
+                found.setdefault(name, []).append(looked_up.get(name, 0))
+            else:
+                found[name].pop()
+    return {name: places[0] for name, places in found.items() if places}
+
+
+def _kept(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:
+    """Return what the gate recorded up to the last event, and what is evidence of effects that ended by then."""
+    if not events:
+        return ()
+    last = events[-1]
+    ended = {one.key for one in events}
+    return tuple(
+        one
+        for one in records[: last.seq + 1]
+        if one.kind in GATE_KINDS or (one.kind in ("evidence", "answer") and effect_key(one.key) in ended)
+    )
+
+
+def _moved(record: TraceRecord, old: str, new: str) -> TraceRecord:
+    """Return a record as one of another run, below the same scope there."""
+    scope = record.key
+    while scope and span_id(old, scope) != record.parent:
+        scope = scope[: max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"), 0)]
+    return replace(record, parent=span_id(new, scope) if scope else "")

@@ -1,0 +1,57 @@
+"""HumanInput: what the person behind a run is asked, and how their answer comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from tea.errors import ApprovalNeeded, BadArguments
+from tea.journal.recorder import Recorder
+from tea.types import is_text
+
+
+class Person(Protocol):
+    """Someone who can answer now, for example at a terminal."""
+
+    async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
+        """Return the answer in their words, None where they went away."""
+        ...
+
+
+class HumanInput:
+    """Asks the person who is there; without one the run waits for an answer that is bound to the question's key.
+
+    Args:
+        person: Who can answer now, if anybody.
+        recorder: Where answers are written.
+        answers: What was answered since the run stopped, by key.
+    """
+
+    def __init__(self, person: Person | None, recorder: Recorder, answers: Mapping[str, str]) -> None:
+        self._person, self._recorder, self._answers = person, recorder, answers
+
+    async def ask(self, question: str, choices: Sequence[str], key: str) -> str:
+        """Return the answer to a question.
+
+        Raises:
+            ApprovalNeeded: Nobody is there to answer, or the answer is none of the choices.
+            BadArguments: It is no text that a person could read.
+        """
+        if not all(map(is_text, (question, *choices))):
+            raise BadArguments("A question to a person, or one of its choices, is no text.", fix="ask in words.")
+        answer = self._answers.get(key) if self._recorder.same(key, question, choices) else None
+        if not _counts(answer, choices):
+            self._recorder.ask(key, question, choices)
+        if answer is None and self._person is not None:
+            answer = await self._person(question, choices)
+        if answer is None or not _counts(answer, choices):
+            told = f"{question} ({' / '.join(choices)})" if choices else question
+            wrong = "is none of the choices" if is_text(answer) else "is no text"
+            problem = told if answer is None else f"{str(answer)[:80]!r} {wrong}: {told}"
+            raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
+        self._recorder.answered(key, {"question": question}, answer)
+        return answer
+
+
+def _counts(answer: str | None, choices: Sequence[str]) -> bool:
+    return is_text(answer) and (not choices or answer in choices)

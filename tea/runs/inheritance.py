@@ -1,0 +1,79 @@
+"""Inheritance: a fork's own copy of its origin's session, as it was where the fork begins.
+
+A session is shared: other runs write into it before, during and after the one that is forked. Each change is known by
+the run and the effect that made it, so the journals tell when that was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from tea.errors import BadInput, StorageError
+from tea.journal.status import effect_key
+from tea.journal.tracer import Tracer, TraceRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inheritance:
+    """Which changes of a session a fork inherits.
+
+    Args:
+        tracer: Reads the journals.
+        origin: The run that is forked.
+        heir: The fork.
+        moment: When the last event happened that the fork keeps, ISO 8601 in UTC.
+        ended: Keys of the origin's effects that had ended by then.
+    """
+
+    tracer: Tracer
+    origin: str
+    heir: str
+    moment: str
+    ended: frozenset[str]
+    _times: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+
+    @classmethod
+    def of(cls, tracer: Tracer, origin: str, heir: str, moment: str, kept: Sequence[TraceRecord]) -> Inheritance:
+        """Return what a fork inherits that keeps these records of its origin."""
+        ended = frozenset(one.key for one in kept if one.kind in ("done", "failed"))
+        return cls(tracer=tracer, origin=origin, heir=heir, moment=moment, ended=ended)
+
+    def choose(self, changes: Sequence[str]) -> list[str | None]:
+        """Return for each change, `run/effect`, the key of its copy: the origin's are the fork's own, then.
+
+        Of the origin counts what its kept effects did; of others what happened before that, or by that moment.
+        """
+        found = [self._own(one) for one in changes]
+        last = max((place for place, one in enumerate(found) if one is not None), default=-1)
+        return [
+            one if one is not None else change if self._foreign(change, place < last) else None
+            for place, (change, one) in enumerate(zip(changes, found, strict=True))
+        ]
+
+    def _own(self, change: str) -> str | None:
+        run, _, effect = change.partition("/")
+        return f"{self.heir}/{effect}" if run == self.origin and effect_key(effect) in self.ended else None
+
+    def _foreign(self, change: str, before: bool) -> bool:
+        run, _, effect = change.partition("/")
+        return run != self.origin and (before or self._time(run, effect_key(effect)) <= self.moment)
+
+    def _time(self, run: str, effect: str) -> str:
+        """Return when an effect ended; of one that no journal tells of, when its run began, which its id says."""
+        if run not in self._times:
+            try:
+                records = [one for one in self.tracer.records(run) if one.kind in ("start", "done", "failed")]
+            except (BadInput, StorageError):
+                records = []
+            self._times[run] = {one.key: one.time for one in records}
+        return self._times[run].get(effect) or _begun(run)
+
+
+def _begun(run: str) -> str:
+    try:
+        moment = datetime.fromtimestamp(int(run[:12], 16) / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,60 @@
+"""Memories: by which memory component what is done where in a run is remembered."""
+
+from __future__ import annotations
+
+from tea.components.manifest import Manifest
+from tea.memory.manager import MemoryConfig
+from tea.protocols.document import MemoryLibrary
+from tea.refs import Ref
+from tea.runs.pins import Pins
+
+
+class Memories:
+    """Knows the memory component that the innermost agent names; one that names none remembers plainly.
+
+    Args:
+        pins: Pins memory components like all others.
+    """
+
+    def __init__(self, pins: Pins) -> None:
+        self._pins = pins
+        self._named: dict[str, Ref | None] = {}
+        self._read: dict[str, MemoryConfig] = {}
+
+    @property
+    def used(self) -> bool:
+        """Whether an agent of the run has named one; most runs look no further."""
+        return bool(self._named)
+
+    def enter(self, key: str, config: Manifest) -> None:
+        """Let everything below `key` be remembered as an agent says; anything else remembers for who called it."""
+        if config.kind == "agent" and (self._named or config.memory is not None):
+            self._named[key] = config.memory
+
+    def named(self, key: str) -> Ref | None:
+        """Return the memory component that counts below a key, or a branch's path."""
+        scope = key
+        while scope:
+            if scope in self._named:
+                return self._named[scope]
+            scope = scope[: max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"), scope.rfind("~"), 0)]
+        return None
+
+    async def found(self, named: Ref) -> MemoryConfig:
+        """Return what a memory component says in the version that the run has pinned; the first touch is recorded.
+
+        Raises:
+            UnknownComponent: There is none.
+            Archived: It is kept for the record only.
+            Quarantined: Nobody trusts it yet.
+        """
+        return self._said(await self._pins.resolve(named))
+
+    async def held(self, named: Ref) -> MemoryConfig:
+        """Return the same inside of an effect of an agent, which found it before."""
+        return self._said(await self._pins.pin(named))
+
+    def _said(self, found: Manifest) -> MemoryConfig:
+        if found.digest not in self._read:
+            self._read[found.digest] = MemoryLibrary.documents.parse(found.source)
+        return self._read[found.digest]

@@ -1,0 +1,88 @@
+"""Outcome: how a run ended, for people, programs and exit codes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tea.errors import ErrorRecord, error_from
+from tea.runs.budget import Spent
+from tea.types import AgentResponse, Evidence, Result
+
+Status = Literal["done", "failed", "exhausted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run gives back.
+
+    Args:
+        run: Its id.
+        status: `done`; `failed`: it ran and did not succeed; `exhausted`: a budget ended first.
+        answer: The answer; with `exhausted`, the best so far.
+        reason: Why it did not succeed, in one line.
+        evidence: Where the answer comes from.
+        cost: Steps, tokens and US dollars (None when a price is unknown); see `Spent`.
+        trace: The run's folder.
+        report: The Markdown report, if one was written.
+        error: The error that ended it, if one did.
+    """
+
+    run: str
+    status: Status
+    answer: Any
+    reason: str
+    evidence: tuple[Evidence, ...]
+    cost: Spent
+    trace: Path
+    report: Path | None
+    error: ErrorRecord | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the task succeeded."""
+        return self.status == "done"
+
+    @property
+    def exit_code(self) -> int:
+        """The command line's exit code for it."""
+        if self.status == "exhausted":
+            return 5
+        if self.error is not None:
+            return error_from(self.error).exit_code
+        return 0 if self.ok else 1
+
+    @classmethod
+    def of(cls, run: str, response: AgentResponse, cost: Spent, folder: Path) -> Outcome:
+        """Return how a run ended whose agent gave `response`."""
+        result: Result = response.result
+        status: Status = "exhausted" if result.exhausted else ("done" if result.ok else "failed")
+        if response.error is not None and error_from(response.error).exit_code == 5:
+            status = "exhausted"
+        return cls(
+            run=run,
+            status=status,
+            answer=result.answer,
+            reason=result.reason,
+            evidence=result.evidence,
+            cost=cost,
+            trace=folder,
+            report=folder / "workspace" / result.report if result.report else None,
+            error=response.error,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return {
+            "run": self.run,
+            "status": self.status,
+            "ok": self.ok,
+            "answer": self.answer,
+            "reason": self.reason,
+            "evidence": [one.model_dump(mode="json") for one in self.evidence],
+            "cost": asdict(self.cost),
+            "trace": str(self.trace),
+            "report": str(self.report) if self.report else None,
+            "error": self.error,
+        }

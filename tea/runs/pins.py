@@ -1,0 +1,182 @@
+"""Pins: the versions that one run uses, from its first look at each until it ends, and what they define."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from tea.components.definition import Definition
+from tea.components.manifest import Manifest
+from tea.errors import Damaged, NotLocked
+from tea.journal.pin import RESOLVE, Exact, Pin, exact_of, outcome_of, pins_in, target_of
+from tea.kernel.gate import Gate
+from tea.protocols.lock import not_locked
+from tea.protocols.manager import ContextManager
+from tea.refs import Kind, Ref
+from tea.types import JsonObject, JsonValue
+
+Library = ContextManager[Manifest]
+
+
+class Pins:
+    """Finds versions for a run; what it has found once stays the same for it, whatever becomes of the registry.
+
+    Args:
+        gate: Records what the program is told.
+        libraries: The managers of each kind.
+        use: Selectors of components by `kind:name`, before what is current.
+        versions: Which version of those with the same bytes, for what `use` names by its digest.
+        locked: Whether nothing else may be used.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        libraries: Mapping[Kind, Library],
+        use: Mapping[str, str],
+        versions: Mapping[str, str],
+        *,
+        locked: bool,
+    ) -> None:
+        self._gate, self._libraries, self._locked = gate, libraries, locked
+        self._use, self._versions = use, versions
+        self._pins: dict[str, Manifest] = {}
+        self._held: dict[str, Manifest] = {}
+        self._stored: dict[Exact, Manifest] = {}
+        self._definitions: dict[Exact, Definition] = {}
+        self._instead: dict[str, Exact] = {}
+
+    def may_use(self, name: str) -> bool:
+        """Return whether the run's lock, where it has one, names a component, `kind:name`."""
+        return not self._locked or name in self._use
+
+    async def resolve(self, ref: Ref) -> Manifest:
+        """Return the version this run has pinned; the first touch decides, and is recorded.
+
+        Where a run is forked just behind that record, the program has not been told of it, and the fork decides.
+
+        Raises:
+            UnknownComponent: There is none.
+        """
+        (found,) = await self.resolve_all((ref,))
+        if self._pins.get(str(component(ref))) is not found:
+            (found,) = await self.resolve_all((ref,))
+        return found
+
+    async def resolve_all(self, refs: Sequence[Ref]) -> list[Manifest]:
+        """Return the same of several, to tell the program; one effect pins all that the run has not touched yet.
+
+        Raises:
+            UnknownComponent: There is none of one of them; then none is pinned.
+        """
+        names = [str(component(ref)) for ref in refs]
+        new = {name: ref for name, ref in zip(names, refs, strict=True) if name not in self._pins}
+
+        async def perform(key: str) -> JsonValue:
+            return outcome_of([await self.pin(ref) for ref in new.values()])
+
+        found = dict[str, Manifest]()
+        if new:
+            target = target_of(new)
+            for one in pins_in(target, await self._gate.effect(RESOLVE, target, {}, perform, "looks")):
+                if one.exact not in self._stored:
+                    problem = f"{one.ref} is not in the registry with the bytes this run pinned."
+                    raise Damaged(problem, fix="bring its version file back.")
+                config = found[one.asked] = self._stored[one.exact]
+                if self._instead.get(one.asked, one.exact) == one.exact:  # else a fork lets go of it again
+                    found[one.asked] = self._pins.setdefault(one.asked, config)
+        return [found.get(name) or self._pins[name] for name in names]
+
+    async def pin(self, ref: Ref) -> Manifest:
+        """Return the version that this run holds on to from its first look; only `resolve` tells the program.
+
+        Raises:
+            UnknownComponent: There is none.
+            NotLocked: It is not what the run's lock names.
+        """
+        name = str(component(ref))
+        if name in self._held:
+            return self._held[name]
+        bare = name if ref.selector is None else str(Ref(kind=ref.kind, name=ref.name))
+        if not self.may_use(bare):
+            raise not_locked(bare)
+        config = await self._found(component(ref), name)
+        if self._locked and config.digest != self._use[bare]:
+            raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock anew with `tea lock`.")
+        await self._load(config)
+        self._keep(config)
+        return self._held.setdefault(name, config)
+
+    async def stock(self, pins: Iterable[Pin], instead: Mapping[str, str] | None = None) -> None:
+        """Have the versions that a journal pinned at hand, so that a replay waits for nothing.
+
+        Args:
+            pins: What it pinned, as recorded.
+            instead: Selectors of other versions, by `kind:name`.
+
+        Raises:
+            UnknownComponent: One of them is not there.
+            Damaged: One of them has other bytes now.
+        """
+        for pin in pins:
+            ref = Ref.parse(pin.ref)
+            chosen = (instead or {}).get(str(ref.at(None)))
+            library = self._libraries[ref.kind]
+            config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref, pin.digest))
+            self._stored[pin.exact] = self._held[pin.asked] = config
+            self._keep(config)
+            await self._load(config)
+
+    def exact(self, ref: str, digest: str) -> Manifest:
+        """Return the version of a ref, perhaps with its operation, and its digest, which this run holds."""
+        return self._stored[str(Ref.parse(ref).selector), digest]
+
+    async def definition(self, config: Manifest) -> Definition:
+        """Return what a version defines, loaded at the first need.
+
+        The first of several that load at once counts: what a definition holds, such as a lock, is one for a run.
+
+        Raises:
+            RegistryError: Its source may not run, or cannot be loaded.
+        """
+        found = self._definitions.get(exact_of(config))
+        if found is None:
+            loaded = await self._libraries[config.kind].definition(config)
+            found = self._definitions.setdefault(exact_of(config), loaded)
+        return found
+
+    def loaded(self, config: Manifest) -> Definition:
+        """Return the same of one with a scope, which is loaded when it is found."""
+        return self._definitions[exact_of(config)]
+
+    def change(self, use: Mapping[str, JsonObject]) -> None:
+        """Let go of what a fork uses in another version; the next touch pins that one.
+
+        Args:
+            use: Of each `kind:name`, `ref` and `digest` of that version.
+        """
+        for name, one in use.items():
+            self._instead[name] = Pin(name, one["ref"], one["digest"]).exact
+            self._pins.pop(name, None)
+            self._held.pop(name, None)
+
+    async def _found(self, ref: Ref, name: str) -> Manifest:
+        library = self._libraries[ref.kind]
+        if name in self._versions:
+            return await library.pin_exact(ref.at(self._versions[name]), self._use[name])
+        return await library.pin(ref.at(ref.selector or self._use.get(name)))
+
+    def _keep(self, config: Manifest) -> None:
+        """Hold a version, which then is at hand by its exact ref too, in sight or not."""
+        self._stored[exact_of(config)] = config
+        self._held.setdefault(str(config.ref), config)
+
+    async def _load(self, config: Manifest) -> None:
+        """Load what runs inside the program's own branches, which wait for nothing but the gate."""
+        if any(one.traits.scope for one in config.operations.values()):
+            await self.definition(config)
+
+
+def component(ref: Ref) -> Ref:
+    """Return a ref without its operation."""
+    return ref if ref.operation is None else replace(ref, operation=None)

@@ -1,0 +1,235 @@
+"""Recovery: what calls of earlier processes, or of the run that was forked, left behind is brought back.
+
+Environments come back as they declare: `durable` needs nothing; of `rerun` every recorded call is repeated and
+compared; of `snapshot` the last recorded state is restored; `lost` cannot come back, which the next call says once,
+and a fork refuses.
+A fork has a workspace and a session of its own, so what calls that only write changed there is done again, too.
+What is `external` or `irreversible` is never done again, nor inside of what is: its recorded result stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tea.components.manifest import Manifest
+from tea.errors import ApprovalNeeded, BadInput, TeaError
+from tea.journal.history import entry_of, pins_of
+from tea.journal.pin import Pin
+from tea.journal.status import effect_key
+from tea.journal.tracer import TraceRecord, as_mapping
+from tea.kernel.entry import Entry
+from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place
+from tea.refs import Ref
+from tea.runs.run import Run
+from tea.types import JsonObject, JsonValue
+
+_CALLS = ("tool", "environment")
+_KEPT = {("memory", "record"), ("state", "save"), ("state", "merge"), ("state", "put"), ("state", "swap")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    """A call that ended with an outcome."""
+
+    start: Entry
+    agent: str
+    outcome: JsonObject
+
+
+async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances) -> None:
+    """Bring back the environments of a run that another process began; those still alive here are as they were.
+
+    What it remembered is remembered again, which changes nothing but after a loss of power.
+
+    Raises:
+        BadInput: A repeated call gave something else than it gave then.
+    """
+    _enter(run, records)
+    run.recall(_told(records), anew=False)
+    there = instances.alive(run.session)
+    shared = {one["digest"] for one in _joined(records) if "state" not in one}
+    lost: set[Place] = set()
+    for place, config in _changed(run, records):
+        rerun_in_vain = config.recovery == "rerun" and place.digest in shared
+        if place not in there and (rerun_in_vain or not _comes_back(config)):
+            run.lose(place)
+            lost.add(place)
+    for one in _ended(records):
+        if (one.start.kind, one.start.target) == ("memory", "record"):
+            await _keep(run, one)
+        config = _config(run, one) if one.start.kind == "environment" else None
+        if config is not None and config.recovery == "rerun" and run.place(config, one.start.key) not in there | lost:
+            await _repeat(run, one)
+    for place, (config, state) in _snapshots(run, records).items():
+        if place not in there | lost:
+            await _restore(run, instances, place, config, state)
+
+
+async def rebuild(
+    run: Run, records: Sequence[TraceRecord], instances: Instances, origin: Sequence[TraceRecord]
+) -> list[str]:
+    """Bring workspace, session and environments of a fork to where it begins.
+
+    Args:
+        run: The fork.
+        records: What it begins with.
+        instances: Where its environments live.
+        origin: All records of the run that is forked.
+
+    Returns:
+        What was not done again, in words for people.
+
+    Raises:
+        BadInput: Something cannot be brought back; the error says what and why.
+    """
+    _enter(run, records)
+    run.recall(_told(records), anew=True)
+    for _, config in _changed(run, records):
+        if not _comes_back(config):
+            problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
+            raise BadInput(problem, fix="fork before its first change, or give it another way of recovery.")
+    found = await _found(run, origin)
+    outside: list[str] = []
+    for one in _ended(records):
+        if one.start.kind not in _CALLS:
+            await _keep(run, one)
+            continue
+        effects = _config(run, one).operation(Ref.parse(one.start.target).operation or "").traits.effects
+        recovery = _config(run, one).recovery if one.start.kind == "environment" else ""
+        if recovery == "rerun" or (effects == "writes" and recovery != "snapshot"):
+            await _repeat(run, one)
+        elif effects != "reads":
+            outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
+    for place, (config, state) in {**found, **_snapshots(run, records)}.items():
+        await _restore(run, instances, place, config, state)
+    return outside
+
+
+def _pinned(run: Run, records: Sequence[TraceRecord]) -> dict[str, Manifest]:
+    """Return the versions that a run pinned by digest, as what lives is bytes: versions with the same share it."""
+    return {pin.digest: run.pins.exact(pin.ref, pin.digest) for pin in pins_of(records)}
+
+
+def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
+    """Let a run know again where its agents worked, and by which memory components they remembered."""
+    pinned = {pin.exact for pin in pins_of(records)}
+    for one in records:
+        if one.kind == "note" and as_mapping(one.data)["kind"] == "enter":
+            entered = as_mapping(as_mapping(one.data)["data"])
+            ref, digest = str(entered.get("ref", "")), str(entered.get("digest", ""))
+            if Pin(ref, ref.partition("#")[0], digest).exact in pinned:
+                scope, config = one.key.rpartition(".")[0], run.pins.exact(ref, digest)
+                run.memories.enter(scope, config)
+                run.places.enter(scope, config)
+
+
+async def _repeat(run: Run, one: _Done) -> None:
+    what = f"{one.start.target} ({one.start.key})"
+    try:
+        response = await run.repeat(one.start, one.agent)
+    except ApprovalNeeded as error:
+        problem = f"{what} has to be done again, and the policy asks a person first."
+        raise BadInput(problem, fix="fork before it.") from error
+    except TeaError as error:
+        raise BadInput(f"{what} cannot be done again: {error.problem}", fix=error.fix) from error
+    if run.recorder.mask.data(response.model_dump(mode="json")) != one.outcome:
+        problem = f"{what} gave something else when it was done again, so the state then cannot be brought back."
+        raise BadInput(problem, fix="go on before it: `tea fork` with an earlier position.")
+
+
+async def _keep(run: Run, one: _Done) -> None:
+    """Write into the fork's own session what was written into that of its origin; what is for good stands."""
+    verb, data = one.start.target, one.start.data
+    if (one.start.kind, verb) in _KEPT and not as_mapping(data).get("lasting"):
+        await run.services.answer(one.start.kind, verb, as_mapping(data), one.agent, one.start.key)
+
+
+def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:
+    """Yield the effects that ended with a result, in the order in which the program was told."""
+    starts: dict[str, TraceRecord] = {}
+    for record in records:
+        if record.kind == "start":
+            starts[record.key] = record
+        elif record.kind == "done":
+            start = starts[record.key]
+            yield _Done(
+                start=entry_of(start), agent=start.agent, outcome=as_mapping(as_mapping(record.data).get("data"))
+            )
+
+
+def _told(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
+    """Return what calls of tools inside of effects were, and gave, by key."""
+    evidence = {one.key: as_mapping(one.data) for one in records if one.kind == "evidence"}
+    calls = {key: one for key, one in evidence.items() if one.get("kind") == "tool" and "target" in one}
+    return {key: as_mapping(one["data"]) for key, one in calls.items()}
+
+
+def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, Manifest]]:
+    """Yield the environments that calls changed, also from inside of other calls."""
+    calls = [(one.start.key, one.start.kind, one.start.target, as_mapping(one.start.data)) for one in _ended(records)]
+    inner = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
+    calls += [(key, one["kind"], one["target"], as_mapping(one["data"])) for key, one in inner if "target" in one]
+    seen: set[Place] = set()
+    for key, kind, target, data in calls:
+        if kind == "environment":
+            config = run.pins.exact(target, data["digest"])
+            place = run.place(config, key)
+            if place not in seen and config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
+                seen.add(place)
+                yield place, config
+
+
+def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
+    """Return the last state of each environment, by its place, that a call which ended had recorded."""
+    configs = _pinned(run, records)
+    ended = {one.key for one in records if one.kind in ("done", "failed")}
+    notes = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
+    found = [
+        (key, as_mapping(note["data"]))
+        for key, note in notes
+        if effect_key(key) in ended and note["kind"] in (SNAPSHOT, JOINED)
+    ]
+    states = [(configs[one["digest"]], key, one["state"]) for key, one in found if "state" in one]
+    return {run.place(config, key): (config, state) for config, key, state in states}
+
+
+def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
+    """Return what a run found of the environments that other runs of its session had used, in order."""
+    notes = [as_mapping(one.data) for one in records if one.kind == "evidence"]
+    return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
+
+
+async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
+    """Return environments of its session that the origin of a fork found, each with its state then, by place.
+
+    Raises:
+        BadInput: There was one whose state nobody can tell.
+    """
+    states: dict[Place, tuple[Manifest, JsonValue]] = {}
+    for one in _joined(origin):
+        ref, digest = one["ref"], one["digest"]
+        if run.run_config.use.get(str(Ref.parse(ref).at(None))) != digest:
+            continue
+        await run.pins.stock([Pin(ref, ref, digest)])
+        config = run.pins.exact(ref, digest)
+        if "state" in one:
+            states.setdefault(Place(run.session, digest), (config, one["state"]))
+        elif config.recovery != "durable":
+            problem = f"{ref} held what other runs of its session had done, and its state is {config.recovery}."
+            raise BadInput(problem, fix="fork the run of that session that used it first.")
+    return states
+
+
+async def _restore(run: Run, instances: Instances, place: Place, config: Manifest, state: JsonValue) -> None:
+    definition, context = await run.outside(config, place.branch)
+    with run.recorder.silence():
+        await instances.restore(config, definition, context, state)
+
+
+def _comes_back(config: Manifest) -> bool:
+    return config.recovery != "lost"
+
+
+def _config(run: Run, one: _Done) -> Manifest:
+    return run.pins.exact(one.start.target, as_mapping(one.start.data)["digest"])

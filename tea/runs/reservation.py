@@ -1,0 +1,94 @@
+"""Reservation: what one model call may use, what is held back for it, and what its tries have used so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tea.models.prices import worst_case
+from tea.types import Attempt, Usage
+
+Cost: TypeAlias = tuple[int, float]
+"""Tokens and US dollars; an unknown price counts nothing."""
+Unknown: TypeAlias = tuple[int, float | None]
+"""Tokens and US dollars that may have been used, None where no price is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a model call may use at most.
+
+    Args:
+        input_tokens: About how many tokens the question has.
+        max_output: Most tokens of the answer; None for a model that counts none, for which nothing is reserved.
+        prices: US dollars per million tokens, the highest of all who may answer; empty when unknown.
+        unpriced: Whether somebody may answer whose price is not known.
+    """
+
+    input_tokens: int = 0
+    max_output: int | None = None
+    prices: Mapping[str, float] = field(default_factory=dict[str, float])
+    unpriced: bool = False
+
+    def usd(self, output: int) -> float | None:
+        """Return what it costs at most with so many tokens of answer."""
+        return worst_case(self.prices, self.input_tokens, output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedAttempt:
+    """A try that broke in the middle of its answer: which model's it was, what broke it, and about what it used."""
+
+    attempt: Attempt
+    usage: Usage
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Reservation:
+    """What is held back for one call; it stays the same until the call is settled, whatever becomes of its tries.
+
+    Args:
+        wanted: What the call may use at most.
+        tokens: Tokens that are held back.
+        usd: US dollars that are held back, None where no price is known.
+        max_output: Most tokens that its answer may then have; None for a model that counts none.
+        lost: Its tries that broke.
+        unknown: What its tries used at most of which nobody knows: those that nothing was heard of, and those of an
+            earlier process of the run. Dollars are None where no price is known.
+        trying: What the try that now goes on may use at most; None before the first and between two.
+    """
+
+    wanted: Estimate = field(default_factory=Estimate)
+    tokens: int = 0
+    usd: float | None = 0.0
+    max_output: int | None = None
+    lost: list[FailedAttempt] = field(default_factory=list[FailedAttempt])
+    unknown: list[Unknown] = field(default_factory=list[Unknown])
+    trying: Cost | None = None
+
+    @property
+    def held(self) -> Cost:
+        """What is held back."""
+        return self.tokens, self.usd or 0.0
+
+    @property
+    def used(self) -> Cost:
+        """What its broken tries have used, and what those may have that nobody knows of."""
+        used = [(one.usage.input_tokens + one.usage.output_tokens, one.usage.usd) for one in self.lost]
+        used += self.unknown
+        return sum(tokens for tokens, _ in used), sum(usd or 0.0 for _, usd in used)
+
+    @property
+    def claimed(self) -> Cost:
+        """What its tries may use in all, as far as they have begun; until then what is held back is its own."""
+        used = self.used
+        if self.trying is None:
+            return max(used[0], self.tokens), max(used[1], self.usd or 0.0)
+        return used[0] + self.trying[0], used[1] + self.trying[1]
+
+    def unheard(self) -> None:
+        """Take note of a try that may have been answered, though nobody heard it: it used what it might, at most."""
+        tokens, usd = self.trying or self.held
+        self.unknown.append((tokens, None if self.usd is None else usd))
+        self.trying = None

@@ -1,0 +1,113 @@
+"""The task file: one task as JSON, read strictly, with its files found (DESIGN of the task file in README)."""
+
+from __future__ import annotations
+
+import difflib
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from tea.components.operation import reasons
+from tea.errors import BadRef, BadTask, TeaError
+from tea.journal.header import TaskFile
+from tea.store.files import parse_json_strict
+
+TASK_LIMIT = 1024 * 1024
+
+
+def read_task(data: bytes) -> TaskFile:
+    """Read a task file's bytes, UTF-8 with or without a byte order mark.
+
+    Raises:
+        BadTask: They are no task; the error names what is wrong, in one line.
+    """
+    if len(data) > TASK_LIMIT:
+        raise BadTask(f"The task file is larger than {TASK_LIMIT} bytes.", fix="put large data into `files`.")
+    try:
+        value = parse_json_strict(data.removeprefix(BOM_UTF8), "The task file")
+    except TeaError as error:
+        raise BadTask(error.problem, fix=error.fix) from error
+    if not isinstance(value, Mapping):
+        raise BadTask("The task file is no JSON object.", fix='write {"task": "..."}.')
+    return make_task({str(key): one for key, one in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def make_task(value: Mapping[str, Any]) -> TaskFile:
+    """Return a task from its JSON object.
+
+    Raises:
+        BadTask: It is no task.
+    """
+    unknown = [key for key in value if key not in TaskFile.model_fields]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], TaskFile.model_fields, n=1)
+        fix = f"did you mean {near[0]!r}?" if near else f"keys are {', '.join(TaskFile.model_fields)}."
+        raise BadTask(f"The task has an unknown key {unknown[0][:60]!r}.", fix=fix)
+    try:
+        return TaskFile.model_validate_json(_encoded(value), strict=True)
+    except ValidationError as error:
+        problem = f"The task is not usable: {reasons(error, 2)[:180]}."
+        raise BadTask(problem, fix="mend it; only `task` is required.") from error
+    except BadRef as error:
+        raise BadTask(error.problem, fix=error.fix) from error
+
+
+def find_files(task: TaskFile, folder: Path, further: object = ()) -> dict[str, Path]:
+    """Return the task's files by the name they get in the workspace.
+
+    Args:
+        task: The task.
+        folder: What its files are relative to, and must not leave.
+        further: More files, wherever they are: a list of paths, whatever a program or a person gave.
+
+    Raises:
+        BadTask: One is missing, no regular file, escapes the folder, or two have one name.
+    """
+    if isinstance(further, str | bytes) or not isinstance(further, Iterable):
+        raise BadTask("`files` is no list of paths.", fix="give a list of text or Path.")
+    root = folder.resolve()
+    paths = [*(_inside(name, root) for name in task.files), *map(_regular, cast("Iterable[object]", further))]
+    found: dict[str, Path] = {}
+    for path in paths:
+        if found.setdefault(path.name, path) != path:
+            raise BadTask(f"Two files are called {path.name[:80]!r}.", fix="rename one of them.")
+    return found
+
+
+def _inside(name: str, root: Path) -> Path:
+    path = _resolved(root / name, name)
+    if not name or not path.is_relative_to(root):
+        raise BadTask(f"The file {name[:80]!r} is outside of the task's folder.", fix="put it beside the task file.")
+    return _regular(path, name)
+
+
+def _regular(given: object, name: str = "") -> Path:
+    shown = (name or str(given))[-80:]
+    path = _resolved(given, shown)
+    if not path.exists():
+        raise BadTask(f"There is no file {shown!r}.", fix="check its path.")
+    if not path.is_file():
+        raise BadTask(f"{shown!r} is not a regular file.", fix="name a file.")
+    return path
+
+
+def _resolved(given: object, shown: str) -> Path:
+    """Return where a path leads to in the end."""
+    try:
+        path = Path(cast(Any, given)).resolve()
+        path.exists()
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise BadTask(f"The file {shown[:80]!r} cannot be reached.", fix="check its path.") from error
+    return path
+
+
+def _encoded(value: Mapping[str, Any]) -> bytes:
+    import json
+
+    try:
+        return json.dumps(dict(value), allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadTask(f"The task is not JSON: {str(error)[:120]}.", fix="use JSON values only.") from error

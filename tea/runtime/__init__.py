@@ -1,1 +1,0 @@
-"""What runs: the platform, its runs, and the gate each run passes."""

@@ -1,0 +1,1 @@
+"""Text to components: read, checked, completed, captured, loaded and trusted."""

@@ -1,0 +1,74 @@
+"""SourceCache: what was made of checked texts, from one process to the next, beside the list of trust.
+
+Whoever may write here may also grant trust, so what is found is as good as what would be made again. It counts for the
+very texts it was made of, one Python, and one state of the files that make it; damaged or missing, it is made anew.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+_FOLDER, _SUFFIX = "kept", ".bin"
+_MOST = 1024  # files; the oldest go
+_SEAL = 32
+_MAKERS = (Path(__file__).parent, Path(__file__).parent / "source")
+
+
+class SourceCache:
+    """Plain values and code by what they were made of; what cannot be read or written is done without.
+
+    Args:
+        folder: The operator's state; without one nothing is kept.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder / _FOLDER if folder is not None else None
+
+    def read(self, *texts: str) -> Any:
+        """Return what was made of these texts, None where nothing is kept, or it is not what was written."""
+        try:
+            data = self._path(texts).read_bytes() if self._folder else b""
+            return marshal.loads(data[_SEAL:]) if data[:_SEAL] == sha256(data[_SEAL:]).digest() else None
+        except (OSError, ValueError, EOFError, TypeError):
+            return None
+
+    def keep(self, value: Any, *texts: str) -> None:
+        """Keep what was made of these texts: numbers, texts, tuples, lists, dicts and code."""
+        if self._folder is None:
+            return
+        data = marshal.dumps(value)
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
+                file.write(sha256(data).digest() + data)
+            os.replace(file.name, self._path(texts))
+            self._forget_oldest(self._folder)
+
+    def _path(self, texts: tuple[str, ...]) -> Path:
+        key = sha256(_makers())
+        for text in texts:
+            key.update(sha256(text.encode("utf-8", "surrogatepass")).digest())
+        return (self._folder or Path()) / (key.hexdigest() + _SUFFIX)
+
+    def _forget_oldest(self, folder: Path) -> None:
+        files = [one for one in os.scandir(folder) if one.name.endswith(_SUFFIX)]
+        if len(files) > _MOST:
+            files.sort(key=lambda one: one.stat().st_mtime_ns)
+            for one in files[: len(files) - _MOST]:
+                os.unlink(one.path)
+
+
+@cache
+def _makers() -> bytes:
+    """Return what tells this Python, and the files that check and make, from others."""
+    files = [one for folder in _MAKERS for one in os.scandir(folder) if one.name.endswith(".py")]
+    stamps = sorted((one.path, one.stat().st_size, one.stat().st_mtime_ns) for one in files)
+    return MAGIC_NUMBER + repr(stamps).encode()

@@ -1,0 +1,319 @@
+"""Source text to running components and back: check, describe, load, capture, and their schemas."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import CodeType
+from typing import Any, cast
+from weakref import WeakValueDictionary
+
+from pydantic import BaseModel
+
+from tea.components.component import Loop
+from tea.components.definition import Definition, define
+from tea.components.json_schema import schema_fault
+from tea.components.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.components.operation import Signature
+from tea.errors import Damaged, TeaError
+from tea.refs import Kind
+from tea.source.cache import SourceCache
+from tea.source.capture import captured
+from tea.source.check import Checked, check_source, outlined
+from tea.source.model_schema import model_from_schema, schema_to_json
+from tea.source.module import PrivateModule
+from tea.source.requires import installed
+from tea.source.text import SourceText, one_line, refusal
+from tea.source.trust import untrusted
+from tea.threads import Threads
+from tea.types import JsonSchema
+
+_CONFIGS: Mapping[Kind, type[Manifest]] = {
+    "tool": ToolConfig,
+    "environment": EnvironmentConfig,
+    "agent": AgentConfig,
+}
+_MOST_CHECKED = 16
+_COMPILED = "compiled source"
+
+
+class DynamicManager:
+    """Turns source into components: nothing runs before it is checked, nor without trust.
+
+    Any number of threads may use one manager; a source that several of them load runs once.
+
+    Args:
+        trusted: Tells whether source of that digest may run in this process.
+        loop: What agents work in that write no `run`; without one they can be described, and do not run.
+        threads: Where tools run that are not async.
+        kept: Where checked sources are kept, compiled, for the next process.
+    """
+
+    def __init__(
+        self,
+        trusted: Callable[[str], bool],
+        loop: Loop | None = None,
+        threads: Threads | None = None,
+        kept: SourceCache | None = None,
+    ) -> None:
+        self._trusted, self._kept = trusted, kept or SourceCache()
+        self._define = partial(define, loop=loop, threads=threads or Threads())
+        self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+        self._checked: dict[str, Checked] = {}  # by digest, the newest last, waiting to be described or loaded
+        self._guard = threading.Lock()
+
+    def check(
+        self,
+        source: str | bytes,
+        files: Mapping[str, str] | None = None,
+        *,
+        kind: Kind | None = None,
+        requires: tuple[str, ...] = (),
+    ) -> SourceText:
+        """Check a source without executing it, and write in the well-known imports it forgot.
+
+        It must be UTF-8 Python of at most 1 MiB with exactly one component, hold only imports, definitions and
+        constants at its top level, define every name it uses, and import only what its kind may: an agent `tea` and
+        a few pure modules, a tool or environment also the standard library, what it requires and its own files.
+
+        Args:
+            source: The main file.
+            files: Helper files by relative path, for example `_words/lexicon.py`.
+            kind: The kind it must be of, or None for any.
+            requires: Distributions it needs, beside those its `# /// script` block names.
+
+        Raises:
+            BadComponent: With the line, and what to do.
+        """
+        return self._keep(check_source(source, files or {}, kind, requires)).text
+
+    def outline(self, source: str, kind: Kind) -> SourceText:
+        """Return what a source says it is, without its other files and unchecked; enough to list what is shipped.
+
+        Raises:
+            BadComponent: It is not one component of that kind.
+        """
+        return outlined(source, kind)
+
+    def load(self, manifest: Manifest) -> Definition:
+        """Return what a version defines; its source runs at most once while the definition is referenced.
+
+        Raises:
+            Quarantined: The source is not trusted.
+            BadComponent: The source is not what the manifest says, or raises while it is imported.
+            Damaged: The manifest says of the source what it does not.
+        """
+        files = dict(manifest.files)
+        digest = source_digest(manifest.kind, manifest.name, manifest.source, files, manifest.requires)
+        if not self._trusted(digest):
+            raise untrusted(manifest.ref)
+        with self._lock_of(digest):
+            found = self._loaded.get(digest)
+            if found is None:
+                found = self._loaded[digest] = self._defined(manifest, files, digest)
+            check_told(manifest, found)
+            return found
+
+    def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
+        """Return what a trusted source defines; one that an earlier process checked and compiled is taken as it is.
+
+        What was found out counts for the distributions that were installed then.
+        """
+        known, codes, there = self._taken(digest), dict[str, CodeType](), installed(manifest.requires)
+        if known is None and (kept := self._kept.read(_COMPILED, digest, there)):
+            binding, order, codes = kept
+            return self._definition(Checked(text=_text(manifest, files), binding=binding, order=order), digest, codes)
+        checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
+        _check_same(checked.text, manifest, files)
+        found = self._definition(checked, digest, codes)
+        self._kept.keep((checked.binding, checked.order, codes), _COMPILED, digest, there)
+        return found
+
+    def describe(
+        self,
+        text: SourceText,
+        *,
+        version: str,
+        lineage: Lineage | None = None,
+        created: str = "",
+        reason: str = "",
+    ) -> Manifest:
+        """Execute a checked source, and return all that is to be stored of it.
+
+        The caller has decided that it may run, for example because a person registers it.
+
+        Args:
+            text: What `check` or `capture` returned.
+            version: Its version, `X.Y.Z`.
+            lineage: Where it comes from; written by hand unless told.
+            created: When, ISO 8601 in UTC.
+            reason: Why, in words.
+
+        Raises:
+            BadComponent: It raises while it is imported, or declares itself badly.
+        """
+        digest = _digest(text)
+        known = self._taken(digest)
+        checked = self._keep(known or check_source(text.source, text.files, text.kind, text.requires))
+        found = self._definition(checked, digest, {})
+        if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
+            raise refusal(f"output of {found.name!r} is no usable JSON Schema: {fault}.", "correct it.")
+        return _CONFIGS[text.kind](
+            **_declared(found),
+            version=version,
+            source=checked.text.source,
+            files=checked.text.files,
+            requires=checked.text.requires,
+            lineage=lineage or Lineage(),
+            created=created,
+            reason=reason,
+            changes=text.changes,
+        )
+
+    def capture(self, found: object) -> SourceText:
+        """Return the source of a live tool, environment, agent or function, made to stand alone.
+
+        The imports, helper functions, classes and constants of its module that it refers to are written in.
+
+        Args:
+            found: What `@tool` made, an undecorated function, a class derived from Environment or Agent, or a declared
+                agent, whose functions are components of their own.
+
+        Raises:
+            BadComponent: Its source is not to be had, or it refers to names that cannot be written in.
+        """
+        taken = captured(found)
+        checked = check_source(taken.source, {}, None, taken.requires).text
+        return replace(checked, changes=(*taken.changes, *checked.changes))
+
+    def schema_to_json(self, model: type[BaseModel]) -> JsonSchema:
+        """Return a model's JSON Schema."""
+        return schema_to_json(model)
+
+    def model_from_schema(self, schema: JsonSchema, name: str) -> type[BaseModel]:
+        """Return a model that validates what `schema` describes; see `tea.source.model_schema`."""
+        return model_from_schema(schema, name)
+
+    def _definition(self, checked: Checked, digest: str, codes: dict[str, CodeType]) -> Definition:
+        """Execute a source and return what it defines; its modules stay while the definition or an instance does."""
+        files = {path: checked.text.files[path] for path in checked.order}
+        module = PrivateModule(digest, checked.text.source, files, codes)
+        try:
+            found = self._define(vars(module.main).get(checked.binding))
+        except TeaError:
+            raise
+        except Exception as error:
+            problem = f"{checked.text.name!r} cannot be described: {type(error).__name__}: {one_line(str(error), 80)}."
+            raise refusal(problem, "mend its declaration.") from error
+        if (found.kind, found.name) != (checked.text.kind, checked.text.name):
+            raise refusal(
+                f"The source defines {found.kind}:{found.name} once it runs.", "write the name out in the source."
+            )
+        if found.create is not None:
+            found = replace(found, create=cast("Callable[[], object]", partial(_instance, module, found.create)))
+        module.keep_for(found)
+        return found
+
+    def _keep(self, checked: Checked) -> Checked:
+        """Keep what was checked for whoever describes or loads it next."""
+        with self._guard:
+            self._checked[_digest(checked.text)] = checked
+            if len(self._checked) > _MOST_CHECKED:
+                del self._checked[next(iter(self._checked))]
+        return checked
+
+    def _taken(self, digest: str) -> Checked | None:
+        """Take back what was kept."""
+        with self._guard:
+            return self._checked.pop(digest, None)
+
+    def _lock_of(self, digest: str) -> _Lock:
+        with self._guard:
+            found = self._locks.get(digest)
+            if found is None:
+                found = self._locks[digest] = _Lock()
+            return found
+
+
+def _declared(found: Definition) -> dict[str, Any]:
+    """Return what a manifest tells of what its source declares."""
+    return {
+        "kind": found.kind,
+        "name": found.name,
+        "description": found.description,
+        "operations": {name: operation.signature for name, operation in found.operations.items()},
+        "metadata": dict(found.metadata),
+        "evolvable": found.evolvable,
+        "rules": found.rules,
+        "recovery": found.recovery,
+        "sharing": found.sharing,
+    }
+
+
+def _digest(text: SourceText) -> str:
+    return source_digest(text.kind, text.name, text.source, text.files, text.requires)
+
+
+class _Lock:
+    """A lock that a weak dictionary can hold."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def _check_same(text: SourceText, manifest: Manifest, files: Mapping[str, str]) -> None:
+    same = (text.name, text.source, dict(text.files)) == (manifest.name, manifest.source, files)
+    if not same or text.requires != manifest.requires:
+        problem = f"The stored source of {manifest.ref} is not complete, or defines {text.kind}:{text.name}."
+        raise refusal(problem, "register it again.")
+
+
+def check_told(manifest: Manifest, found: Definition) -> None:
+    """Refuse a manifest whose words or traits are not its source's: trust is in the source, not in what is told of it.
+
+    Schemas are compared by their parameters only, as their wording changes with the library that writes them.
+    """
+    signatures = {name: operation.signature for name, operation in found.operations.items()}
+    if (_words(manifest), _told(manifest.operations)) != (_words(found), _told(signatures)):
+        problem = f"What the registry says of {manifest.ref} is not what its source declares, so it is not used."
+        raise Damaged(problem, fix="restore the file, or register the component again.")
+
+
+def _words(found: Manifest | Definition) -> tuple[object, ...]:
+    return found.description, found.rules, found.evolvable, found.recovery, found.sharing
+
+
+def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
+    return {
+        name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
+        for name, one in signatures.items()
+    }
+
+
+def _text(manifest: Manifest, files: Mapping[str, str]) -> SourceText:
+    """Return a source as its check found it when it was compiled; its digest says that it is the same."""
+    return SourceText(
+        kind=manifest.kind,
+        name=manifest.name,
+        source=manifest.source,
+        files=files,
+        requires=manifest.requires,
+        description=manifest.description,
+        metadata=manifest.metadata,
+        evolvable=manifest.evolvable,
+    )
+
+
+def _instance(module: PrivateModule, create: Callable[[], Any]) -> object:
+    made = create()
+    module.keep_for(made)
+    return made

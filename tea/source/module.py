@@ -1,0 +1,121 @@
+"""A component's source as modules under private names, there as long as something of it is in use."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import weakref
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+
+from tea.errors import TeaError, words_of
+from tea.source.text import one_line, refusal
+
+
+class PrivateModule:
+    """The executed modules of one source: in `sys.modules` and `linecache` until this object goes.
+
+    Args:
+        digest: The source's digest; it names the module.
+        source: The main file's text.
+        files: The helper files' texts by path, each after those it imports.
+        codes: The code of files by path, that of the main file under the empty one; what is lacking is added.
+
+    Raises:
+        BadComponent: The source raises while it is imported; nothing of it stays behind.
+    """
+
+    def __init__(self, digest: str, source: str, files: Mapping[str, str], codes: dict[str, CodeType]) -> None:
+        self.main = _claim(f"_tea_{digest.removeprefix('sha256:')[:12]}")
+        texts = {f"{self.main.__name__}.{_dotted(path)}": (path, text) for path, text in files.items()}
+        names = [self.main.__name__, *_modules(self.main.__name__, texts)]
+        self._release = weakref.finalize(self, _release, names, [_filename(self.main, path) for path in ("", *files)])
+        self._release.atexit = False
+        try:
+            for name in names[1:]:
+                _attach(name, _is_package(name, names, texts))
+            for name, (path, text) in texts.items():
+                codes[path] = _execute(sys.modules[name], text, _filename(self.main, path), codes.get(path))
+            codes[""] = _execute(self.main, source, _filename(self.main, ""), codes.get(""))
+        except BaseException as error:
+            self._release()
+            if isinstance(error, TeaError):
+                raise
+            if isinstance(error, Exception | SystemExit):
+                problem = f"The source raises while it is imported: {one_line(words_of(error), 120)}."
+                raise refusal(problem, "mend its imports and constants.") from error
+            raise
+
+    def keep_for(self, user: object) -> None:
+        """Stay as long as `user` lives."""
+        weakref.finalize(user, _kept, self).atexit = False
+
+
+def _claim(stem: str) -> ModuleType:
+    """Put a fresh package into `sys.modules` under the first free name, whatever other threads do."""
+    number = 1
+    while True:
+        module = _module(f"{stem}_{number}", package=True)
+        if sys.modules.setdefault(module.__name__, module) is module:
+            return module
+        number += 1
+
+
+def _module(name: str, *, package: bool) -> ModuleType:
+    module = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None, is_package=package)
+    module.__package__ = name if package else name.rpartition(".")[0]
+    if package:
+        module.__path__ = []
+    return module
+
+
+def _modules(root: str, texts: Mapping[str, object]) -> list[str]:
+    """Return the names of all helper modules and the packages they are in, outer ones first."""
+    found: set[str] = set()
+    for name in texts:
+        while name != root:
+            found.add(name)
+            name = name.rpartition(".")[0]
+    return sorted(found, key=lambda name: (name.count("."), name))
+
+
+def _attach(name: str, package: bool) -> None:
+    module = sys.modules[name] = _module(name, package=package)
+    parent, _, own = name.rpartition(".")
+    setattr(sys.modules[parent], own, module)
+
+
+def _is_package(name: str, names: list[str], texts: Mapping[str, tuple[str, str]]) -> bool:
+    path = texts[name][0] if name in texts else ""
+    return path.endswith("__init__.py") or any(other.startswith(f"{name}.") for other in names)
+
+
+def _execute(module: ModuleType, source: str, filename: str, code: CodeType | None) -> CodeType:
+    """Execute a file, and return its code; what was compiled under another name would not show its lines."""
+    module.__file__ = filename
+    linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
+    if code is None or code.co_filename != filename:
+        code = compile(source, filename, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+    return code
+
+
+def _filename(main: ModuleType, path: str) -> str:
+    return f"<{main.__name__}{'/' * bool(path)}{path}>"
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _release(names: list[str], filenames: list[str]) -> None:
+    for name in names:
+        sys.modules.pop(name, None)
+    for filename in filenames:
+        linecache.cache.pop(filename, None)
+
+
+def _kept(module: PrivateModule) -> None:
+    """Hold a reference, which ends when this callback has been called."""

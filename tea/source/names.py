@@ -1,0 +1,245 @@
+"""The names in a source: which it binds, which it uses without binding, and where imports come from."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from tea.source.text import ParsedFile, parsed_expression
+
+_MODULE_NAMES = {
+    "__annotations__", "__builtins__", "__doc__", "__file__", "__loader__", "__module__", "__name__", "__package__",
+    "__path__", "__qualname__", "__spec__",
+}  # fmt: skip
+KNOWN_NAMES = frozenset(dir(builtins)) | _MODULE_NAMES
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the top level of one file binds.
+
+    Args:
+        imports: Names bound by imports, with what they stand for: `{"np": "numpy", "Any": "typing.Any"}`.
+        definitions: Functions and classes by name.
+        bound: Every name that the module binds.
+        methods: What classes define or assign, which a method's call may reach.
+        properties: Functions of classes that are decorated, which reading an attribute may run.
+        numbers: Constants that are numbers written out.
+    """
+
+    imports: dict[str, str]
+    definitions: dict[str, Definition]
+    bound: frozenset[str]
+    methods: frozenset[str] = frozenset()
+    properties: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+
+    @classmethod
+    def outline(cls, file: ParsedFile) -> Names:
+        """Read the imports and definitions of a file's top level: enough to tell what it defines."""
+        definitions = {node.name: node for node in file.tree.body if isinstance(node, Definition)}
+        return cls(imports=dict(imported(file.tree.body)), definitions=definitions, bound=frozenset())
+
+    @classmethod
+    def of(cls, file: ParsedFile) -> Names:
+        """Read a file's top level."""
+        held = [one for node in file.nodes if isinstance(node, ast.ClassDef) for one in node.body]
+        functions = [one for one in held if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        return replace(
+            cls.outline(file),
+            bound=frozenset(_bound(file.table)),
+            methods=frozenset(name for one in held for name in bindings(one)),
+            properties=frozenset(one.name for one in functions if one.decorator_list),
+            numbers=frozenset(_numbers(file.tree)),
+        )
+
+    def with_members(self, others: Iterable[Names]) -> Names:
+        """Return the names, with the methods, properties and numbers of the component's other files."""
+        every = [self, *others]
+        unsure = frozenset[str]().union(*(one.bound - one.imports.keys() - one.numbers for one in every))
+        unsure |= {name for name, origin in self.imports.items() if not origin.startswith(".")}
+        numbers = frozenset[str]().union(*(one.numbers for one in every)) - unsure
+        methods = frozenset[str]().union(*(one.methods for one in every))
+        properties = frozenset[str]().union(*(one.properties for one in every))
+        return replace(self, methods=methods, properties=properties, numbers=numbers)
+
+    def inside(self, node: ast.ClassDef) -> Names:
+        """Return the names as a class body sees them, where its own come before the module's."""
+        own = {name for one in node.body for name in bindings(one)}
+        return replace(
+            self,
+            imports={name: origin for name, origin in self.imports.items() if name not in own},
+            definitions={name: found for name, found in self.definitions.items() if name not in own},
+            bound=self.bound | own,
+            numbers=self.numbers - own,
+        )
+
+    def origin(self, node: ast.AST) -> str | None:
+        """Return what an expression such as `dt.date` stands for, `datetime.date`, or None for the file's own."""
+        match node:
+            case ast.Name(id=name) if name in self.imports:
+                return self.imports[name]
+            case ast.Name(id=name):
+                return None if name in self.bound else name
+            case ast.Attribute(value=value, attr=attribute):
+                base = self.origin(value)
+                return None if base is None else f"{base}.{attribute}"
+            case _:
+                return None
+
+
+def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Give each name that the imports among `nodes` bind, with what it stands for."""
+    for node in nodes:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield (
+                        alias.asname or alias.name.partition(".")[0],
+                        (alias.name if alias.asname else alias.name.partition(".")[0]),
+                    )
+            case ast.ImportFrom(module=module, names=names, level=level):
+                for alias in names:
+                    yield alias.asname or alias.name, f"{'.' * level}{module or ''}.{alias.name}"
+            case _:
+                pass
+
+
+def bindings(node: ast.stmt) -> Iterator[str]:
+    """Give each name that a statement of a top level or a class body binds."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            yield from (name for name, _ in imported([node]))
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            yield name
+        case _:
+            pass
+
+
+def is_arithmetic(node: ast.expr, numbers: Collection[str] = ()) -> bool:
+    """Tell whether an expression consists of numbers that are written out, of such constants, and of lengths."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return is_arithmetic(left, numbers) and is_arithmetic(right, numbers)
+        case ast.UnaryOp(operand=operand):
+            return is_arithmetic(operand, numbers)
+        case ast.Call(func=ast.Name(id="len")) | ast.Constant(value=int() | float()):
+            return True
+        case _:
+            return isinstance(node, ast.Name) and node.id in numbers
+
+
+def used_names(file: ParsedFile) -> set[str]:
+    """Return the names a file takes from its module or the builtins without binding them itself."""
+    bound = _bound(file.table)
+    used = {symbol.get_name() for table in _tables(file.table) for symbol in table.get_symbols() if _is_used(symbol)}
+    anywhere = {
+        s.get_name() for t in _tables(file.table) for s in t.get_symbols() if s.is_assigned() or s.is_imported()
+    }
+    return (used - bound) | (
+        {name.id for name in annotated_names(file.nodes)} - bound - anywhere - _parameters(file.nodes)
+    )
+
+
+def free_names(file: ParsedFile) -> set[str]:
+    """Return the names a file uses that nobody binds, not even the builtins."""
+    return used_names(file) - KNOWN_NAMES
+
+
+def annotated_names(nodes: Iterable[ast.AST]) -> Iterator[ast.Name]:
+    """Give the names in annotations, also those written as strings, which symbol tables leave out."""
+    for node in nodes:
+        match node:
+            case ast.arg(annotation=ast.expr() as found) | ast.AnnAssign(annotation=found):
+                yield from _type_names(found)
+            case ast.FunctionDef(returns=ast.expr() as found) | ast.AsyncFunctionDef(returns=ast.expr() as found):
+                yield from _type_names(found)
+            case _:
+                pass
+
+
+def dotted(node: ast.expr) -> tuple[str, ...]:
+    """Return the parts of `a.b.c`, or nothing for another expression."""
+    match node:
+        case ast.Name(id=name):
+            return (name,)
+        case ast.Attribute(value=value, attr=attribute):
+            base = dotted(value)
+            return (*base, attribute) if base else ()
+        case _:
+            return ()
+
+
+def _type_names(node: ast.expr) -> Iterator[ast.Name]:
+    match node:
+        case ast.Name():
+            yield node
+        case ast.Constant(value=str() as text):
+            try:
+                inner = parsed_expression(text)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return
+            if not isinstance(inner, ast.Constant):
+                yield from (ast.copy_location(name, node) for name in _type_names(inner))
+        case ast.Subscript(value=value, slice=inner):
+            yield from _type_names(value)
+            base = (dotted(value) or ("",))[-1]
+            if base == "Annotated" and isinstance(inner, ast.Tuple):
+                yield from _type_names(inner.elts[0])
+            elif base != "Literal":
+                yield from _type_names(inner)
+        case _:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    yield from _type_names(child)
+
+
+def _numbers(tree: ast.Module) -> set[str]:
+    numbers: set[str] = set()
+    others: set[str] = set()
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_arithmetic(value):
+                numbers.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if is_arithmetic(value):
+                numbers.add(name)
+            case _:
+                others.update(bindings(node))
+    return numbers - others
+
+
+def _is_used(symbol: symtable.Symbol) -> bool:
+    return symbol.is_referenced() and symbol.is_global()
+
+
+def _bound(table: symtable.SymbolTable) -> set[str]:
+    own = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    declared = {
+        symbol.get_name()
+        for inner in _tables(table)
+        for symbol in inner.get_symbols()
+        if symbol.is_declared_global() and symbol.is_assigned()
+    }
+    return own | declared
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    waiting = [table]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting += found.get_children()
+
+
+def _parameters(nodes: Iterable[ast.AST]) -> set[str]:
+    """Type parameters, which only newer Pythons have."""
+    return {p.name for node in nodes for p in getattr(node, "type_params", ())}

@@ -1,0 +1,172 @@
+"""What a component's files may import: by its kind, and of its own files only those beside it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import packages_distributions
+
+from tea.refs import Kind
+from tea.source.imports import VOCABULARY
+from tea.source.names import Names
+from tea.source.requires import distribution_name
+from tea.source.text import ParsedFile, refusal, words
+from tea.web import __all__ as _WEB
+
+AGENT_MODULES = words(
+    """
+    __future__ collections dataclasses decimal enum fractions functools itertools json math operator re
+    pydantic statistics string textwrap typing typing_extensions
+    """
+)
+# Rooms of tea that tools and environments may import from, with what they offer.
+PUBLIC_MODULES = {"tea.web": frozenset(_WEB)}
+_STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
+_ROOMS = frozenset({"agents", "environments", "tools"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What one component may import.
+
+    Args:
+        kind: The component's kind.
+        files: Paths of its helper files.
+        requires: Names of the distributions it requires, normalised.
+    """
+
+    kind: Kind
+    files: frozenset[str]
+    requires: frozenset[str]
+
+    @classmethod
+    def of(cls, kind: Kind, files: Collection[str], requires: Collection[str]) -> Reach:
+        """Describe a component's reach."""
+        return cls(kind, frozenset(files), frozenset(map(distribution_name, requires)))
+
+    def check(self, file: ParsedFile, names: Names) -> None:
+        """Refuse a file that imports what its component may not.
+
+        Raises:
+            BadComponent: An import is out of reach; the error names its line.
+        """
+        for node in file.nodes:
+            match node:
+                case ast.Import(names=imported):
+                    for alias in imported:
+                        self._check_module(file, alias.name, node)
+                case ast.ImportFrom(module=str() as module, names=imported, level=0):
+                    self._check_module(file, module, node, [alias.name for alias in imported])
+                case ast.ImportFrom():
+                    list(relative_paths(file, node, self.files))
+                case ast.Attribute() if (origin := names.origin(node) or "").startswith("tea."):
+                    module = next((f"{one}." for one in PUBLIC_MODULES if origin.startswith(f"{one}.")), "tea.")
+                    self._check_public(file, module[:-1], [origin.removeprefix(module).split(".")[0]], node)
+                case _:
+                    pass
+
+    def _check_module(self, file: ParsedFile, module: str, node: ast.AST, members: Collection[str] = ()) -> None:
+        root = module.partition(".")[0]
+        if root == "tea":
+            if module != "tea" and (module not in PUBLIC_MODULES or not members):
+                raise file.refuse(f"imports {module!r}, a part of tea's inside.", "write `from tea import ...`.", node)
+            self._check_public(file, module, members, node)
+        elif root in _ROOMS and root not in sys.stdlib_module_names:
+            raise file.refuse(f"imports {module!r}, another component.", "reach it by name, through ctx.", node)
+        elif self.kind == "agent":
+            if module not in AGENT_MODULES and module != "collections.abc":
+                raise file.refuse(f"agents do not use {module!r}.", _instead(root), node)
+        elif root not in _STANDARD and not self._is_required(root):
+            problem = f"imports {module!r}, which is neither in the standard library nor in its requirements."
+            fix = f'put `# /// script`, `# dependencies = ["{root}"]` and `# ///` on lines of their own at its top.'
+            raise file.refuse(problem, fix, node)
+
+    def _check_public(self, file: ParsedFile, module: str, members: Collection[str], node: ast.AST) -> None:
+        """Refuse what a public module does not offer to components of this kind."""
+        if module != "tea" and self.kind == "agent":
+            raise file.refuse(f"agents do not use {module!r}.", "reach the network through a tool.", node)
+        offered = VOCABULARY if module == "tea" else PUBLIC_MODULES[module]
+        if unknown := sorted(set(members) - offered - {"*"}):
+            problem = f"takes {unknown[0][:40]!r} from {module}, which is not for components."
+            raise file.refuse(problem, f"use {', '.join(sorted(offered))}.", node)
+
+    def _is_required(self, root: str) -> bool:
+        if distribution_name(root) in self.requires:
+            return True
+        return bool(self.requires & {distribution_name(one) for one in packages_distributions().get(root, ())})
+
+
+def relative_paths(file: ParsedFile, node: ast.ImportFrom, files: Collection[str]) -> Iterator[str]:
+    """Give the helper files that a relative import executes.
+
+    Raises:
+        BadComponent: It leads out of the component, or to a file that is not there.
+    """
+    folders = file.path.split("/")[:-1]
+    if node.level > len(folders) + 1:
+        raise file.refuse("a relative import leads out of the component.", "import only its own files.", node)
+    base = folders[: len(folders) + 1 - node.level] + (node.module or "").split(".")
+    base = [part for part in base if part]
+    own = _file_of(base, files)
+    if own is not None:
+        yield own
+    for alias in node.names:
+        found = _file_of([*base, alias.name], files)
+        if found is not None:
+            yield found
+        elif own is None and not (_is_folder([*base, alias.name], files)):
+            wanted = "/".join(base if node.module and not _is_folder(base, files) else [*base, alias.name])
+            raise file.refuse(
+                f"imports {wanted[:60] + '.py'!r}, which is not among its files.", "give that file too.", node
+            )
+
+
+def check_paths(files: Mapping[str, str]) -> None:
+    """Refuse paths that are not those of Python files inside the component.
+
+    Raises:
+        BadComponent: A path is absolute, leads out, is no module's, or stands for two modules.
+    """
+    modules: set[str] = set()
+    for path in files:
+        parts = path.removesuffix(".py").split("/")
+        if not path.endswith(".py") or len(path) > 200 or not all(p.isascii() and p.isidentifier() for p in parts):
+            problem = f"{path[:60]!r} is no path for a component's file."
+            raise refusal(problem, "use relative paths of modules, for example _name/words.py.")
+        module = path.removesuffix(".py").removesuffix("/__init__")
+        if module in modules or module in ("__init__", ""):
+            raise refusal(f"{path[:60]!r} stands for a module that is there already.", "rename one of the files.")
+        modules.add(module)
+    for module in modules:
+        if f"{module}.py" in files and any(other.startswith(f"{module}/") for other in modules):
+            raise refusal(f"{module[:60] + '.py'!r} is also a folder.", "rename one of them.")
+
+
+def _file_of(parts: list[str], files: Collection[str]) -> str | None:
+    path = "/".join(parts)
+    return next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in files), None)
+
+
+def _is_folder(parts: list[str], files: Collection[str]) -> bool:
+    prefix = "/".join((*parts, ""))
+    return any(path.startswith(prefix) for path in files) if parts else True
+
+
+def _instead(root: str) -> str:
+    return next((fix for modules, fix in _INSTEAD.items() if root in modules.split()), _INSTEAD_OF_OTHERS)
+
+
+_INSTEAD = {
+    "asyncio anyio trio concurrent": "use ctx.group, ctx.timeout, ctx.race, ctx.sleep.",
+    "threading multiprocessing queue subprocess signal": "use ctx.group, or call a tool that does the work.",
+    "time datetime calendar zoneinfo sched": "use ctx.now, ctx.sleep, ctx.timeout.",
+    "random secrets": "use ctx.random.",
+    "uuid": "use ctx.new_id.",
+    "os sys io pathlib glob shutil tempfile csv sqlite3": "read and write through a tool or the workspace environment.",
+    "socket http urllib requests httpx aiohttp ssl": "reach the network through a tool.",
+    "openai anthropic": "use ctx.ask.",
+    "logging": "use ctx.note.",
+}
+_INSTEAD_OF_OTHERS = "import tea and pure modules only (json, re, math, ...); leave the rest to a tool."

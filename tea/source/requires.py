@@ -1,0 +1,80 @@
+"""The distributions a component needs: given beside its source, or written in the source itself.
+
+Source: Python packaging's inline script metadata (PEP 723) and normalised names (PEP 503).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from typing import Any
+
+from tea.source.text import refusal
+
+_REQUIREMENT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_START, _END = "# /// script", "# ///"
+
+
+def requirements(source: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Return what is given and what the source's own `# /// script` block adds, each once.
+
+    Args:
+        source: The main file's text.
+        given: Requirements such as `openpyxl>=3.1`.
+
+    Raises:
+        BadComponent: One is no requirement, or the block is no TOML.
+    """
+    every = tuple(dict.fromkeys((*given, *_written(source))))
+    for one in every:
+        distribution_name(one)
+    return every
+
+
+def distribution_name(requirement: str) -> str:
+    """Return the normalised name in a requirement such as `PyYAML>=6`.
+
+    Raises:
+        BadComponent: It is no requirement.
+    """
+    found = _REQUIREMENT.match(requirement.strip("_ "))
+    if found is None or len(requirement) > 200:
+        raise refusal(
+            f"{requirement[:60]!r} is no requirement.", "write a distribution's name, perhaps with a version."
+        )
+    return re.sub(r"[-_.]+", "-", found[0]).lower()
+
+
+def distribution_of(root: str) -> str | None:
+    """Return the installed distribution that brings a top-level module, or None."""
+    found = packages_distributions().get(root)
+    return found[0] if found else None
+
+
+def installed(requires: Iterable[str]) -> str:
+    """Return which versions of what is required are installed, as one text; a missing one is named without one."""
+    found: list[str] = []
+    for name in map(distribution_name, requires):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(name)
+    return "\n".join(found)
+
+
+def _written(source: str) -> list[str]:
+    lines = source.split("\n")
+    if _START not in lines:
+        return []
+    start = lines.index(_START) + 1
+    end = next((row for row in range(start, len(lines)) if not lines[row].startswith("#") or lines[row] == _END), start)
+    try:
+        data: dict[str, Any] = tomllib.loads("\n".join(line[1:].removeprefix(" ") for line in lines[start:end]))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise refusal(f"The block {_START!r} is no TOML: {error}.", "write `# dependencies = [...]` in it.") from None
+    found: Any = data.get("dependencies", [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):  # pyright: ignore[reportUnknownVariableType]
+        raise refusal("`dependencies` is no list of texts.", 'write, for example, `# dependencies = ["openpyxl"]`.')
+    return found  # pyright: ignore[reportUnknownVariableType]

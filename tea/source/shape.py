@@ -1,0 +1,220 @@
+"""The top level of a component's file: imports, definitions and constants, and nothing that does work."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tea.source.names import Names, bindings, imported
+from tea.source.text import ParsedFile, words
+from tea.source.values import impure_part
+
+DECORATORS = words(
+    """
+    abc.abstractmethod classmethod contextlib.asynccontextmanager contextlib.contextmanager
+    dataclasses.dataclass enum.unique functools.cache functools.cached_property functools.lru_cache
+    functools.total_ordering property pydantic.computed_field pydantic.field_validator pydantic.model_validator
+    staticmethod tea.action tea.tool typing.final typing.overload typing.runtime_checkable
+    typing_extensions.override
+    """
+)
+_PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
+_HOOKS = words(
+    """
+    __class_getitem__ __get_pydantic_core_schema__ __get_pydantic_json_schema__ __init_subclass__ __instancecheck__
+    __mro_entries__ __prepare__ __pydantic_init_subclass__ __set_name__ __subclasscheck__ __subclasshook__
+    """
+)  # run while a class is made
+_FREE_DUNDERS = words("__all__ __author__ __doc__ __hash__ __license__ __match_args__ __slots__ __version__")
+_ENUM_BASES = words("bytes float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
+
+
+def check_shape(file: ParsedFile, names: Names) -> None:
+    """Refuse a file whose top level does more than import, define and name constants.
+
+    Decorators are those of `DECORATORS` and a property's own; defaults, base classes, annotations and class bodies are
+    held to the same rule as constants, because they too are evaluated when the file is imported.
+
+    Raises:
+        BadComponent: A statement does work; the error names its line.
+    """
+    _check_bound_once(file, names)
+    _check_properties(file, file.tree)
+    _check_body(file, names, file.tree.body)
+
+
+def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> None:
+    for node in body:
+        _check_special(file, node)
+        _check_statement(file, names, node)
+
+
+def _check_bound_once(file: ParsedFile, names: Names) -> None:
+    """Refuse an import or a class whose name stands for something else too: what the rest relies on would not hold."""
+    seen: dict[str, str] = {}
+    for node in file.tree.body:
+        origins = dict(imported([node]))
+        for name in bindings(node):
+            what = origins.get(name, type(node).__name__)
+            single = (
+                name in names.imports or isinstance(names.definitions.get(name), ast.ClassDef) or what == "ClassDef"
+            )
+            if name in seen and single and not (name in origins and seen[name] == what):
+                raise file.refuse(f"{name[:60]!r} is bound twice.", "give the second another name.", node)
+            seen[name] = what
+
+
+def _check_special(file: ParsedFile, node: ast.stmt) -> None:
+    """Refuse names with two underscores on both sides, which Python calls on its own, but for methods of classes."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in file.tree.body:
+        return
+    for name in bindings(node):
+        if _is_special(name) and name not in _FREE_DUNDERS:
+            raise file.refuse(f"{name[:60]} may run while the file is imported.", "do without it.", node)
+
+
+def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
+    match node:
+        case ast.Import() | ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
+            pass
+        case ast.ImportFrom(names=imported):
+            if imported[0].name == "*":
+                raise file.refuse("imports everything with *.", "import each name.", node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            _check_function(file, names, node)
+        case ast.ClassDef():
+            _check_class(file, names, node)
+        case ast.Assign(targets=targets, value=value):
+            _check_targets(file, targets)
+            _check_values(file, names, [value])
+            if "model_config" in bindings(node) and not isinstance(value, ast.Call):
+                raise file.refuse("model_config is no ConfigDict.", "write `model_config = ConfigDict(...)`.", node)
+        case ast.AnnAssign(target=target, annotation=annotation, value=value):
+            _check_targets(file, [target])
+            _check_values(file, names, [annotation, value])
+        case ast.If(test=test, body=body, orelse=[]) if names.origin(test) == "typing.TYPE_CHECKING":
+            _check_imports_only(file, body)
+        case _ if type(node).__name__ == "TypeAlias":
+            _check_values(file, names, [node.__dict__["value"]])
+        case _:
+            raise _work(file, node)
+
+
+def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    _check_decorators(file, names, node.decorator_list)
+    given = node.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    annotations = [one.annotation for one in every if one is not None]
+    _check_values(file, names, [*given.defaults, *given.kw_defaults, *annotations, node.returns])
+
+
+def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
+    _check_decorators(file, names, node.decorator_list)
+    for keyword in node.keywords:
+        if keyword.arg == "metaclass" and names.origin(keyword.value) not in ("abc.ABCMeta", "enum.EnumMeta"):
+            raise file.refuse("a class has a metaclass.", "derive from ordinary classes.", node)
+    for inner in node.body:
+        if isinstance(inner, ast.FunctionDef) and inner.name in _HOOKS:
+            raise file.refuse(f"{inner.name} runs while the file is imported.", "do without it.", inner)
+    _check_bases(file, names, node)
+    _check_values(file, names, [*node.bases, *(keyword.value for keyword in node.keywords)])
+    _check_properties(file, node)
+    _check_body(file, names.inside(node), node.body)
+
+
+def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
+    for base in node.bases:
+        plain = base.value if isinstance(base, ast.Subscript) else base
+        own = isinstance(plain, ast.Name) and isinstance(names.definitions.get(plain.id), ast.ClassDef)
+        if not own and names.origin(plain) is None:
+            raise file.refuse(
+                "a base class is no class's name.", "derive from classes that are defined or imported.", base
+            )
+    for keyword in node.keywords:
+        if keyword.arg != "metaclass" and not isinstance(keyword.value, ast.Constant):
+            raise file.refuse("an option of a class is no constant.", "write it out.", node)
+    origins = [names.origin(base) or "" for base in node.bases]
+    if any(one.startswith("enum.") for one in origins):
+        _check_enum(file, node, all(one in _ENUM_BASES for one in origins))
+
+
+def _check_enum(file: ParsedFile, node: ast.ClassDef, is_plain: bool) -> None:
+    """Refuse what runs while an enum's members are made, or would in an enum that derives from this one."""
+    if not is_plain:
+        raise file.refuse("an Enum derives from another class.", "derive from Enum, or from str or int and Enum.", node)
+    names = [(name, inner) for inner in node.body for name in bindings(inner)]
+    for name, inner in names:
+        if name.startswith("_") and name.endswith("_") and name not in _FREE_DUNDERS:
+            raise file.refuse(
+                f"{name[:60]} of an Enum runs while the file is imported.", "write a plain method.", inner
+            )
+    if not any(isinstance(inner, ast.Assign) for _, inner in names):
+        raise file.refuse("an Enum has no members.", "write its members into it.", node)
+
+
+def _check_properties(file: ParsedFile, node: ast.ClassDef | ast.Module) -> None:
+    """Refuse `@x.setter` where no `x` stands before in the same class."""
+    seen: set[str] = set()
+    for inner in node.body:
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            for mark in inner.decorator_list:
+                if _is_property_part(mark) and not (
+                    inner.name in seen and ast.unparse(mark).startswith(f"{inner.name}.")
+                ):
+                    raise file.refuse("a part of a property stands without it.", "write the property before it.", inner)
+            if isinstance(node, ast.ClassDef):
+                seen.add(inner.name)
+
+
+def _check_decorators(file: ParsedFile, names: Names, decorators: Sequence[ast.expr]) -> None:
+    for node in decorators:
+        called = node.func if isinstance(node, ast.Call) else node
+        if names.origin(called) not in DECORATORS and not _is_property_part(node):
+            problem = f"the decorator {ast.unparse(called)[:60]} would run while the file is imported."
+            raise file.refuse(
+                problem, "use tool, action, dataclass, property, cache or another of the standard library.", node
+            )
+        if isinstance(node, ast.Call):
+            _check_values(file, names, [*node.args, *(keyword.value for keyword in node.keywords)])
+
+
+def _is_property_part(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in _PROPERTY_PARTS and isinstance(node.value, ast.Name)
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _check_targets(file: ParsedFile, targets: Sequence[ast.expr]) -> None:
+    for node in targets:
+        match node:
+            case ast.Name():
+                pass
+            case ast.Tuple(elts=inner) | ast.List(elts=inner):
+                _check_targets(file, inner)
+            case ast.Starred(value=inner):
+                _check_targets(file, [inner])
+            case _:
+                raise file.refuse("the top level changes something else's attribute.", "name a new constant.", node)
+
+
+def _check_values(file: ParsedFile, names: Names, values: Sequence[ast.expr | None]) -> None:
+    found = impure_part(values, names)
+    if found is not None:
+        raise _work(file, found)
+
+
+def _check_imports_only(file: ParsedFile, body: Sequence[ast.stmt]) -> None:
+    for node in body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            raise _work(file, node)
+
+
+def _work(file: ParsedFile, node: ast.AST) -> Exception:
+    if isinstance(node, ast.BinOp | ast.FormattedValue | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        problem = "a value at the top level may take long or much memory to make."
+        return file.refuse(problem, "write it out, or move it into a function.", node)
+    what = "a call" if isinstance(node, ast.Call) else f"`{type(node).__name__.lower()}`"
+    problem = f"{what} does work at the top level; only imports, definitions and constants may stand there."
+    return file.refuse(problem, "move it into a function.", node)

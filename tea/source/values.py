@@ -1,0 +1,253 @@
+"""What may stand at the top level of a component: expressions that only build constants and types."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable
+
+from tea.source.names import Names, is_arithmetic
+from tea.source.text import words
+
+_BUILTINS = """
+    abs bool bytes chr complex dict enumerate float frozenset int len list max min object ord range
+    reversed round set slice sorted str sum tuple type zip
+    """
+_CONSTRUCTORS = {
+    "builtins": _BUILTINS,
+    "collections": "ChainMap Counter OrderedDict defaultdict deque namedtuple",
+    "contextvars": "ContextVar",
+    "dataclasses": "field",
+    "datetime": "date datetime time timedelta timezone date.fromisoformat datetime.fromisoformat",
+    "decimal": "Decimal",
+    "enum": "auto",
+    "fractions": "Fraction",
+    "inspect": "cleandoc",
+    "itertools": "chain chain.from_iterable",
+    "logging": "getLogger",
+    "math": "exp log log10 log2 sqrt",
+    "operator": "itemgetter",
+    "pathlib": "PurePath PurePosixPath",
+    "pydantic": "ConfigDict Field",
+    "re": "compile escape",
+    "string": "Template",
+    "struct": "Struct",
+    "textwrap": "dedent",
+    "types": "MappingProxyType SimpleNamespace",
+    "typing": "NamedTuple NewType ParamSpec TypeVar TypeVarTuple TypedDict cast get_args",
+    "uuid": "UUID",
+    "zoneinfo": "ZoneInfo",
+}
+PURE_CALLS = frozenset(
+    name if module == "builtins" else f"{module}.{name}"
+    for module, names in _CONSTRUCTORS.items()
+    for name in names.split()
+)
+PURE_METHODS = words(
+    """
+    bit_length casefold copy decode encode fromhex fromkeys get items join keys lower lstrip maketrans
+    removeprefix removesuffix rsplit rstrip split splitlines strip symmetric_difference title translate
+    union upper values difference intersection
+    """
+)
+_CALLED_BACK = words("bool dict float frozenset int len list set str tuple abs")
+_CALLBACKS = {"max": "key", "min": "key", "sorted": "key"}
+_DATA_BASES = frozenset({"typing.NamedTuple", "typing.TypedDict", "typing.Generic"})
+_PARTS = (
+    ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.Dict, ast.DictComp,
+    ast.FormattedValue, ast.GeneratorExp, ast.IfExp, ast.JoinedStr, ast.Lambda, ast.List, ast.ListComp, ast.Name,
+    ast.Set, ast.SetComp, ast.Slice, ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp,
+)  # fmt: skip
+_SEQUENCES = (ast.List, ast.Tuple, ast.JoinedStr, ast.ListComp)
+_MOST_LOOPS, _MOST_INNER_LOOPS, _MOST_REPEATS, _MOST_STEPS, _MOST_POWER = 2, 3, 1_000, 100_000, 64
+
+
+def impure_part(nodes: Iterable[ast.AST | None], names: Names) -> ast.AST | None:
+    """Return the first part of these expressions that could do more than build a constant.
+
+    Pure are literals, names, attributes, subscripts, operators, small comprehensions, lambdas that nothing calls, calls
+    of `PURE_CALLS`, of the file's own dataclasses without methods, and of `PURE_METHODS` on values of its own.
+    """
+    waiting: list[tuple[ast.AST, bool]] = [(node, False) for node in nodes if node is not None]
+    while waiting:
+        node, called = waiting.pop()
+        if isinstance(node, ast.expr) and not (
+            isinstance(node, _PARTS) and _is_small(node, names) and _is_quiet(node, names)
+        ):
+            return node
+        if isinstance(node, ast.Call):
+            if not is_pure_call(node, names):
+                return node
+            called = (
+                called
+                or isinstance(node.func, ast.Attribute)
+                or names.origin(node.func) in PURE_CALLS - {"dataclasses.field"}
+            )
+        if isinstance(node, ast.Lambda) and not called:
+            waiting += [(default, called) for default in (*node.args.defaults, *node.args.kw_defaults) if default]
+            continue
+        waiting += [(child, called) for child in ast.iter_child_nodes(node)]
+    return None
+
+
+def is_pure_call(node: ast.Call, names: Names) -> bool:
+    """Tell whether a call only constructs a value."""
+    origin = names.origin(node.func)
+    if origin == "type" and len(node.args) != 1:
+        return False
+    if origin in PURE_CALLS:
+        return not any(_is_called(origin, one, names) for one in [*node.args, *node.keywords])
+    match node.func:
+        case ast.Name(id=name) if isinstance(found := names.definitions.get(name), ast.ClassDef):
+            return is_data_class(found, names)
+        case ast.Attribute(value=value, attr=attribute) if attribute in PURE_METHODS:
+            known = (
+                isinstance(value, ast.Constant | ast.JoinedStr | ast.Dict) or names.origin(value) in _BUILTINS.split()
+            )
+            own = not known and attribute in names.methods
+            return not own and "." not in (names.origin(value) or "") and not _is_module(value, names)
+        case _:
+            return False
+
+
+def is_data_class(node: ast.ClassDef, names: Names) -> bool:
+    """Tell whether making an instance runs nothing of the file's own: a class of annotated fields and nothing else."""
+    marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    bases = [names.origin(one.value if isinstance(one, ast.Subscript) else one) for one in node.bases]
+    declared = any(names.origin(mark) == "dataclasses.dataclass" for mark in marks)
+    plain = all(one in _DATA_BASES for one in bases) and len(marks) <= 1
+    return (declared or bool(bases)) and plain and all(_is_field(one, names) for one in node.body)
+
+
+def _is_field(node: ast.stmt, names: Names) -> bool:
+    match node:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.AnnAssign(target=ast.Name(id=name), value=value) if not name.startswith("__"):
+            calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)] if value else []
+            factories = [one.value for call in calls for one in call.keywords if one.arg in (None, "default_factory")]
+            return all(_is_factory(one, names) for one in factories)
+        case _:
+            return False
+
+
+def _is_called(function: str, node: ast.expr | ast.keyword, names: Names) -> bool:
+    """Tell whether a pure call may run what it gets here: a callback that is no plain builtin."""
+    match node:
+        case ast.keyword(arg=None) | ast.Starred():
+            return function in (*_CALLBACKS, "type", "pydantic.ConfigDict", "collections.defaultdict")
+        case ast.keyword(arg=name, value=value) if name == _CALLBACKS.get(function):
+            return not _is_callback(value, names)
+        case ast.keyword(value=value) if function == "pydantic.ConfigDict":
+            return not isinstance(value, ast.Constant)
+        case ast.keyword():
+            return function == "type"
+        case _ if function == "collections.defaultdict":
+            return not (_is_factory(node, names) or isinstance(node, ast.Dict))
+        case _ if function == "bytes":
+            return not isinstance(node, ast.List | ast.Tuple) and not _is_sequence(node)
+        case _:
+            return function in _BUILTINS.split() and _is_function(node, names)
+
+
+def _is_callback(node: ast.expr, names: Names) -> bool:
+    called = names.origin(node.func) if isinstance(node, ast.Call) else None
+    return names.origin(node) in _CALLED_BACK or called == "operator.itemgetter"
+
+
+def _is_factory(node: ast.expr, names: Names) -> bool:
+    match node:
+        case ast.Lambda(args=ast.arguments(args=[], vararg=None, kwonlyargs=[], kwarg=None), body=body):
+            return impure_part([body], names) is None
+        case ast.Subscript(value=value):
+            return names.origin(value) in _CALLED_BACK
+        case _:
+            return names.origin(node) in _CALLED_BACK
+
+
+def _is_function(node: ast.expr, names: Names) -> bool:
+    """Tell whether an argument is code of the file's own."""
+    match node:
+        case ast.Lambda():
+            return True
+        case ast.Name(id=name):
+            return isinstance(names.definitions.get(name), ast.FunctionDef | ast.AsyncFunctionDef)
+        case _:
+            return False
+
+
+def _is_quiet(node: ast.expr, names: Names) -> bool:
+    """Tell whether nothing hides here: no property that runs, no loop variable that stands for something known."""
+    match node:
+        case ast.Attribute(attr=attribute):
+            return attribute not in names.properties
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            targets = [part for loop in node.generators for part in ast.walk(loop.target)]
+            taken = names.imports.keys() | names.definitions.keys() | set(_BUILTINS.split())
+            plain = (ast.Name, ast.Tuple, ast.List, ast.Starred, ast.expr_context)
+            return all(
+                isinstance(one, plain) and not (isinstance(one, ast.Name) and one.id in taken) for one in targets
+            )
+        case _:
+            return True
+
+
+def _is_module(node: ast.expr, names: Names) -> bool:
+    return isinstance(node, ast.Name) and node.id in names.imports
+
+
+def _is_small(node: ast.expr, names: Names) -> bool:
+    """Tell whether evaluating takes no time and space to speak of: no towers of powers, no endless repetition."""
+    match node:
+        case ast.BinOp(op=ast.Pow() | ast.LShift(), left=left, right=right):
+            return abs(_number(left)) <= _MOST_REPEATS and abs(_number(right)) <= _MOST_POWER
+        case ast.BinOp(op=ast.Mult(), left=left, right=right) if _is_sequence(left) or _is_sequence(right):
+            times = right if _is_sequence(left) else left
+            return isinstance(times, ast.Constant) and _number(times) <= _MOST_REPEATS
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            smaller = min(abs(_number(left)), abs(_number(right)))
+            return smaller <= _MOST_REPEATS or (
+                is_arithmetic(left, names.numbers) and is_arithmetic(right, names.numbers)
+            )
+        case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str() as text)):
+            return not any(one.isdigit() or one == "*" for one in text)
+        case ast.BinOp(op=ast.Mod(), left=left, right=right):
+            return is_arithmetic(left, names.numbers) and is_arithmetic(right, names.numbers)
+        case ast.Call(func=ast.Name(id="range"), args=arguments):
+            return all(abs(_number(one)) <= _MOST_STEPS for one in arguments)
+        case ast.FormattedValue(format_spec=ast.JoinedStr(values=[ast.Constant(value=str() as spec)])):
+            return len("".join(filter(str.isdigit, spec))) <= 3
+        case ast.FormattedValue(format_spec=ast.expr()):
+            return False
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            loops = [one for one in ast.walk(node) if isinstance(one, ast.comprehension)]
+            steps = math.prod(_steps(loop.iter) for loop in loops)
+            if len(node.generators) > _MOST_LOOPS or len(loops) > _MOST_INNER_LOOPS:
+                return False
+            return steps <= _MOST_STEPS and not any(one.is_async for one in loops)
+        case _:
+            return True
+
+
+def _steps(node: ast.expr) -> float:
+    """Return how many values the ranges in a loop's iterable can give."""
+    found = [
+        one.args
+        for one in ast.walk(node)
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "range"
+    ]
+    return math.prod(max([1.0, *(abs(_number(one)) for one in arguments)]) for arguments in found)
+
+
+def _is_sequence(node: ast.expr) -> bool:
+    return isinstance(node, _SEQUENCES) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+
+
+def _number(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand)
+        case _:
+            return float("inf")

@@ -1,0 +1,68 @@
+"""Files of a workspace by their names, and the names that others probably mean."""
+
+from pathlib import Path
+
+import pytest
+
+from tea.components.files import files_in, missing_file, nearest
+from tea.testing import platform
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "near"),
+    [
+        ("Body Mass (g)", ["year", "body_mass_g"], "body_mass_g"),
+        ("mass", ["year", "body_mass_g", "mass_of_all_things"], "body_mass_g"),
+        ("penguin species", ["year", "species"], "species"),
+        ("specis", ["year", "species"], "species"),
+        ("größe", ["Größe (cm)"], "Größe (cm)"),
+        ("YEAR", ["year", "Year"], "year"),
+        ("g", ["body_mass_g"], None),
+        ("colour", ["year", "species"], None),
+        ("?!", ["year"], None),
+        ("year", [], None),
+    ],
+)
+def test_the_nearest_name_is_found_whatever_its_case_and_signs(name: str, known: list[str], near: str | None) -> None:
+    assert nearest(name, known) == near
+
+
+def test_hidden_files_and_those_that_lead_out_are_none_of_a_workspace(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    (inside / "b" / ".git").mkdir(parents=True)
+    for name in ("b/two.txt", "one.txt", ".hidden", "b/.git/config", "../outside.txt"):
+        (inside / name).write_text("x")
+    (inside / "link.txt").symlink_to(tmp_path / "outside.txt")
+    assert {name: path.name for name, path in files_in(inside)} == {"one.txt": "one.txt", "b/two.txt": "two.txt"}
+
+
+LOOKS = '''
+from tea import Agent, Context, Result, Task, TeaError
+
+class Looks(Agent):
+    """Look for files."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Look."""
+        said = []
+        for look in (ctx.file("a.txt"), ctx.files()):
+            try:
+                await look
+            except TeaError as error:
+                said.append(error.problem)
+        return Result(answer=said)
+'''
+
+
+async def test_an_agent_learns_nothing_of_files_by_itself(tmp_path: Path) -> None:
+    async with platform() as stage:
+        await stage.acp.register(LOOKS)
+        outcome = await stage.run("x", agent="looks")
+        assert outcome.answer == ["An agent opens no files itself."] * 2
+
+
+def test_a_shared_ending_makes_no_file_the_nearest(tmp_path: Path) -> None:
+    for name in ("bikes.csv", "owners.csv"):
+        (tmp_path / name).write_text("a\n")
+    assert missing_file(tmp_path, "tyres.csv").fix == "there are 'bikes.csv', 'owners.csv'."
+    assert missing_file(tmp_path, "bike.csv").fix == "did you mean 'bikes.csv'?"

@@ -1,0 +1,92 @@
+"""Values and schemas: whatever way is taken to the verdict, it is the one of the standard's own validator."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from jsonschema.validators import extend
+
+from tea.components.json_schema import fits_strictly, schema_fault, value_faults
+
+STRICT: Any = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, one: type(one) is int),
+)
+
+TYPES = ["object", "array", "string", "boolean", "integer", "number", "null"]
+NAMES = st.sampled_from(["a", "b", "c"])
+PLAIN = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0]) | st.sampled_from(["", "x"])
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+)
+
+
+LIMITS = st.integers(-1, 2) | st.just(0.5)
+DEFINITIONS: dict[str, Any] = {"A": {"type": ["integer", "null"]}, "B": {"properties": {"a": {"$ref": "#/$defs/A"}}}}
+
+
+def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Schemas of every word that the short way knows, and of some that it does not."""
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(TYPES) | st.lists(st.sampled_from(TYPES), min_size=1, max_size=2, unique=True),
+            "properties": st.dictionaries(NAMES, inner, max_size=3),
+            "required": st.lists(NAMES, max_size=2, unique=True),
+            "additionalProperties": st.booleans() | inner,
+            "items": inner,
+            "minItems": st.integers(0, 2),
+            "maxItems": st.integers(0, 2),
+            "minLength": st.integers(0, 2),
+            "maxLength": st.integers(0, 2),
+            "minimum": LIMITS,
+            "maximum": LIMITS,
+            "exclusiveMinimum": LIMITS,
+            "exclusiveMaximum": LIMITS,
+            "enum": st.lists(PLAIN, min_size=1, max_size=2),
+            "const": PLAIN | st.lists(PLAIN, max_size=1),
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+            "$ref": st.sampled_from(["#/$defs/A", "#/$defs/B"]),
+            "prefixItems": st.lists(inner, min_size=1, max_size=2),
+            "patternProperties": st.dictionaries(st.just("a"), inner, min_size=1),
+            "description": st.just("words"),
+        },
+    )
+
+
+SCHEMAS = st.recursive(st.booleans() | around(st.booleans()), around, max_leaves=6)
+
+
+@given(schema=around(SCHEMAS), value=VALUES)
+def test_a_value_has_no_faults_exactly_where_the_standard_finds_none(schema: dict[str, Any], value: Any) -> None:
+    schema = {**schema, "$defs": DEFINITIONS}
+    assert (not value_faults(schema, value)) == Draft202012Validator(schema).is_valid(value)
+
+
+@given(schema=around(SCHEMAS), value=VALUES)
+def test_a_value_fits_strictly_where_the_standard_says_so_and_no_float_stands_for_an_integer(
+    schema: dict[str, Any], value: Any
+) -> None:
+    schema = {**schema, "$defs": DEFINITIONS}
+    assert fits_strictly(schema, value) == STRICT(schema).is_valid(value)
+
+
+WRONG = st.sampled_from([None, -1, 0, 1, 1.5, 2.0, True, "", "x", "string", [], ["a"], ["a", "a"], [1], {}, {"a": 1}])
+KEYS = [
+    *("type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength"),
+    *("maxLength", "minimum", "default", "description", "title", "examples"),
+]
+
+
+@given(schema=st.dictionaries(st.sampled_from(KEYS), WRONG | SCHEMAS | st.dictionaries(NAMES, WRONG | SCHEMAS)))
+def test_whichever_way_a_schema_is_looked_through_its_verdict_is_the_standards(schema: dict[str, Any]) -> None:
+    if "#/$defs/" in str(schema):
+        schema = {**schema, "$defs": DEFINITIONS}
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        assert schema_fault(schema) is not None
+    else:
+        assert schema_fault(schema) is None

@@ -1,0 +1,70 @@
+"""Scripts for the loop's tests: step records, and what a model was shown."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from tea.models.manager import Adapter, CallTool, ModelConfig
+from tea.models.offline import observations as seen_by_solvers
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
+from tea.testing import ScriptedModel, platform
+from tea.types import ModelRequest, ModelResponse, TextPart
+
+
+def step(*calls: tuple[str, Mapping[str, Any]], **words: str) -> dict[str, Any]:
+    """A step record that makes these calls."""
+    texts = {"thinking": "", "evaluation": "", "memory": "", "next_goal": "", **words}
+    return {**texts, "calls": [{"name": name, "arguments": dict(arguments)} for name, arguments in calls]}
+
+
+def done(answer: Any = "", **more: Any) -> tuple[str, dict[str, Any]]:
+    return "done", {"answer": answer, **more}
+
+
+def sum_of(expression: str) -> tuple[str, dict[str, Any]]:
+    return "calculator", {"expression": expression}
+
+
+class Stage:
+    """A platform whose model is another one for each play."""
+
+    tea: Platform
+
+    def __init__(self) -> None:
+        self.model: Adapter = ScriptedModel([])
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        return await self.model.complete(request, config, call_tool)
+
+    async def play(self, *replies: Any, task: str = "a task", **options: Any) -> tuple[Outcome, ScriptedModel]:
+        """Run the planner with a model that gives these replies."""
+        self.model = model = ScriptedModel(replies)
+        return await self.tea.run(task, **options), model
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, *tools: Any) -> AsyncIterator["Stage"]:
+        stage = cls()
+        async with platform(model=stage) as stage.tea:
+            for one in tools:
+                await stage.tea.tcp.register(one)
+            yield stage
+
+
+def observations(request: ModelRequest) -> list[Any]:
+    """What the model had seen of its calls, step by step."""
+    return [step for step in seen_by_solvers(request) if "calls" in step]
+
+
+def told(request: ModelRequest) -> str:
+    """The words of the user side after the prompt's own, and what was noted beside results."""
+    parts = [part for message in request.messages[2:] if message.role in ("user", "tool") for part in message.content]
+    texts = [part.text if isinstance(part, TextPart) else str(part.data) for part in parts if part.type != "image"]
+    return "\n".join(texts)
+
+
+def steps(tea: Platform, run: str) -> list[Any]:
+    """The step records of a run's journal."""
+    notes = [record.data for record in tea.tracer.records(run) if record.kind == "note"]
+    return [note["data"] for note in notes if note["kind"] == "step"]

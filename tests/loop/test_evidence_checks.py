@@ -1,0 +1,71 @@
+"""Evidence held against what a run has read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.loop.checks import Sources, stands_in
+from tea.loop.observation import Observation
+from tea.types import Evidence, Fact
+
+
+def outcome(id: str, name: str, value: object, **arguments: object) -> Observation:
+    return Observation(id=id, name=name, arguments=arguments, ok=True, value=value)
+
+
+TABLE = {"columns": ["species", "n", "share"], "rows": [["Gentoo", 1152, 0.3605], ["Adelie", 3, None]], "row_count": 2}
+READ = {"path": "notes/plan.txt", "start": 1, "text": "The bridge opens on 3 May.\nIt is “safe” – says the mayor."}
+RESULTS = [
+    outcome("c1_1", "table_query", TABLE, files=["data/penguins.csv"], sql="SELECT species, COUNT(*) FROM penguins"),
+    outcome("c2_1", "read_file", READ, path="notes/plan.txt"),
+    outcome("c3_1", "calculator", 42, expression="6 * 7"),
+]
+SOURCES = Sources("Is 12 enough?", [Fact(fact="The key is 17.", source="a.txt")], RESULTS)
+
+
+@pytest.mark.parametrize(
+    ("source", "quote"),
+    [
+        ("notes/plan.txt", "The bridge opens on 3 May."),
+        ("plan.txt", "the bridge  OPENS"),
+        ("notes/plan.txt", 'It is "safe" - says the mayor'),
+        ("notes/plan.txt", "The bridge ... says the mayor"),
+        ("data/penguins.csv", "Gentoo: 1,152"),
+        ("penguins.csv", "Gentoo | 36%"),
+        ("penguins.csv", "36.05 %"),
+        ("penguins.csv", "0.36"),
+        ("calculator", "6 * 7 = 42"),
+        ("c3_1", "42"),
+        ("a.txt", "The key is 17."),
+        ("task", "12"),
+        ("plan.txt", ""),
+    ],
+)
+def test_what_was_read_is_confirmed(source: str, quote: str) -> None:
+    assert SOURCES.doubt(Evidence(source=source, quote=quote)) == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "quote", "words"),
+    [
+        ("secret.csv", "", "was not opened"),
+        ("secret.csv", "Gentoo", "was not opened"),
+        ("plan.txt", "The bridge opens on 4 May.", "does not stand"),
+        ("plan.txt", "The tunnel is closed.", "does not stand"),
+        ("penguins.csv", "Adelie: 1152", "does not stand"),
+        ("penguins.csv", "37%", "does not stand"),
+        ("calculator", "43", "does not stand"),
+    ],
+)
+def test_what_was_not_read_is_doubted(source: str, quote: str, words: str) -> None:
+    assert words in SOURCES.doubt(Evidence(source=source, quote=quote))
+
+
+def test_failed_and_repeated_results_prove_nothing() -> None:
+    failed = Observation(id="c1_1", name="read_file", arguments={"path": "x.txt"}, ok=False, value="hello")
+    assert "was not opened" in Sources("", [], [failed]).doubt(Evidence(source="x.txt"))
+
+
+@given(text=st.text(max_size=300), start=st.integers(0, 300), size=st.integers(1, 80))
+def test_every_piece_of_a_text_stands_in_it(text: str, start: int, size: int) -> None:
+    assert stands_in(text[start : start + size], text)

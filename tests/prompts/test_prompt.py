@@ -1,0 +1,267 @@
+"""Prompts: read, inherited, rendered, and what a model answers checked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.components.manifest import Lineage, Manifest
+from tea.errors import BadArguments, BadComponent, BadOutput
+from tea.prompts.manager import Prompt, PromptManager
+from tea.types import Message, TextPart
+
+BASE = (Path(__file__).parents[2] / "agents" / "tool_calling.md").read_text(encoding="utf-8")
+PROMPT = """---
+name: greeter
+description: Greets.
+variables:
+  who: string
+  times: integer?
+  tone: {type: string, enum: [warm, cool], default: warm}
+  friends: array?
+output: {type: object, properties: {greeting: {type: string}}, required: [greeting]}
+solver: tool:greet_offline
+trainable: [manner]
+metadata: {category: small talk, since: 2024-01-01}
+---
+# system
+Be {{ tone }}. {{ manner }}
+
+# message
+Greet {{ who }}{% for friend in friends %}, {{ loop.index }}. {{ friend.name }}{% endfor %}.
+
+# module: manner
+Keep it short.
+"""
+
+manager = PromptManager()
+
+
+def source(front: str = "", body: str = "# system\ns\n\n# message\nm\n") -> str:
+    return f"---\nname: probe\ndescription: Probes.\n{front}---\n{body}"
+
+
+def words(messages: tuple[Message, ...]) -> list[str]:
+    parts = [message.content[0] for message in messages]
+    return [part.text for part in parts if isinstance(part, TextPart)]
+
+
+def test_a_source_says_everything_about_its_prompt() -> None:
+    prompt = manager.parse(PROMPT)
+    assert (prompt.name, prompt.description, prompt.solver) == ("greeter", "Greets.", "tool:greet_offline")
+    assert prompt.required == ("who",)
+    assert prompt.variables["times"] == {"type": ["integer", "null"], "default": None}
+    assert prompt.modules == {"manner": "Keep it short."}
+    assert prompt.metadata == {"category": "small talk", "since": "2024-01-01"}
+    assert prompt.evolvable
+    assert prompt.uses is None
+
+
+def test_a_prompt_is_rendered_into_a_system_and_a_user_message() -> None:
+    messages = manager.render(manager.parse(PROMPT), {"who": "Ada", "friends": [{"name": "Bob"}, {"name": "Cy"}]})
+    assert [message.role for message in messages] == ["system", "user"]
+    assert words(messages) == ["Be warm. Keep it short.", "Greet Ada, 1. Bob, 2. Cy."]
+
+
+def test_what_is_not_text_is_written_as_json_with_sorted_keys() -> None:
+    prompt = manager.parse(source("variables: {data: {}}\n", "# system\n{{ data }}\n# message\n{{ data|tojson(1) }}"))
+    assert words(manager.render(prompt, {"data": {"b": None, "a": "é"}}))[0] == '{"a": "é", "b": null}'
+    assert words(manager.render(prompt, {"data": True})) == ["true", "true"]
+
+
+def test_a_variable_is_never_read_as_a_template() -> None:
+    messages = manager.render(manager.parse(PROMPT), {"who": "{{ manner }}{% if %}<b>&"})
+    assert words(messages)[1] == "Greet {{ manner }}{% if %}<b>&."
+
+
+def test_a_module_may_show_another_module_but_not_itself() -> None:
+    body = "# system\n{{ outer }}\n# message\nm\n# module: outer\n[{{ inner }}]\n# module: inner\n"
+    assert words(manager.render(manager.parse(source(body=body + "in")), {}))[0] == "[in]"
+    with pytest.raises(BadComponent, match="show each other"):
+        manager.parse(source(body=body + "{{ outer }}"))
+
+
+def test_other_headings_belong_to_the_text() -> None:
+    prompt = manager.parse(source(body="# system\n# Rules\n## system\ntext\n\n# message\nm"))
+    assert prompt.system == "# Rules\n## system\ntext"
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        ({}, "lacks 'who'"),
+        ({"who": 3}, "variable 'who' .* 3 is not of type 'string'"),
+        ({"who": "x", "tone": "icy"}, "variable 'tone'"),
+        ({"who": "x", "tine": "warm"}, r"no variable 'tine'.*did you mean 'tone'"),
+        ({"who": "x", "times": float("nan")}, "cannot be used"),
+        ({"who": object()}, "cannot be used"),
+        ({"who": "x" * 5_000_000}, "exceed 4 MiB"),
+        ({"who": "x", "friends": [{}]}, "no attribute 'name'"),
+    ],
+)
+def test_a_variable_that_does_not_fit_is_named(variables: dict[str, Any], problem: str) -> None:
+    with pytest.raises(BadArguments, match=problem):
+        manager.render(manager.parse(PROMPT), variables)
+
+
+def test_a_variable_left_out_has_its_default_and_nobody_else_s_copy() -> None:
+    prompt = manager.parse(PROMPT)
+    filled = manager.fill(prompt, {"who": "Ada"})
+    assert filled == {"who": "Ada", "times": None, "tone": "warm", "friends": []}
+    filled["friends"].append("changed")
+    assert manager.fill(prompt, {"who": "Ada"})["friends"] == []
+
+
+def test_a_value_that_fitted_before_is_the_value_that_was_given_and_nobody_else_s_copy() -> None:
+    prompt = manager.parse(PROMPT)
+    for _ in range(2):
+        filled = manager.fill(prompt, {"who": "Ada", "times": 1, "friends": [{"name": "Bo"}]})
+        assert filled["friends"] == [{"name": "Bo"}]
+        filled["friends"][0]["name"] = "changed"
+        with pytest.raises(BadArguments, match="'times'"):
+            manager.fill(prompt, {"who": "Ada", "times": True})
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("no front matter", "no front matter"),
+        (source("nmae: x\n"), "unknown field 'nmae'.*'name'"),
+        (source("name: other\n"), "'name' stands twice"),
+        (source().replace("name: probe\n", ""), "'name' is missing"),
+        (source().replace("probe", "Probe!"), "not a name for a prompt"),
+        (source("evolvable: maybe\n"), "'evolvable' is not true or false"),
+        (source("variables: {x: strin}\n"), "unknown type 'strin'.*'string'"),
+        (source("variables: {X: string}\n"), "'X' is not a name"),
+        (source("variables: {x: {type: text}}\n"), "not a usable JSON Schema"),
+        (source("variables: {x: {type: integer, default: a}}\n"), "default of 'x'"),
+        (source("output: {$ref: 'https://example.org/s.json'}\n"), "leads out of the schema"),
+        (source("output: {$ref: '#/$defs/none'}\n"), "points at nothing"),
+        (source("output: {pattern: '('}\n"), "not a usable JSON Schema"),
+        (source("solver: prompt:other\n"), "not a tool"),
+        (source("uses: tool_calling\n"), "names no kind"),
+        (source("trainable: [mood]\n"), "'mood' is to be trained"),
+        (source("trainable: [system, system]\n"), "different names"),
+        (source("metadata: {prompt: x}\n"), "key 'prompt'"),
+        (source("variables: {system: string}\n"), "both a variable and a section"),
+        (source(body="hello\n# system\ns\n# message\nm"), "before its first section"),
+        (source(body="# system\ns"), "no section `# message`"),
+        (source(body="# system\ns\n# System\nt\n# message\nm"), "looks like a section"),
+        (source(body="# system\ns\n# message\nm\n# module: Bad Name\nx"), "looks like a section"),
+        (source(body="# system\ns\n# system\nt\n# message\nm"), "two sections 'system'"),
+        (source(body="# system\n{{ nobody }}\n# message\nm"), "uses 'nobody'"),
+        (source(body="# system\n{% if %}\n# message\nm"), "not a template at line 1"),
+        (source(body="# system\n\0\n# message\nm"), "not text"),
+    ],
+)
+def test_a_source_that_is_no_prompt_is_refused_in_one_line(text: str, problem: str) -> None:
+    with pytest.raises(BadComponent, match=problem) as caught:
+        manager.parse(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) <= 300
+
+
+def test_a_prompt_becomes_a_manifest_that_round_trips() -> None:
+    manifest = manager.manifest(PROMPT, version="1.0.0", lineage=Lineage(how="bundled"), reason="first")
+    assert (manifest.kind, manifest.name, manifest.operations) == ("prompt", "greeter", {})
+    assert manifest.metadata["category"] == "small talk"
+    assert manifest.metadata["prompt"]["trainable"] == ["manner"]
+    assert Manifest.from_json(json.loads(json.dumps(manifest.to_json()))) == manifest
+
+
+def child(front: str = "", body: str = "") -> Prompt:
+    return manager.parse(source(f"uses: prompt:tool_calling\n{front}", body))
+
+
+async def test_a_prompt_inherits_what_it_lacks() -> None:
+    asked = list[str]()
+
+    async def find(ref: str) -> Prompt:
+        asked.append(ref)
+        return manager.parse(BASE)
+
+    own = child("variables: {mood: string}\n", "# module: agent_profile\nYou are {{ mood }} about {{ task }}.")
+    whole = await manager.resolve(own, find)
+    system, message = words(manager.render(whole, {"task": "T", "mood": "glad"}))
+    assert asked == ["prompt:tool_calling"]
+    assert system.startswith("You are glad about T.")
+    assert "call `done` alone" in system
+    assert "<task>\nT\n</task>" in message
+    assert (whole.name, whole.required, whole.trainable) == ("probe", ("task", "mood"), ())
+
+
+async def test_a_circle_of_inheritance_ends() -> None:
+    async def find(ref: str) -> Prompt:
+        return child()
+
+    with pytest.raises(BadComponent, match="more than 8"):
+        await manager.resolve(child(), find)
+
+
+def test_a_prompt_that_lacks_its_base_is_not_rendered() -> None:
+    with pytest.raises(BadComponent, match="not whole without prompt:tool_calling"):
+        manager.render(child(), {})
+
+
+def test_a_child_that_uses_what_neither_declares_is_refused() -> None:
+    with pytest.raises(BadComponent, match="uses 'nobody'"):
+        manager.inherit(child(body="# module: examples\n{{ nobody }}"), manager.parse(BASE))
+
+
+def test_the_base_prompt_says_the_same_whatever_the_order_of_its_variables() -> None:
+    prompt = manager.parse(BASE)
+    tools = [{"name": name, "description": "d", "parameters": {"b": 1, "a": 2}} for name in ("zip", "add")]
+    given = {"task": "Count.", "files": ["a.csv"], "memories": ["m"], "facts": ["f (a)"], "max_steps": 7}
+    environments = [{"name": "workspace", "rules": "Be careful.", "state": {"files": 1}}]
+    one = manager.render(prompt, {**given, "tools": tools, "environments": environments})
+    two = PromptManager().render(prompt, {**given, "tools": tools[::-1], "environments": environments})
+    assert one == two
+    system, message = words(one)
+    assert '"next_goal"' in system
+    assert message.index('<tool name="add">') < message.index('<tool name="zip">')
+    for shown in ("Count.", "a.csv", "- f (a)", "- m", "Be careful.", '{"files": 1}', '{"a": 2, "b": 1}'):
+        assert shown in message
+    functions = manager.render(prompt, {**given, "tools": tools, "functions": True})
+    assert '"next_goal"' not in words(functions)[0]
+    assert "<tool" not in words(functions)[1]
+
+
+STEP = {"thinking": "t", "evaluation": "e", "memory": "m", "next_goal": "g", "calls": [{"name": "x", "arguments": {}}]}
+
+
+@pytest.mark.parametrize("text", ["{}", "```json\n{}\n```", "Here:\n\n```python\nprint()\n```\n```\n{}\n```\nbye"])
+def test_a_step_is_read_from_bare_or_fenced_json(text: str) -> None:
+    assert manager.parse_output(manager.parse(BASE), text.replace("{}", json.dumps(STEP, indent=1))) == STEP
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [({"calls": []}, "calls: "), ({"extra": 1}, "'extra' was unexpected"), ({"memory": None}, "memory: None is not")],
+)
+def test_a_step_that_does_not_fit_is_refused_with_its_reason(change: dict[str, Any], problem: str) -> None:
+    with pytest.raises(BadOutput, match=problem):
+        manager.check_output(manager.parse(BASE), {**STEP, **change})
+
+
+@pytest.mark.parametrize(
+    "text", ["", "I think so.", "```json\n{\n```", "NaN", "[" * 100_000, '{"a":1,"a":2}', "\ud800"]
+)
+def test_text_that_is_not_json_is_refused(text: str) -> None:
+    with pytest.raises(BadOutput, match="not JSON"):
+        manager.parse_output(manager.parse(BASE), text)
+
+
+def test_many_fences_are_read_in_linear_time() -> None:
+    with pytest.raises(BadOutput):
+        manager.parse_output(manager.parse(BASE), "```x\n" * 100_000)
+
+
+def test_without_a_schema_the_text_is_the_output() -> None:
+    assert manager.parse_output(manager.parse(source()), "Hello") == "Hello"
+
+
+def test_a_schema_that_refers_to_itself_without_end_is_an_answer_not_a_crash() -> None:
+    endless = manager.parse(source("output: {$ref: '#'}\n"))
+    with pytest.raises(BadOutput, match="without end"):
+        manager.check_output(endless, {})

@@ -1,0 +1,160 @@
+"""Hostile prompts and variables: refused in one line, in bounded time and space."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.errors import BadArguments, BadComponent, TeaError
+from tea.prompts.manager import PromptManager
+
+manager = PromptManager()
+
+
+def source(template: str, front: str = "variables: {x: {}}\n") -> str:
+    return f"---\nname: probe\ndescription: Probes.\n{front}---\n# system\n{template}\n# message\nm\n"
+
+
+def problem(text: str) -> str:
+    try:
+        manager.parse(text)
+    except TeaError as error:
+        return str(error)
+    return ""
+
+
+def rendered(template: str, x: Any) -> str:
+    part = manager.render(manager.parse(source(template)), {"x": x})[0].content[0]
+    return part.model_dump()["text"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ ''.__class__.__mro__ }}",
+        "{{ x.__class__ }}",
+        "{{ _private }}",
+        "{{ x|attr('__class__') }}",
+        "{{ x.items() }}",
+        "{{ '{0.__class__}'.format(x) }}",
+        "{{ x|format(x) }}",
+        "{% for a in range(10 ** 9) %}{% endfor %}",
+        "{{ 'a' * 10 ** 9 }}",
+        "{{ 10 ** 10 ** 10 }}",
+        "{{ '%999999999d' % 1 }}",
+        "{{ x ~ x }}",
+        "{{ x|center(10000000) }}",
+        "{{ x|indent(10000000) }}",
+        "{{ x|indent(x) }}",
+        "{{ x|join(separator=x) }}",
+        "{{ x|join(*x) }}",
+        "{{ lipsum }}",
+        "{{ cycler }}",
+        "{{ self }}",
+        "{{ loop_counter }}",
+        "{% set y = x %}",
+        "{% macro y() %}{% endmacro %}",
+        "{% include 'y' %}",
+        "{% import 'y' as z %}",
+        "{% extends 'y' %}",
+        "{% block y %}{% endblock %}",
+        "{% for a in x recursive %}{{ loop(a) }}{% endfor %}",
+        "{{ " + "(" * 10_000 + "x" + ")" * 10_000 + " }}",
+        "{% if x %}" * 1_000 + "{% endif %}" * 1_000,
+        "{% for a in x %}" * 22 + "{% endfor %}" * 22,
+        "{{ x }}" * 10_000,
+        "{{ x is unheard_of }}",
+        "{{ x" + "|tojson" * 100 + " }}",
+    ],
+)
+def test_a_template_beyond_the_language_is_refused_when_it_is_read(template: str) -> None:
+    with pytest.raises(BadComponent) as caught:
+        manager.parse(source(template))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) <= 300
+
+
+@pytest.mark.parametrize(
+    ("template", "x"),
+    [
+        ("{{ x['__class__'] }}", "text"),
+        ("{{ x['__class__'] }}", {}),
+        ("{{ x|map(attribute='__class__')|join }}", [1]),
+        ("{{ x.keys }}", {}),
+        ("{{ x.upper }}", "text"),
+        ("{% for a in x %}{{ loop.cycle }}{% endfor %}", [1]),
+        ("{% for a in x %}{{ loop }}{% endfor %}", [1]),
+        ("{% for a in x %}{% for b in x %}{% endfor %}{% endfor %}", list(range(1_000))),
+        ("{% for a in x %}{% for b in x %}{{ x }}{% endfor %}{% endfor %}", ["word"] * 300),
+        ("{{ x" + "|tojson" * 22 + " }}", '"'),
+        ("{{ x|join('" + "a" * 32 + "')|join('" + "a" * 32 + "') }}", "a" * 10_000),
+        ("{{ x" + "|tojson" * 21 + "|length }}", '"' * 10),
+        ("{{ x.a.b }}", {"a": {}}),
+        ("{{ x|truncate(1) }}", "a long text"),
+        ("{% for a in x %}{% endfor %}", 3),
+        ("{{ x|sort }}", [1, "a"]),
+        ("{{ [1, 'a']|sort }}", 0),
+        ("{% for a in [1, 2, 3, 4] %}" * 9 + "{% endfor %}" * 9, 0),
+    ],
+)
+def test_a_rendering_that_reaches_or_grows_too_far_is_refused(template: str, x: Any) -> None:
+    with pytest.raises(BadArguments) as caught:
+        rendered(template, x)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) <= 300
+
+
+@pytest.mark.parametrize("key", ["items", "keys", "get", "__class__"])
+def test_a_key_is_a_key_whatever_methods_python_has(key: str) -> None:
+    assert rendered(f"{{{{ x['{key}'] }}}}", {key: "mine"}) == "mine"
+
+
+@pytest.mark.parametrize("key", ["items", "keys", "get", "copy"])
+def test_a_key_after_a_dot_is_a_key_too(key: str) -> None:
+    assert rendered(f"{{{{ x.{key} }}}}", {key: "mine"}) == "mine"
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "metadata: &a {b: c}\n",
+        "metadata: {a: &a [1, 2], b: *a}\n",
+        "metadata: " + "{a: " * 100 + "}" * 100 + "\n",
+        "metadata: " + "[" * 60_000 + "\n",
+        "metadata: {x: !!python/object/apply:os.system [id]}\n",
+        "metadata: {x: !!binary aGk=}\n",
+        "metadata: {x: !!int abc}\n",
+        "metadata: {x: !!bool abc}\n",
+        "metadata: {x: " + "9" * 10_000 + "}\n",
+        "metadata: {x: " + "1:" * 10_000 + "1}\n",
+        "metadata: {x: .inf}\n",
+        "metadata: {x: .nan}\n",
+        "metadata: {? [a] : b}\n",
+        'metadata: {x: "\\ud800"}\n',
+        "metadata: {a: 1, a: 2}\n",
+        "metadata: {<<: {a: 1}, <<: {a: 2}}\n",
+        "...\nx: 1\n",
+        "metadata: !!python/object:os.system {}\n",
+        "a: b: c\n",
+        "- a\n",
+        "x\x07: 1\n",
+    ],
+)
+def test_front_matter_that_is_more_than_plain_data_is_refused(front: str) -> None:
+    with pytest.raises(BadComponent) as caught:
+        manager.parse(source("s", front))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) <= 300
+
+
+@pytest.mark.parametrize("text", ["x" * 300_000, "---\n" + "x" * 70_000 + "\n---\n", "\ud800", "---\n", "---\n---\n"])
+def test_a_source_that_is_too_large_or_broken_is_refused(text: str) -> None:
+    with pytest.raises(BadComponent):
+        manager.parse(text)
+
+
+@given(st.text(alphabet=st.sampled_from("-# \n\r:{}[]%&*!|>'\"amodulesyt?,_\\\0\ud800"), max_size=200))
+def test_any_front_matter_and_body_end_in_a_prompt_or_one_of_our_errors(text: str) -> None:
+    for candidate in (text, source(text), source("s", text + "\n")):
+        assert "\n" not in problem(candidate)

@@ -1,0 +1,122 @@
+"""What is made of checked texts is kept for the next process, and counts only as it was written."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tea.components.manifest import Manifest
+from tea.errors import BadComponent, Quarantined
+from tea.prompts.manager import PromptManager
+from tea.source import dynamic
+from tea.source.cache import SourceCache
+from tea.source.dynamic import DynamicManager
+
+ADD = '''
+from tea import tool
+
+from ._add.sums import total
+
+
+@tool(effects="reads")
+async def add(a: int, b: int) -> int:
+    """Add."""
+    return total(a, b)
+'''
+FILES = {"_add/sums.py": "def total(a: int, b: int) -> int:\n    return a + b\n"}
+PROMPT = """---
+name: greeter
+description: Greets.
+variables: {who: string, tone: {type: string, default: warm}}
+output: {type: object, properties: {greeting: {type: string}}, required: [greeting]}
+---
+# system
+Be {{ tone }}.
+
+# message
+Greet {{ who }}{{ manner }}.
+
+# module: manner
+, briefly
+"""
+
+
+def made(folder: Path | None, *, trusted: bool = True) -> DynamicManager:
+    return DynamicManager(lambda digest: trusted, kept=SourceCache(folder))
+
+
+def manifest() -> Manifest:
+    manager = made(None)
+    return manager.describe(manager.check(ADD, FILES), version="1.0.0")
+
+
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sources that were checked."""
+    seen: list[str] = []
+    check = dynamic.check_source
+
+    def checked(source: str, *rest: object) -> object:
+        seen.append(source)
+        return check(source, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(dynamic, "check_source", checked)
+    return seen
+
+
+async def test_a_source_that_was_checked_is_not_checked_again_by_the_next_process(
+    tmp_path: Path, checks: list[str]
+) -> None:
+    stored = manifest()
+    del checks[:]
+    for number in range(2):
+        found = made(tmp_path).load(stored)
+        assert await found.operations["call"].executor(None, {"a": number, "b": 2}, None) == number + 2
+        del found
+    assert checks == [ADD]
+
+
+@pytest.mark.parametrize("damage", ["cut", "other", "empty"])
+async def test_what_is_damaged_is_made_anew(tmp_path: Path, checks: list[str], damage: str) -> None:
+    stored = manifest()
+    made(tmp_path).load(stored)
+    del checks[:]
+    (file,) = (tmp_path / "kept").iterdir()
+    data = file.read_bytes()
+    file.write_bytes({"cut": data[:-5], "other": data[:-1] + b"x", "empty": b""}[damage])
+    found = made(tmp_path).load(stored)
+    assert await found.operations["call"].executor(None, {"a": 1, "b": 2}, None) == 3
+    assert checks == [ADD]
+
+
+def test_what_is_kept_is_no_trust(tmp_path: Path) -> None:
+    stored = manifest()
+    made(tmp_path).load(stored)
+    with pytest.raises(Quarantined):
+        made(tmp_path, trusted=False).load(stored)
+
+
+def test_what_does_not_pass_the_check_is_not_kept(tmp_path: Path) -> None:
+    stored = manifest()
+    broken = replace(stored, source=ADD + "\nimport os\nos.getpid()\n")
+    for _ in range(2):
+        with pytest.raises(BadComponent):
+            made(tmp_path).load(broken)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("no folder")
+    assert made(tmp_path).load(manifest()).name == "add"
+    assert PromptManager(SourceCache(tmp_path)).parse(PROMPT).name == "greeter"
+
+
+def test_a_prompt_that_was_read_is_the_same_in_the_next_process(tmp_path: Path) -> None:
+    first, second = PromptManager(SourceCache(tmp_path)), PromptManager(SourceCache(tmp_path))
+    plain = PromptManager()
+    prompts = [one.parse(PROMPT) for one in (plain, first, second)]
+    assert prompts[0] == prompts[1] == prompts[2]
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    said = [one.render(prompt, {"who": "Ann"}) for one, prompt in zip((plain, first, second), prompts, strict=True)]
+    assert said[0] == said[1] == said[2]
+    assert "Greet Ann, briefly." in str(said[2])

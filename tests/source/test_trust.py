@@ -1,0 +1,125 @@
+"""Trust is the operator's list of digests, read afresh whenever it changed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tea.errors import StorageError
+from tea.source.trust import Trust, state_folder
+
+ONE, TWO, THREE = (f"sha256:{digit * 64}" for digit in "123")
+
+
+def test_only_what_was_granted_is_trusted(tmp_path: Path) -> None:
+    trust = Trust(tmp_path / "state")
+    assert not trust(ONE)
+    assert not (tmp_path / "state").exists()
+    trust.grant(ONE, "tool:a@1.0.0")
+    trust.grant(ONE, "tool:a@1.0.0")
+    assert (trust(ONE), trust(TWO)) == (True, False)
+    assert trust.path.read_text() == f"{ONE} tool:a@1.0.0\n"
+    assert (trust.path.stat().st_mode & 0o777, trust.path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_others_see_a_grant_and_a_withdrawal_at_once(tmp_path: Path) -> None:
+    mine, yours = Trust(tmp_path), Trust(tmp_path)
+    mine.grant(ONE, "a")
+    assert yours(ONE)
+    yours.grant(TWO, "b")
+    assert mine(TWO)
+    mine.path.write_text(f"{TWO} b\n")
+    assert [trust(ONE) for trust in (mine, yours)] == [False, False]
+    assert [trust(TWO) for trust in (mine, yours)] == [True, True]
+    mine.path.unlink()
+    assert not yours(TWO)
+
+
+def test_own_grants_are_not_read_back_and_those_of_others_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, yours = Trust(tmp_path), Trust(tmp_path)
+    mine.grant(ONE, "a")
+    assert mine(ONE)
+    reads: list[Path] = []
+    real = Path.read_bytes
+
+    def counted(path: Path) -> bytes:
+        reads.append(path)
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    mine.grant(TWO, "b")
+    assert mine.digests() == {ONE, TWO}
+    assert reads == []
+    yours.grant(THREE, "c")
+    reads.clear()
+    assert mine(THREE)
+    assert reads == [mine.path]
+    assert mine.digests() == Trust(tmp_path).digests() == {ONE, TWO, THREE}
+
+
+@pytest.mark.parametrize("others", ["", f"{TWO} another\n"], ids=["less", "as much"])
+def test_a_withdrawal_in_the_midst_of_a_grant_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: str
+) -> None:
+    trust = Trust(tmp_path)
+    trust.grant(ONE, "another")
+    assert trust(ONE)
+    real = os.open
+
+    def late(path: Path, flags: int, mode: int) -> int:
+        before = trust.path.stat()
+        trust.path.write_text(others)
+        os.utime(trust.path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", late)
+    trust.grant(THREE, "c")
+    assert [trust(one) for one in (ONE, TWO, THREE)] == [False, bool(others), True]
+
+
+def test_a_withdrawal_of_the_same_length_is_seen(tmp_path: Path) -> None:
+    trust = Trust(tmp_path)
+    trust.grant(ONE, "a")
+    before = trust.path.stat()
+    trust.path.write_text(f"{TWO} a\n")
+    os.utime(trust.path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert (trust(ONE), trust(TWO)) == (False, True)
+
+
+def test_a_list_written_by_hand_may_lack_its_last_line_end(tmp_path: Path) -> None:
+    (tmp_path / "trusted").write_text(f"garbage\n\n{ONE}")
+    trust = Trust(tmp_path)
+    assert trust(ONE)
+    trust.grant(TWO, "b")
+    assert [trust(one) for one in (ONE, TWO, THREE)] == [True, True, False]
+    assert [Trust(tmp_path)(one) for one in (ONE, TWO, THREE)] == [True, True, False]
+    (tmp_path / "trusted").write_bytes(b"\xff\xfe\x00")
+    assert not trust(ONE)
+
+
+def test_what_is_shipped_is_trusted_in_this_process_only(tmp_path: Path) -> None:
+    trust = Trust(tmp_path / "state")
+    trust.ship([ONE])
+    assert trust(ONE)
+    assert not Trust(tmp_path / "state")(ONE)
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_list_that_cannot_be_read_or_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "trusted").mkdir()
+    with pytest.raises(StorageError, match="cannot be read"):
+        Trust(tmp_path)(ONE)
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="TEA_STATE"):
+        Trust(tmp_path / "file").grant(ONE, "a")
+
+
+def test_where_the_list_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TEA_STATE", str(tmp_path / "mine"))
+    assert state_folder() == tmp_path / "mine"
+    monkeypatch.delenv("TEA_STATE")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    assert state_folder() == tmp_path / "xdg" / "tea"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert state_folder() == tmp_path / ".local" / "state" / "tea"
