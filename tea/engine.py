@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +26,7 @@ from tea.runs.run import Run
 from tea.runs.task_file import make_task
 from tea.store.workspaces import FileWorkspaces
 from tea.types import EVERY, JsonObject, Response
+from tea.web import WebSettings
 
 if TYPE_CHECKING:
     from tea.platform import Platform
@@ -66,6 +67,7 @@ class Engine:
             consents=tea.consents,
             person=person,
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
+            web=replace(WebSettings.of(tea.settings.web), cache=str(tea.trust.path.parent / "web")).to_json(),
         )
         executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)

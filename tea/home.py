@@ -16,7 +16,7 @@ from tea.runs.policy import BEYOND, DECISIONS, Decision
 
 SETTINGS = "tea.toml"
 SECRETS = ".env"
-_KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict, "policy": dict}
+_KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict, "policy": dict, "web": dict}
 _WORDS = {str: "text", dict: "table"}
 _ENTRY = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*="""
@@ -38,6 +38,7 @@ class Settings:
         models: Model configurations by name, as written.
         embedder: What turns texts into vectors for retrieval; see `tea.retrieval.embedding.choice`.
         policy: Decisions about calls that declare the effects `external` or `irreversible`, by effects.
+        web: What is said of the way out, as written; see `tea.web.WebSettings`.
     """
 
     model: str | None = None
@@ -46,6 +47,7 @@ class Settings:
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     embedder: Mapping[str, Any] = field(default_factory=dict[str, Any])
     policy: Mapping[str, Decision] = field(default_factory=dict[str, Decision])
+    web: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def find_home(chosen: str | Path | None = None) -> Path:
@@ -131,6 +133,10 @@ def _settings(data: dict[str, Any]) -> Settings:
         if effects not in BEYOND or decision not in DECISIONS:
             problem = f"policy.{effects[:60]} = {str(decision)[:60]!r} in {SETTINGS} is no policy."
             raise BadInput(problem, fix=f"let {' or '.join(BEYOND)} be one of {', '.join(DECISIONS)}.")
+    if "web" in data:
+        from tea.web import WebSettings
+
+        WebSettings.of(data["web"])
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
     return Settings(**data)

@@ -5,12 +5,14 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import tea
+from tea.source.reach import PUBLIC_MODULES
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "tea").rglob("*.py"))
@@ -104,7 +106,14 @@ def test_components_know_nothing_of_ours_but_the_public_names(path: Path) -> Non
     for module in imported_modules(path):
         package, _, name = module.partition(".")
         assert package not in components, f"reach {module!r} by name, through ctx"
-        assert package != "tea" or not name or is_public(name), f"{module!r} is not public"
+        assert package != "tea" or not name or is_public(name) or module in PUBLIC_MODULES, f"{module!r} is not public"
+
+
+def test_the_public_names_of_a_room_are_sorted_and_there() -> None:
+    for name, offered in PUBLIC_MODULES.items():
+        module = import_module(name)
+        assert module.__all__ == sorted(set(module.__all__))
+        assert {one for one in offered if hasattr(module, one)} == set(module.__all__) == offered
 
 
 def test_component_folders_are_not_packages() -> None:

@@ -58,7 +58,7 @@ class Port(Protocol):
         ...
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run: registry, memory, state, person, messages, clock, random or budget."""
+        """Ask a service of the run: registry, memory, state, person, messages, clock, random, budget or web."""
         ...
 
     async def model(
@@ -406,6 +406,10 @@ class Context:
     async def remaining(self) -> JsonObject:
         """Return what is left of the budget: steps, seconds, tokens, usd; None is no limit."""
         return await self.port.serve("budget", "remaining", {})
+
+    async def web(self) -> JsonObject:
+        """Return the operator's settings of the way out: see `tea.web.WebSettings`."""
+        return await self.port.serve("web", "settings", {})
 
     def path(self, name: str) -> Path:
         """Return the absolute path of a file inside the workspace.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from tea.journal.mask import Mask
 from tea.journal.recorder import NO_SECRETS
@@ -20,7 +21,11 @@ from tea.source.trust import Consents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDeps:
-    """What every run of a platform shares, and none of them changes."""
+    """What every run of a platform shares, and none of them changes.
+
+    Args:
+        web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
+    """
 
     servers: Mapping[Kind, AnyServer]
     libraries: Mapping[Kind, Library]
@@ -31,3 +36,4 @@ class RunDeps:
     consents: Consents
     person: Person | None = None
     mask: Mask = NO_SECRETS
+    web: Mapping[str, Any] = field(default_factory=dict[str, Any])

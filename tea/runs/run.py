@@ -69,7 +69,9 @@ class Run:
         own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
         self.pins = Pins(gate, deps.libraries, run_config.use, run_config.versions, locked=run_config.locked)
         self.memories, self.places = Memories(self.pins), Places()
-        self.services = RunServices(own, deps.memory, self.accounts, Transcriber(deps.models, run_config.model))
+        self.services = RunServices(
+            own, deps.memory, self.accounts, Transcriber(deps.models, run_config.model), deps.web
+        )
         self.human_input = HumanInput(deps.person, recorder, answers or {})
         self.model_calls = ModelCalls(
             gate,

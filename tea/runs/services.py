@@ -26,7 +26,7 @@ from tea.runs.transcriber import Transcriber
 from tea.types import EVERY, JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
-_NOT_FOR_MODELS = ("solver", "bookkeeping")  # categories
+_NOT_FOR_MODELS = ("solver", "bookkeeping", "part")  # categories
 _LOOKUPS = (("registry", "info"), ("registry", "facts"))
 _LIGHT: Mapping[tuple[str, str], Light] = {
     ("memory", "record"): "acts",
@@ -43,9 +43,10 @@ class RunServices:
     """Answers an agent's questions; each answer is an effect of the run, so a replay gives it again."""
 
     def __init__(
-        self, run: RunInterface, memory: MemoryManager, accounts: BudgetAccounts, hearing: Transcriber
+        self, run: RunInterface, memory: MemoryManager, accounts: BudgetAccounts, hearing: Transcriber, web: JsonObject
     ) -> None:
         self._run = run
+        self._web_settings = web
         self._memory = memory
         self._accounts = accounts
         self._hearing = hearing
@@ -103,6 +104,7 @@ class RunServices:
             "random": self._chance,
             "budget": self._budget,
             "media": self._media,
+            "web": self._web,
             MESSAGES: self._messages,
         }
         if service == "model":
@@ -211,6 +213,9 @@ class RunServices:
         priced = left["usd"] is not None and not account.budget.unknown_price
         await self._hearing.hear(found, agent, trace.blobs.get, left, priced=priced)
         return found
+
+    async def _web(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        return dict(self._web_settings)
 
     async def _messages(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         raise InternalError("A tool cannot take messages.", fix="take them in an agent.")

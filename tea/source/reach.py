@@ -13,6 +13,7 @@ from tea.source.imports import VOCABULARY
 from tea.source.names import Names
 from tea.source.requires import distribution_name
 from tea.source.text import ParsedFile, refusal, words
+from tea.web import __all__ as _WEB
 
 AGENT_MODULES = words(
     """
@@ -20,6 +21,8 @@ AGENT_MODULES = words(
     pydantic statistics string textwrap typing typing_extensions
     """
 )
+# Rooms of tea that tools and environments may import from, with what they offer.
+PUBLIC_MODULES = {"tea.web": frozenset(_WEB)}
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
 _ROOMS = frozenset({"agents", "environments", "tools"})
 
@@ -59,16 +62,17 @@ class Reach:
                 case ast.ImportFrom():
                     list(relative_paths(file, node, self.files))
                 case ast.Attribute() if (origin := names.origin(node) or "").startswith("tea."):
-                    _check_vocabulary(file, [origin.split(".")[1]], node)
+                    module = next((f"{one}." for one in PUBLIC_MODULES if origin.startswith(f"{one}.")), "tea.")
+                    self._check_public(file, module[:-1], [origin.removeprefix(module).split(".")[0]], node)
                 case _:
                     pass
 
     def _check_module(self, file: ParsedFile, module: str, node: ast.AST, members: Collection[str] = ()) -> None:
         root = module.partition(".")[0]
         if root == "tea":
-            if module != "tea":
+            if module != "tea" and (module not in PUBLIC_MODULES or not members):
                 raise file.refuse(f"imports {module!r}, a part of tea's inside.", "write `from tea import ...`.", node)
-            _check_vocabulary(file, members, node)
+            self._check_public(file, module, members, node)
         elif root in _ROOMS and root not in sys.stdlib_module_names:
             raise file.refuse(f"imports {module!r}, another component.", "reach it by name, through ctx.", node)
         elif self.kind == "agent":
@@ -78,6 +82,15 @@ class Reach:
             problem = f"imports {module!r}, which is neither in the standard library nor in its requirements."
             fix = f'put `# /// script`, `# dependencies = ["{root}"]` and `# ///` on lines of their own at its top.'
             raise file.refuse(problem, fix, node)
+
+    def _check_public(self, file: ParsedFile, module: str, members: Collection[str], node: ast.AST) -> None:
+        """Refuse what a public module does not offer to components of this kind."""
+        if module != "tea" and self.kind == "agent":
+            raise file.refuse(f"agents do not use {module!r}.", "reach the network through a tool.", node)
+        offered = VOCABULARY if module == "tea" else PUBLIC_MODULES[module]
+        if unknown := sorted(set(members) - offered - {"*"}):
+            problem = f"takes {unknown[0][:40]!r} from {module}, which is not for components."
+            raise file.refuse(problem, f"use {', '.join(sorted(offered))}.", node)
 
     def _is_required(self, root: str) -> bool:
         if distribution_name(root) in self.requires:
@@ -139,13 +152,6 @@ def _file_of(parts: list[str], files: Collection[str]) -> str | None:
 def _is_folder(parts: list[str], files: Collection[str]) -> bool:
     prefix = "/".join((*parts, ""))
     return any(path.startswith(prefix) for path in files) if parts else True
-
-
-def _check_vocabulary(file: ParsedFile, members: Collection[str], node: ast.AST) -> None:
-    unknown = sorted(set(members) - VOCABULARY - {"*"})
-    if unknown:
-        fix = f"use {', '.join(sorted(VOCABULARY))}."
-        raise file.refuse(f"takes {unknown[0][:40]!r} from tea, which is not for components.", fix, node)
 
 
 def _instead(root: str) -> str:

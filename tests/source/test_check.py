@@ -477,6 +477,26 @@ def test_components_know_every_public_name_of_tea_but_those_that_start_runs() ->
     assert set(dir(tea)) >= VOCABULARY
 
 
+FETCHING = "from tea.web import UrlGuard\n" + TOOL
+
+
+def test_a_tool_takes_what_the_way_out_offers() -> None:
+    assert check(FETCHING).source == FETCHING
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (FETCHING.replace("UrlGuard", "Target"), "takes 'Target' from tea.web"),
+        (FETCHING.replace("tea.web", "tea.web.guard"), "a part of tea's inside"),
+        (TOOL.replace("from tea import tool", "import tea.web\nfrom tea import tool"), "a part of tea's inside"),
+        ("from tea.web import UrlGuard\n" + agent("pass"), "agents do not use 'tea.web'"),
+    ],
+)
+def test_nobody_takes_more_of_it(source: str, said: str) -> None:
+    assert said in refusal_of(source)
+
+
 CANARY = "setattr(__import__('builtins'), 'canary', 1)"
 PIECES = [
     "@tool", "@tool(effects='reads')", "async def f(x: int) -> int:", "    '''Doc.'''", "    return json.dumps(x)",

@@ -1,7 +1,9 @@
 """A platform for all tests of a file, and a solver at work on the texts and tables of that file."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,9 @@ import pytest_asyncio
 from tea.platform import Platform
 from tea.protocols.tcp import TCPServer
 from tea.testing import platform
+
+for folder in ("web", "runtime"):  # whose kits are imported by name
+    sys.path.insert(0, str(Path(__file__).parent.parent / folder))
 
 Solve = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 

@@ -1,0 +1,174 @@
+"""Guard: decides whether an address may be fetched, and to which IP address the connection then goes."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import ClassVar, Literal, cast
+
+from tea.web.address import Fault, Target, read_address, read_place
+from tea.web.networks import Address, class_of, read_ip
+
+Resolver = Callable[[str], Awaitable[Sequence[str]]]
+Reason = (
+    Fault
+    | Literal[
+        "public",
+        "allowed",
+        "local_name",
+        "unresolved",
+        "resolver_failed",
+        "resolver_timeout",
+        "bad_answer",
+        "metadata",
+        "not_public",
+    ]
+)
+REASONS: dict[Reason, str] = {
+    "public": "every IP address of the host is public",
+    "allowed": "the operator's list names this host and port",
+    "not_text": "it is not text",
+    "too_long": "it has more than 8,192 characters",
+    "bad_character": "it holds a space, a backslash, a control or invisible character, or one that no address may hold",
+    "bad_scheme": "its scheme is neither http nor https",
+    "bad_syntax": "its form is not scheme://host:port/path?query",
+    "userinfo": "it holds a user or a password",
+    "bad_host": "its host is not a name by IDNA 2008",
+    "bad_literal": "its host is an IP address in another spelling than the canonical one",
+    "bad_port": "its port is not 80, 443, 8080 or 8443",
+    "local_name": "its host is a name of this machine or of a local network",
+    "unresolved": "its host has no IP address",
+    "resolver_failed": "the resolver of names failed",
+    "resolver_timeout": "the resolver of names did not answer in time",
+    "bad_answer": "the resolver of names answered with what is not an IP address",
+    "metadata": "its host is the metadata service of a cloud",
+    "not_public": "an IP address of its host is not public",
+}
+PORTS = frozenset({80, 443, 8080, 8443})
+
+_MOST_ANSWERS = 256
+# Names that never leave the machine or its network: RFC 6761, RFC 6762, RFC 8375, RFC 7686, RFC 9476, and ICANN's
+# reservation of .internal, below which clouds keep their metadata services.
+_LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "home.arpa", "onion", "alt")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A decision about one address; it is true where the address may be fetched.
+
+    Args:
+        allowed: Whether it may be fetched.
+        reason: One of `REASONS`.
+        address: The IP address to connect to, and to no other; None where it may not be fetched.
+    """
+
+    allowed: bool
+    reason: Reason
+    address: str | None
+
+    def __bool__(self) -> bool:
+        return self.allowed
+
+
+class UrlGuard:
+    """Decides about addresses; every hop of a redirect is another address, and is checked again.
+
+    Args:
+        allow: Places that the operator opened whatever their address and port are, each exactly `host:port`, as
+            `127.0.0.1:8000`, `localhost:8000` or `[::1]:8000`. A name opens public and private addresses, but neither
+            link-local ones nor metadata services. An entry of another form opens nothing.
+        resolver: Gives the IP addresses of a name in ASCII; the system's own by default.
+
+    Attributes:
+        seconds: How long a resolver may take.
+
+    Examples:
+        >>> (await UrlGuard().check("http://2130706433/")).reason
+        'bad_literal'
+    """
+
+    seconds: ClassVar[float] = 5.0
+
+    def __init__(self, allow: Iterable[str] = (), resolver: Resolver | None = None) -> None:
+        self._allow = frozenset(place for one in allow if (place := allowed_place(one)) is not None)
+        self._resolve = resolver or resolve
+
+    async def check(self, url: str) -> Verdict:
+        """Return whether an address may be fetched; it never raises, whatever the text."""
+        target = read_address(url)
+        return Verdict(False, target, None) if isinstance(target, str) else await self.check_target(target)
+
+    async def check_target(self, target: Target) -> Verdict:
+        """Return whether a place may be reached."""
+        opened = (target.host, target.port) in self._allow
+        if opened and target.ip is not None:
+            return Verdict(True, "allowed", str(target.ip))
+        if not opened:
+            if _is_local(target.host):
+                return Verdict(False, "local_name", None)
+            if target.port not in PORTS:
+                return Verdict(False, "bad_port", None)
+        found = [target.ip] if target.ip is not None else await self._addresses(target.host)
+        return Verdict(False, found, None) if isinstance(found, str) else _judged(found, opened=opened)
+
+    async def _addresses(self, name: str) -> list[Address] | Reason:
+        """Return the IP addresses of a name, or why there are none."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                given = await self._resolve(name)
+            return _read(given)
+        except TimeoutError:
+            return "resolver_timeout"
+        except socket.gaierror as error:
+            return "unresolved" if error.errno in _NO_SUCH_NAME else "resolver_failed"
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            return "resolver_failed"  # it called itself off, not us
+        except Exception:  # foreign code, which may raise anything
+            return "resolver_failed"
+
+
+async def resolve(name: str) -> list[str]:
+    """Return the IP addresses of a name in ASCII, as the system orders them."""
+    found = await asyncio.get_running_loop().getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
+
+
+def allowed_place(entry: object) -> tuple[str, int] | None:
+    """Return the host and port that an entry of an operator's list names, None where it is not exactly `host:port`."""
+    if not isinstance(entry, str) or isinstance(read_address(f"http://{entry}/"), str):
+        return None
+    place = read_place(entry)
+    return None if isinstance(place, str) else place[:2]
+
+
+def _read(given: object) -> list[Address] | Reason:
+    """Return the IP addresses that a resolver gave: one that is none spoils them all."""
+    if isinstance(given, str | bytes):
+        return "bad_answer"
+    answers = list(islice(cast("Iterable[object]", given), _MOST_ANSWERS + 1))
+    found = [one for answer in answers if isinstance(answer, str) and (one := read_ip(answer)) is not None]
+    if len(found) != len(answers) or len(found) > _MOST_ANSWERS:
+        return "bad_answer"
+    return found or "unresolved"
+
+
+def _judged(found: Sequence[Address], *, opened: bool) -> Verdict:
+    """Return the decision about a host with these addresses, all of which have to be fit."""
+    classes = {class_of(one) for one in found}
+    if "metadata" in classes:
+        return Verdict(False, "metadata", None)
+    if classes - ({"public", "private"} if opened else {"public"}):
+        return Verdict(False, "not_public", None)
+    return Verdict(True, "allowed" if opened else "public", str(found[0]))
+
+
+def _is_local(host: str) -> bool:
+    return any(host == name or host.endswith(f".{name}") for name in _LOCAL_NAMES)
+
+
+_NO_SUCH_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})

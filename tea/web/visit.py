@@ -1,0 +1,196 @@
+"""Visit: a page as an operator's settings want it: from the cache or its server, again after what passes by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Literal
+
+from tea.web.address import Target, escaped, read_address
+from tea.web.blocked import Wall, wall_of
+from tea.web.cache import Entry, PageCache
+from tea.web.fetch import Answer, Fetcher, FetchFailed, Limits
+from tea.web.guard import REASONS, UrlGuard
+from tea.web.robots import MOST_BYTES, may_fetch
+from tea.web.settings import WebSettings
+
+CacheUse = Literal["", "fresh", "unchanged"]
+# What may pass by itself: a server that is busy, slow or being restarted. 501, 505 and others say the same again.
+RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+RETRIED_FAILURES = frozenset({"unreachable", "broken"})
+GONE = frozenset({404, 410})
+
+_MOST_PATIENCE = 10.0  # seconds that a server may ask to wait
+_SNAPSHOT = re.compile(r"/web/(\d{4})(\d\d)(\d\d)\d*(?:id_)?/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A page, and how it was come by.
+
+    Args:
+        answer: What its server answered.
+        cached: Empty where its server gave it; `fresh` from the cache unasked, `unchanged` after asking.
+        asked: When its server was last asked, ISO 8601 in UTC.
+        attempts: How many requests for it were made; redirects count as part of one.
+        wall: Which wall the answer is in the place of the page, empty for none.
+        archived: Date of the copy where a web archive gave it, empty where not.
+        plain: Whether it came without TLS though it was wanted with it.
+    """
+
+    answer: Answer
+    cached: CacheUse
+    asked: str
+    attempts: int
+    wall: Wall = ""
+    archived: str = ""
+    plain: bool = False
+
+
+class Visitor:
+    """Visits pages as settings want it.
+
+    Args:
+        settings: The operator's settings.
+        guard: Decides about every address; by default that of the settings.
+        now: The time, in seconds since 1970.
+    """
+
+    def __init__(
+        self, settings: WebSettings, guard: UrlGuard | None = None, now: Callable[[], float] = time.time
+    ) -> None:
+        limits = Limits(seconds=settings.seconds, redirects=settings.redirects, bytes_of=self._most)
+        self._settings, self._now = settings, now
+        self._fetcher = Fetcher(guard or UrlGuard(settings.allow), agent=settings.agent, limits=limits)
+        self._cache = PageCache(Path(settings.cache) if settings.cache else None, settings.cache_bytes)
+
+    async def visit(self, url: str, *, at: str = "") -> Visit:
+        """Return a page, whatever its status.
+
+        Args:
+            url: Its address, as people and pages write it.
+            at: A date: the archive's copy of then is wanted.
+
+        Raises:
+            FetchFailed: There is none, or none that may be had.
+        """
+        target = read_address(escaped(url))
+        if isinstance(target, str):
+            problem = f"The guard refuses {url[:200]!r}: {REASONS[target]}."
+            raise FetchFailed("refused", problem, url[:2_000], target)
+        if at and self._settings.wayback:
+            return await self._archived(target, at)
+        found = await self._found(target)
+        if (found.wall or found.answer.status in GONE) and self._settings.wayback:
+            try:
+                copy = await self._archived(target, "")
+            except FetchFailed:
+                return found
+            return copy if copy.answer.status == 200 and not copy.wall else found
+        return found
+
+    async def _found(self, target: Target) -> Visit:
+        """Return a page from where it is: the cache, its server, or its server without TLS."""
+        kept = await asyncio.to_thread(self._cache.read, target.url)
+        if kept is not None and kept.is_fresh(self._now(), self._settings.fresh):
+            return self._visit(kept, "fresh", 0)
+        if self._settings.robots:
+            await self._obey(target)
+        try:
+            return await self._asked(target, kept)
+        except FetchFailed as error:
+            if error.kind != "tls" or target.scheme != "https" or not target.host.endswith(self._settings.plain):
+                raise
+            port = 80 if target.port == 443 else target.port
+            return replace(await self._asked(replace(target, scheme="http", port=port), None), plain=True)
+
+    async def _asked(self, target: Target, kept: Entry | None) -> Visit:
+        """Return what the server of a page says of it, asked again where that may help."""
+        validators = kept.validators() if kept is not None else {}
+        waits = list(self._settings.retries)
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                answer = await self._fetcher.get(target.url, validators)
+                wait = _patience(answer, waits[0] if waits else 0.0)
+                if answer.status not in RETRIED_STATUSES or not waits or wait is None:
+                    break
+            except FetchFailed as error:
+                if error.kind not in RETRIED_FAILURES or not waits:
+                    raise
+                wait = waits[0]
+            waits.pop(0)
+            await asyncio.sleep(wait)
+        if answer.status == 304 and kept is not None:
+            headers = {**kept.answer.headers, **answer.headers}
+            entry = Entry(answer=replace(kept.answer, headers=headers), asked=self._now(), wall=kept.wall)
+        else:
+            entry = Entry(answer=answer, asked=self._now(), wall=wall_of(answer))
+        await asyncio.to_thread(self._cache.write, target.url, entry)
+        return self._visit(entry, "unchanged" if answer.status == 304 else "", attempts)
+
+    async def _archived(self, target: Target, at: str) -> Visit:
+        """Return a web archive's copy of a page: the last one, or that nearest to a date."""
+        stamp = at.replace("-", "") or f"{datetime.fromtimestamp(self._now(), UTC):%Y%m%d}"
+        address = read_address(escaped(f"{self._settings.wayback.rstrip('/')}/web/{stamp}id_/{target.url}"))
+        if isinstance(address, str):
+            raise FetchFailed("refused", f"The archive's address is refused: {REASONS[address]}.", target.url, address)
+        found = await self._found(address)
+        when = _archived_at(found.answer)
+        return replace(found, archived=when) if when else found
+
+    async def _obey(self, target: Target) -> None:
+        """Refuse what the site's `robots.txt` does not let this agent fetch; a site without one lets it fetch all.
+
+        Raises:
+            FetchFailed: The file refuses, or its server fails to say (RFC 9309, 2.3.1.4).
+        """
+        robots = replace(target, path="/robots.txt")
+        kept = await asyncio.to_thread(self._cache.read, robots.url)
+        if kept is not None and kept.is_fresh(self._now(), self._settings.fresh):
+            answer = kept.answer
+        else:
+            answer = (await self._asked(robots, kept)).answer
+        token, text = self._settings.agent.partition("/")[0], answer.body[:MOST_BYTES].decode("utf-8", "replace")
+        if answer.status >= 500 or (answer.status == 200 and not may_fetch(text, token, target.path)):
+            problem = f"robots.txt of {target.host!r} does not let this agent fetch the page."
+            raise FetchFailed("refused", problem, target.url)
+
+    def _visit(self, entry: Entry, cached: CacheUse, attempts: int) -> Visit:
+        asked = f"{datetime.fromtimestamp(entry.asked, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return Visit(answer=entry.answer, cached=cached, asked=asked, attempts=attempts, wall=entry.wall)
+
+    def _most(self, content_type: str) -> int:
+        """Return the most bytes of a body by its type; what says nothing of itself may be a PDF file."""
+        kind = content_type.partition(";")[0].strip().lower()
+        pdf = kind in ("application/pdf", "application/octet-stream", "binary/octet-stream", "")
+        return self._settings.pdf_bytes if pdf else self._settings.html_bytes
+
+
+def _patience(answer: Answer, planned: float) -> float | None:
+    """Return how many seconds to wait before the next attempt, None where the server asks for more than that pays."""
+    asked = answer.headers.get("retry-after", "").strip()
+    if asked.isdigit():
+        seconds = float(asked[:9])
+    else:
+        try:
+            seconds = (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            seconds = 0.0
+    return max(planned, seconds) if seconds <= _MOST_PATIENCE else None
+
+
+def _archived_at(answer: Answer) -> str:
+    """Return the date of an archive's copy (RFC 7089), empty where none is told."""
+    try:
+        return f"{parsedate_to_datetime(answer.headers['memento-datetime']):%Y-%m-%d}"
+    except (KeyError, ValueError, TypeError):
+        found = _SNAPSHOT.search(answer.url)
+        return "-".join(found.groups()) if found else ""

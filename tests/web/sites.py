@@ -1,0 +1,123 @@
+"""Loopback sites for tests, which serve pages, and misbehave as real ones do."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from tea.web import UrlGuard
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request that came."""
+
+    path: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """An answer; `then` is what the server does behind it: `end`, `break` off, `hang`, or send `endless` bytes.
+
+    A `raw` answer is sent as it stands, without a head of the server's own.
+    """
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    raw: bytes = b""
+    then: str = "end"
+
+
+Maker = Callable[[Asked], Page]
+
+
+def html(text: str, **headers: str) -> Page:
+    given = {
+        "content-type": "text/html; charset=utf-8",
+        **{name.replace("_", "-"): one for name, one in headers.items()},
+    }
+    return Page(body=text.encode(), headers=given)
+
+
+def redirect(to: str, status: int = 302) -> Page:
+    return Page(status=status, headers={"location": to})
+
+
+class Site:
+    """A server of pages by path; one that is no page is 404, and one of several answers each time with the next."""
+
+    def __init__(self, pages: Mapping[str, Page | Maker | list[Page]]) -> None:
+        self.pages = dict(pages)
+        self.asked: list[Asked] = []
+        self.port = 0
+
+    @property
+    def place(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.place}"
+
+    def guard(self, *more: str) -> UrlGuard:
+        return UrlGuard([self.place, *more])
+
+    def paths(self) -> list[str]:
+        return [one.path for one in self.asked]
+
+    @asynccontextmanager
+    async def open(self, tls: ssl.SSLContext | None = None) -> "AsyncIterator[Site]":
+        async with asyncio.TaskGroup() as tasks:
+            begun: list[asyncio.Task[None]] = []
+
+            def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                begun.append(tasks.create_task(self._served(reader, writer)))
+
+            server = await asyncio.start_server(serve, "127.0.0.1", self.port, ssl=tls)
+            self.port = server.sockets[0].getsockname()[1]
+            try:
+                yield self
+            finally:
+                server.close()
+                for task in begun:
+                    task.cancel()
+
+    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+            try:
+                await self._serve(reader, writer)
+            finally:
+                writer.close()
+                await writer.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.split("\r\n")
+        pairs = (line.partition(":") for line in lines if line)
+        asked = Asked(path=first.split(" ")[1], headers={name.lower(): value.strip() for name, _, value in pairs})
+        self.asked.append(asked)
+        page = self._page(asked)
+        writer.write(page.raw or _head(page) + page.body)
+        await writer.drain()
+        while page.then == "endless":
+            writer.write(b"<p>more and more</p>\n" * 1_000)
+            await writer.drain()
+        if page.then == "hang":
+            await reader.read(1)
+
+    def _page(self, asked: Asked) -> Page:
+        found = self.pages.get(asked.path, Page(status=404, body=b"<html><body>Not found</body></html>"))
+        if isinstance(found, list):
+            return found.pop(0) if len(found) > 1 else found[0]
+        return found if isinstance(found, Page) else found(asked)
+
+
+def _head(page: Page) -> bytes:
+    headers = dict(page.headers)
+    if page.then == "end":
+        headers.setdefault("content-length", str(len(page.body)))
+    lines = [f"HTTP/1.1 {page.status} Status", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+    return "\r\n".join(lines).encode()

@@ -1,0 +1,62 @@
+"""Settings of the way out, as an operator writes them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.errors import BadInput
+from tea.home import read_settings
+from tea.web import WebSettings
+
+
+def test_what_is_not_said_is_the_default() -> None:
+    assert WebSettings.of({}) == WebSettings()
+    assert WebSettings.of(WebSettings(allow=("127.0.0.1:8000",), seconds=3).to_json()).allow == ("127.0.0.1:8000",)
+
+
+def test_a_home_says_them(tmp_path: Path) -> None:
+    (tmp_path / "tea.toml").write_text(
+        '[web]\nallow = ["[::1]:8000"]\nseconds = 5\nretries = [1, 2.5]\nrobots = true\n'
+    )
+    found = WebSettings.of(read_settings(tmp_path).web)
+    assert (found.allow, found.seconds, found.retries, found.robots) == (("[::1]:8000",), 5, (1, 2.5), True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("allow", "127.0.0.1:8000"),
+        ("allow", ["127.0.0.1"]),
+        ("allow", ["*:8000"]),
+        ("allow", [8000]),
+        ("agent", ""),
+        ("agent", "two\nlines"),
+        ("agent", "é"),
+        ("seconds", -1),
+        ("seconds", "10"),
+        ("seconds", True),
+        ("seconds", float("nan")),
+        ("redirects", 1.5),
+        ("retries", 5),
+        ("retries", ["1"]),
+        ("robots", "yes"),
+        ("after", "2024"),
+        ("before", "31.05.2024"),
+        ("wayback", "web.archive.org"),
+        ("alow", []),
+        ("unknown", 1),
+    ],
+)
+def test_what_is_not_usable_is_refused_with_its_name(tmp_path: Path, name: str, value: Any) -> None:
+    with pytest.raises(BadInput, match=f"web.{name}"):
+        WebSettings.of({name: value})
+
+
+def test_a_home_with_what_is_no_setting_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tea.toml").write_text('[web]\nalow = ["127.0.0.1:8000"]\n')
+    with pytest.raises(BadInput, match="did you mean 'allow'"):
+        read_settings(tmp_path)
+    (tmp_path / "tea.toml").write_text('web = "yes"\n')
+    with pytest.raises(BadInput):
+        read_settings(tmp_path)

@@ -1,0 +1,91 @@
+"""Bytes of a page to text: by its mark, its header, what it says itself, and else by what fits."""
+
+import codecs
+import re
+
+_LOOKED_AT = 4_096
+_DETECTED_FROM = 100_000
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_SAID = re.compile(
+    rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})"
+    rb"|<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]{1,40})",
+    re.IGNORECASE,
+)
+# What browsers read under these names (WHATWG Encoding Standard), since their texts use more than the names promise.
+_MEANT = {
+    "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "shift_jis": "cp932", "big5": "big5hkscs",
+    "utf-16": "utf-16-le",
+}  # fmt: skip
+_USUAL = "cp1252"
+_ONE_BYTE = re.compile(r"cp\d+|iso8859|koi8|mac")
+
+
+def text_of(data: bytes, content_type: str) -> tuple[str, str]:
+    """Return the text of a page, and the encoding that it was read in.
+
+    Args:
+        data: Its bytes.
+        content_type: The header of that name, empty for none.
+    """
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(name, "replace"), name
+    header = _HEADER.search(content_type)
+    said = _SAID.search(data[:_LOOKED_AT])
+    names = [header[1] if header else "", (said[1] or said[2]).decode("ascii") if said else ""]
+    declared = [codec for name in names if (codec := _codec(name))]
+    if declared[1:] and said and declared[1].startswith("utf-16"):
+        declared[1] = "utf-8"  # who can read the words in ASCII does not read UTF-16
+    whole = [name for name in (*_utf8_first(declared, data), "utf-8") if _fits(data, name)]
+    if whole:
+        return data.decode(whole[0]), whole[0]
+    if declared:
+        return data.decode(declared[0], "replace"), declared[0]
+    found = _detected(data)
+    return data.decode(found, "replace"), found
+
+
+def _utf8_first(declared: list[str], data: bytes) -> list[str]:
+    """Return the encodings in the order to try: UTF-8 goes before one-byte encodings, in which every text is one.
+
+    A server's default often says Latin though its pages are UTF-8, and a text of another encoding is hardly ever UTF-8.
+    """
+    if declared and _ONE_BYTE.match(declared[0]) and not data.isascii():
+        return ["utf-8", *declared]
+    return declared
+
+
+def _codec(name: str) -> str:
+    """Return the codec that browsers use for a name, empty where there is none."""
+    if not name or name.lower() in ("binary", "none", "default"):
+        return ""
+    try:
+        known = codecs.lookup(name).name
+    except LookupError:
+        return ""
+    try:
+        "".encode(known)
+    except LookupError:  # it is no encoding of texts, as base64
+        return ""
+    return _MEANT.get(known, known)
+
+
+def _fits(data: bytes, name: str) -> bool:
+    try:
+        data.decode(name)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _detected(data: bytes) -> str:
+    """Return the encoding that fits best bytes that say nothing of themselves; of equal ones the usual one."""
+    from charset_normalizer import from_bytes
+
+    found = from_bytes(data[:_DETECTED_FROM])
+    if (best := found.best()) is None:
+        return _USUAL
+    equal = (one.encoding for one in found if (one.chaos, one.coherence) == (best.chaos, best.coherence))
+    return _USUAL if _USUAL in equal else best.encoding

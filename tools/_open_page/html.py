@@ -1,0 +1,217 @@
+"""HTML to Markdown: the main content kept, with its tables and links, and what stands around it gone."""
+
+import re
+from typing import Any, cast
+from urllib.parse import urljoin
+
+# What is never read: it is no text, asks for input, or is not shown to a person.
+_NEVER = (
+    "script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "embed", "button", "input",
+    "select", "textarea", "datalist", "dialog", "audio", "video", "map",
+)  # fmt: skip
+_ROLES = "navigation banner contentinfo search dialog alertdialog menu toolbar"
+_AROUND_ROLES = frozenset(_ROLES.split())
+# Names of what is no content wherever it stands, and of what is none where it consists of links.
+_AROUND_NAMES = re.compile(
+    r"(?:^|[-_ ])(?:cookies?|consent|gdpr|breadcrumbs?|share|sharing|social|newsletter|advert(?:isement)?|ads?"
+    r"|sponsored|popup|modal|overlay|skip-?(?:link|to)|headerlink|mw-editsection|sr-only|visually-hidden)(?:$|[-_ ])",
+    re.IGNORECASE,
+)
+_LINKING_NAMES = re.compile(
+    r"(?:^|[-_ ])(?:\w*sidebar|side-?nav|nav(?:bar|igation)?|menu|subscri(?:be|ption)|promo|sponsor|related"
+    r"|recommend(?:ed|ations?)|footer|masthead|site-?header|toolbar|pagination|pager)(?:$|[-_ ])",
+    re.IGNORECASE,
+)
+_UNSEEN = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])", re.I
+)
+_MAIN = "//main | //*[@role='main'] | //article | //*[@itemprop='articleBody']"
+_BLOCKS = ("p", "pre", "td", "blockquote", "li", "dd")
+_KEPT = frozenset(("html", "body", "main", "article", "h1", "tr", "td", "tbody", "pre", "code"))
+_LEAST_MAIN, _LEAST_SHARE, _MOST_REMOVED = 200, 0.3, 0.5
+_LEAST_BLOCK = 25
+_LINKS_MOSTLY, _LINKS_ALONE, _LEAST_LINKS, _MOST_OF_MENU, _MENU_SHARE = 0.5, 0.9, 3, 400, 0.1
+_Sizes = dict[Any, int]
+_MARKS = frozenset(("", "¶", "#", "§", "🔗"))  # what stands beside a heading to link to it
+_ALT = re.compile(r"\w.*\w")
+
+
+def parsed(text: str) -> Any:
+    """Return the tree of a page, None where there is no element in it."""
+    etree, html = _lxml()
+    parser = html.HTMLParser(remove_comments=True, remove_pis=True, recover=True, no_network=True)
+    plain = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""), count=1)
+    try:
+        return html.document_fromstring(plain, parser=parser)
+    except (etree.LxmlError, ValueError, AssertionError):
+        return None
+
+
+def title_of(tree: Any) -> str:
+    """Return the title of a page, empty where it has none."""
+    found = [tree.xpath("string(//meta[@property='og:title']/@content)"), tree.xpath("string(//title)")]
+    found.append(tree.xpath("string(//h1)"))
+    return next((words for one in found if (words := " ".join(str(one).split())[:300])), "")
+
+
+def markdown_of(tree: Any, url: str) -> str:
+    """Return the main content of a page as Markdown; the tree is changed.
+
+    Args:
+        tree: The page.
+        url: Its address, which its links are resolved against.
+    """
+    _absolute(tree, url)
+    body = tree.find("body")
+    root = tree if body is None else body
+    _drop(root, list(root.iter(*_NEVER)))
+    _drop(root, [one for one in root.iter() if not isinstance(one.tag, str) or _is_unseen(one)])
+    _name_images(root)
+    _without_layout(root)
+    sizes = _sizes(root)
+    main = _main(root, sizes)
+    _drop(main, [one for one in main.iter() if one is not main and _is_around(one, root, sizes)])
+    _drop(main, [one for one in main.iter("ul", "ol", "div", "section", "table") if _is_menu(one, main, sizes)])
+    found = _converted(_lxml()[0].tostring(main, encoding="unicode", method="html", with_tail=False))
+    return found if found.strip() else " ".join(main.itertext())
+
+
+def _converted(html: str) -> str:
+    from html_to_markdown import ConversionOptions, convert
+
+    options = ConversionOptions(
+        extract_metadata=False, extract_images=False, skip_images=True, bullets="-", autolinks=False, br_in_tables=False
+    )
+    return convert(html, options).content or ""
+
+
+def _absolute(tree: Any, url: str) -> None:
+    """Resolve links; what leads nowhere, to the page itself or to a program becomes its words."""
+    here, base = url.partition("#")[0], url
+    for one in tree.iter("base"):
+        base = _joined(url, one.get("href") or "") or url
+        break
+    for link in list(tree.iter("a")):
+        target = _joined(base, link.get("href") or "")
+        if target.startswith(("http://", "https://", "mailto:")) and target.partition("#")[0] != here:
+            link.set("href", target)
+        elif (link.text_content() or "").strip() in _MARKS:
+            _drop(tree, [link])
+        else:
+            link.drop_tag()
+
+
+def _joined(base: str, link: str) -> str:
+    """Return the address that a link leads to, empty where that is none."""
+    try:
+        return urljoin(base, link.strip())
+    except ValueError:
+        return ""
+
+
+def _is_unseen(one: Any) -> bool:
+    """Tell whether an element is not shown to a person, so that words in it are meant for programs alone."""
+    if one.get("hidden") is not None or one.get("aria-hidden") == "true":
+        return one.tag not in ("html", "body", "main", "article")
+    return bool(_UNSEEN.search(one.get("style") or ""))
+
+
+def _is_around(one: Any, root: Any, sizes: _Sizes) -> bool:
+    """Tell whether an element stands around the content: a menu, a notice, a list of other pages."""
+    if one.tag in _KEPT:
+        return False
+    names = f"{one.get('class') or ''} {one.get('id') or ''}"
+    inside = next(one.iterancestors("main", "article"), None) is not None
+    around = (
+        one.tag in ("nav", "menu")
+        or (one.tag in ("aside", "footer") and not inside)
+        or (one.tag == "header" and one.getparent() is root)
+        or (one.get("role") or "").lower() in _AROUND_ROLES
+        or _AROUND_NAMES.search(names) is not None
+    )
+    if not around and (one.tag in ("aside", "footer") or _LINKING_NAMES.search(names)):
+        around = sum(sizes[link] for link in one.iter("a")) >= _LINKS_MOSTLY * sizes[one]
+    return around and next(one.iter("h1"), None) is None and sizes[one] <= _MOST_REMOVED * sizes[root]
+
+
+def _is_menu(one: Any, main: Any, sizes: _Sizes) -> bool:
+    """Tell whether an element is a short list of links and little else, beside content that is more than that."""
+    size = sizes[one]
+    if one is main or one.getparent() is None or size > _MOST_OF_MENU or size > _MENU_SHARE * sizes[main]:
+        return False
+    links = list(one.iter("a"))
+    return len(links) >= _LEAST_LINKS and sum(sizes[link] for link in links) >= _LINKS_ALONE * size
+
+
+def _main(root: Any, sizes: _Sizes) -> Any:
+    """Return the element with the main content: as the page says, else where the paragraphs are, else all of it."""
+    said = [one for one in root.xpath(_MAIN) if sizes[one] >= _LEAST_MAIN]
+    outer = [one for one in said if not any(other in said for other in one.iterancestors("main", "article"))]
+    if len(outer) == 1 and sizes[outer[0]] >= _LEAST_SHARE * sizes[root]:
+        return outer[0]
+    found = _densest(root, sizes)
+    return found if found is not None and sizes[found] >= (1 - _LEAST_SHARE) * sizes[root] else root
+
+
+def _densest(root: Any, sizes: _Sizes) -> Any:
+    """Return the element around most of the paragraphs: what a paragraph says counts for its parent, half for the next.
+
+    As in the Readability of browsers' reader views.
+    """
+    scores = dict[Any, float]()
+    for block in root.iter(*_BLOCKS):
+        size, parent = sizes[block], block.getparent()
+        if size < _LEAST_BLOCK or parent is None:
+            continue
+        linked = sum(sizes[link] for link in block.iterchildren("a"))
+        score = max(0, size - linked)
+        scores[parent] = scores.get(parent, 0.0) + score
+        if (outer := parent.getparent()) is not None:
+            scores[outer] = scores.get(outer, 0.0) + score / 2
+    return max((one for one in scores if one in sizes), key=lambda one: scores[one], default=None)
+
+
+def _sizes(root: Any) -> _Sizes:
+    """Return how many characters of words each element has."""
+    found: _Sizes = {}
+    for one in reversed(list(root.iter())):
+        inner = sum(found[child] + len((child.tail or "").strip()) for child in one)
+        found[one] = inner + len((one.text or "").strip())
+    return found
+
+
+def _name_images(root: Any) -> None:
+    """Put the words for an image in its place."""
+    for image in list(root.iter("img")):
+        words = " ".join((image.get("alt") or "").split())[:200]
+        if _ALT.search(words) and image.getparent() is not None:
+            image.tail = f" [image: {words}] {image.tail or ''}"
+        _drop(root, [image])
+
+
+def _without_layout(root: Any) -> None:
+    """Take tables away that only lay out a page: those with another table in a cell, and those that say so."""
+    for table in list(root.iter("table")):
+        if table.get("role") in ("presentation", "none") or next(table.iterdescendants("table"), None) is not None:
+            for part in list(table.iter("tr", "td", "th", "tbody", "thead", "tfoot", "colgroup", "col")):
+                if _own_table(part) is table:
+                    part.tag = "div"
+            table.tag = "div"
+
+
+def _own_table(part: Any) -> Any:
+    return next((one for one in part.iterancestors("table")), None)
+
+
+def _drop(root: Any, elements: list[Any]) -> None:
+    """Take elements out, and leave what stands behind them."""
+    for one in elements:
+        if one is not root and one.getparent() is not None:
+            one.drop_tree()
+
+
+def _lxml() -> tuple[Any, Any]:
+    """Return the library's parts for trees and for HTML."""
+    from lxml import etree, html  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+
+    return cast(Any, etree), cast(Any, html)

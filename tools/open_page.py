@@ -1,0 +1,149 @@
+"""One page as Markdown: the leaf under `fetch_page`, which alone touches the network and the cache."""
+
+# /// script
+# dependencies = ["charset-normalizer", "html-to-markdown", "lxml", "pypdfium2"]
+# ///
+
+import asyncio
+from typing import NotRequired, TypedDict
+
+from tea import Context, ToolError, tool
+from tea.web import WALLS, FetchFailed, Visit, Visitor, WebSettings
+
+from ._open_page.converting import Document, Limits, convert
+from ._open_page.excerpts import Excerpt, best_excerpts, material
+from ._open_page.windows import Window, window_of
+
+MOST_MATERIAL = 400_000
+
+
+class Redirect(TypedDict):
+    """A hop on the way to the page."""
+
+    url: str
+    status: int
+
+
+class Page(TypedDict):
+    """A page, how it was come by, and the part of its Markdown that was wanted.
+
+    `lines` is how many there are; `window` begins at the wanted line, `excerpts` fit the question best, the best first,
+    and `material` is what a model is shown of the page, in the order of the page.
+    """
+
+    url: str
+    status: int
+    title: str
+    kind: str
+    read_as: str
+    published: str
+    modified: str
+    fetched: str
+    cached: str
+    attempts: int
+    redirects: list[Redirect]
+    wall: str
+    archived: str
+    plain: bool
+    truncated: bool
+    digest: str
+    lines: int
+    characters: int
+    window: NotRequired[Window]
+    excerpts: NotRequired[list[Excerpt]]
+    material: NotRequired[str]
+
+
+@tool(effects="reads", idempotent=True, network=True, evolvable=False, metadata={"category": "part"})
+async def open_page(ctx: Context, url: str, question: str = "", start: int = 1, most: int = 0) -> Page:
+    """Fetch a web page or PDF file through the guard, and give it as Markdown.
+
+    Args:
+        url: Its address.
+        question: Words that excerpts shall fit; without them a window of lines is given.
+        start: First line of the window.
+        most: Most characters of material for a model.
+    """
+    settings = WebSettings.of(await ctx.web())
+    visitor = Visitor(settings)
+    limits = Limits(pages=settings.pdf_pages, characters=settings.characters, seconds=settings.seconds)
+    visit = await _visited(visitor, url, "")
+    document = await asyncio.to_thread(_converted, visit, limits)
+    if late := _untimely(document, visit, settings):
+        if not (settings.wayback and settings.before) or visit.archived:
+            raise ToolError(late, fix="look for another source; the operator set these dates.")
+        visit = await _visited(visitor, url, settings.before)
+        document = await asyncio.to_thread(_converted, visit, limits)
+        if late := _untimely(document, visit, settings):
+            raise ToolError(late, fix="look for another source; the operator set these dates.")
+    return await asyncio.to_thread(_page, visit, document, question, start, min(most, MOST_MATERIAL))
+
+
+async def _visited(visitor: Visitor, url: str, at: str) -> Visit:
+    """Return a page; whatever is wrong is told in words that help the caller on."""
+    try:
+        visit = await visitor.visit(url, at=at)
+    except FetchFailed as error:
+        fix = {
+            "refused": "give another address; what the guard refuses stays refused.",
+            "timeout": "try again later, or look for another source.",
+            "tls": "look for another source; the site's certificate does not hold.",
+        }.get(error.kind, "check the address, or look for another source.")
+        raise ToolError(error.problem, fix=fix) from error
+    answer = visit.answer
+    if visit.wall:
+        problem = f"{answer.url[:300]!r} is not shown: {WALLS[visit.wall]} (status {answer.status})."
+        raise ToolError(problem, fix="look for another source that says the same; asking again does not help.")
+    if answer.status >= 300:
+        problem = f"{answer.url[:300]!r} answered with status {answer.status}."
+        raise ToolError(problem, fix="check the address, or look for another source.")
+    return visit
+
+
+def _converted(visit: Visit, limits: Limits) -> Document:
+    answer = visit.answer
+    return convert(answer.body, answer.headers, answer.url, limits, truncated=answer.truncated)
+
+
+def _untimely(document: Document, visit: Visit, settings: WebSettings) -> str:
+    """Return why a page is not of the time that the operator set, empty where it is, or none was set."""
+    if not settings.after and not settings.before:
+        return ""
+    days = [day for day in (document.published, document.modified) if day] or ([visit.archived] * bool(visit.archived))
+    if not days:
+        return f"{visit.answer.url[:300]!r} says no date, and only pages from a certain time are wanted."
+    first, last = (visit.archived or min(days)), (visit.archived or max(days))
+    if (settings.before and last >= settings.before) or (settings.after and first < settings.after):
+        return f"{visit.answer.url[:300]!r} is of {last}, which is not of the time that is wanted."
+    return ""
+
+
+def _page(visit: Visit, document: Document, question: str, start: int, most: int) -> Page:
+    answer, lines = visit.answer, document.lines
+    page = Page(
+        url=answer.url,
+        status=answer.status,
+        title=document.title,
+        kind=document.kind,
+        read_as=document.read_as,
+        published=document.published,
+        modified=document.modified,
+        fetched=visit.asked,
+        cached=visit.cached,
+        attempts=visit.attempts,
+        redirects=[Redirect(url=hop.url, status=hop.status) for hop in answer.hops[:-1]],
+        wall=visit.wall,
+        archived=visit.archived,
+        plain=visit.plain,
+        truncated=document.truncated,
+        digest=document.digest,
+        lines=len(lines),
+        characters=sum(map(len, lines)),
+    )
+    if not question.strip():
+        page["window"] = window_of(lines, start)
+        return page
+    page["excerpts"] = best_excerpts(lines, question)
+    if most:
+        page["material"] = material(lines, question, most)
+    return page
