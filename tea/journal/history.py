@@ -77,7 +77,7 @@ class History:
         gate = [record for record in found if record.kind in GATE_KINDS]
         return cls(
             task=TaskFile.model_validate(header["task"]),
-            run_config=_run_config(header["run_config"], workspace),
+            run_config=_run_config(header["setting"], workspace),
             inputs=tuple(header.get("files", ())),
             records=found,
             entries=tuple(map(entry_of, gate)),
@@ -123,7 +123,7 @@ def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]])
     given = {**kept, "principal": run_config.principal.model_dump(mode="json"), "use": dict(run_config.use)}
     given["versions"] = dict(run_config.versions)
     about = {"tea": _tea_version(), "revision": REVISION}
-    return {"task": task.model_dump(mode="json"), "run_config": given, "files": inputs, **about}
+    return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, **about}
 
 
 def entry_of(record: TraceRecord) -> Entry:
