@@ -56,10 +56,10 @@ _FIX = "write numbers, + - * / // % **, parentheses, and functions such as sqrt,
 
 @tool(effects="reads", idempotent=True, network=False)
 async def calculator(expression: str) -> int | float:
-    """Evaluate one arithmetic expression; whole numbers stay exact.
+    """Calculate; whole numbers stay exact.
 
     Args:
-        expression: Numbers with + - * / // % ** and parentheses; pi, e; functions such as sqrt, round, log, max.
+        expression: With + - * / // % ** ( ), pi, e, sqrt, round, log, max and the like.
 
     Examples:
         >>> await calculator("2 * (3 + 4)")

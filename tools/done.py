@@ -32,13 +32,13 @@ async def done(
     reason: str = "",
     evidence: list[Source] | None = None,
 ) -> Outcome:
-    """End the task with its answer, or say honestly that it cannot be done.
+    """End the task with its answer, or say that it cannot be done.
 
     Args:
-        answer: The answer alone, in the form asked for.
-        success: False if it could not be done.
-        reason: Why it could not be done.
-        evidence: Where it comes from: source (file or address), detail (rows, lines), quote (its words).
+        answer: Nothing but the answer, in the form asked for.
+        success: False if it cannot be done.
+        reason: Why not.
+        evidence: Source (file or address), detail (rows, lines), quote (its words).
 
     Examples:
         >>> (await done(answer=70)).answer

@@ -35,18 +35,13 @@ class Reading(TypedDict):
     weights: NotRequired[dict[str, float]]
 
 
-@tool(effects="reads", idempotent=True, network=False)
+@tool(effects="reads", idempotent=True, network=False, metadata={"files": "*"})
 async def read_file(
     ctx: Context, path: str, start: int = 1, lines: int = 400, find: str = "", offset: int = 0, full: bool = False
 ) -> Reading:
-    """Read lines of a text, PDF, DOCX or PPTX file, or find its passages that fit a question.
+    """Read lines of a text, PDF, DOCX or PPTX file, or with `find` the passages that fit some words.
 
     Args:
-        path: File name.
-        start: First line.
-        lines: Most lines.
-        find: Words; gives the best passages instead.
-        offset: Characters of the first line to skip.
         full: For programs: statistics.
     """
     if start < 1 or lines < 1 or offset < 0:

@@ -18,6 +18,7 @@ from ._table_query.loading import load
 from ._table_query.naming import columns_as_texts
 from ._table_query.tables import Cell, Table
 
+ENDINGS = "csv tsv tab json jsonl ndjson geojson xlsx xlsm"
 MOST_FILES = 20
 MOST_PHRASES = 400
 MOST_ROWS = 1_000
@@ -45,7 +46,7 @@ class Answer(TypedDict):
     more: NotRequired[str]
 
 
-@tool(effects="reads", idempotent=True, network=False)
+@tool(effects="reads", idempotent=True, network=False, metadata={"files": ENDINGS})
 async def table_query(
     ctx: Context,
     files: list[str],
@@ -55,9 +56,9 @@ async def table_query(
     offset: int = 0,
     full: bool = False,
 ) -> Answer:
-    """Describe tables, find cells by their words, or run one SQL query over CSV, TSV, JSON and XLSX files.
+    """Run SQL over CSV, TSV, JSON and XLSX files, find cells by their words, or describe tables.
 
-    Extra SQL functions: median, stddev, variance, norm(text), has_item(list, item), iso(date, form).
+    Let SQL count, rank, join. It also has median, stddev, variance, norm(text), has_item(list, item), iso(date, form).
 
     Args:
         sql: One SELECT.

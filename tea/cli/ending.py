@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tea.runs.budget import Spent
     from tea.runs.outcome import Outcome
 
+MOST_FILES = 8  # that are named at the end of a run
 _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "step": "--max-steps"}
 
 
@@ -46,8 +47,10 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         complain(fault)
     if doubts := list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt)):
         command.tell(f"not confirmed: {one_line('; '.join(doubts), 300)}")
-    if outcome.report is not None:
-        command.tell(f"report: {one_line(str(outcome.report))}")
+    if outcome.unheard:
+        command.tell(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")
+    if written := _written(outcome):
+        command.tell(written)
     if not command.verbose:
         command.tell(f"trace: tea trace {outcome.run} ({cost_words(outcome.cost)})")
         return outcome.exit_code
@@ -57,6 +60,16 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         if one["tokens"]:
             command.tell(f"  {one_line(who)}: {_words(one['calls'], one['tokens'], one['cached'], one['usd'], 'call')}")
     return outcome.exit_code
+
+
+def _written(outcome: "Outcome") -> str:
+    """Return which files a run left, in one line: its report with its path, the others by name."""
+    names = [name for name in outcome.files if outcome.report is None or name != outcome.report.name]
+    report = [f"report: {one_line(str(outcome.report))}"] if outcome.report is not None else []
+    more = f"{len(names) - MOST_FILES} more, " if len(names) > MOST_FILES else ""
+    place = f"{more}in {outcome.trace / 'workspace'}"
+    files = [f"files: {one_line(', '.join((*names[:MOST_FILES], place)), 400)}"] if names else []
+    return "; ".join([*report, *files])
 
 
 def cost_words(cost: "Spent") -> str:

@@ -64,8 +64,8 @@ def _records(tea: "Platform", run: str) -> "list[TraceRecord]":
 async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict[str, JsonObject]":
     """Return the definitions of what a run could call, of each component in the version that it used last."""
     from tea.journal.history import pins_of
+    from tea.loop.capability import callables
     from tea.loop.ledger import FUNCTIONS
-    from tea.loop.toolset import callables
     from tea.runs.services import facts
 
     found: dict[str, JsonObject] = {str(one["name"]): one for one in FUNCTIONS}

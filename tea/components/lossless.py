@@ -34,8 +34,9 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
     """Return arguments in the types that a schema wants; the same object where nothing is to change, or is certain.
 
     A text that is a number, a truth, an object or a list becomes one; a whole number becomes an integer, or a text; a
-    single value becomes a list of one; null for what may be left out is left out. A value that fits is never changed,
-    and all of them stay as they are where the outcome would not fit.
+    single value becomes a list of one; null for what may be left out is left out. A value that fits is never changed.
+    Where the outcome as a whole does not fit, a member is changed only if it fits alone, so that errors tell of the
+    others.
 
     Args:
         schema: JSON Schema of the arguments, an object.
@@ -44,8 +45,9 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
     if type(cast(object, arguments)) is not dict:
         return arguments
     try:
-        found = _Reader(schema).read(schema, arguments)
-        return found if found is arguments or fits_strictly(schema, found) else arguments
+        reader = _Reader(schema)
+        found = reader.read(schema, arguments)
+        return found if found is arguments or fits_strictly(schema, found) else reader.singly(arguments)
     except RecursionError:
         return arguments
 
@@ -73,6 +75,13 @@ class _Reader:
             return self._inside(words, value)
         found = self._converted(words, wanted, value)
         return value if found is _LOST else found
+
+    def singly(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments with those members as they are wanted that fit alone; the same object where none does."""
+        shown: dict[str, Any] = self._resolved(self.root).get("properties") or {}
+        read = {name: self.read(shown[name], value) for name, value in arguments.items() if name in shown}
+        new = {name: one for name, one in read.items() if one is not arguments[name] and self._fits(shown[name], one)}
+        return {**arguments, **new} if new else arguments
 
     def _only(self, branches: list[Any], value: JsonValue) -> Any:
         """Return the value as the one of several schemas wants it that can read it; as it is where it fits one."""

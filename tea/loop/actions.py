@@ -21,10 +21,11 @@ from tea.errors import (
     TeaError,
     ToolError,
 )
-from tea.loop.ledger import FUNCTIONS, NOTE, PLAN, Ledger
+from tea.loop.ledger import FIND_TOOLS, FUNCTIONS, NOTE, PLAN, Ledger
 from tea.loop.limits import Limits
 from tea.loop.observation import Observation
-from tea.loop.toolset import DONE, Toolset
+from tea.loop.offer import DONE
+from tea.loop.toolset import Toolset
 from tea.loop.window import Window
 from tea.types import Fact, ToolCall, changed
 
@@ -100,7 +101,7 @@ class Actions:
         if (error := self._refusal(call, index, agents, last)) is not None:
             return Observation.refused(call.id, call.name, call.arguments, error)
         if self.toolset.is_own(call.name):
-            return self._own(call)
+            return await self._own(call)
         if call.name != DONE and self.toolset.reads(call.name) and (known := self._known(call)) is not None:
             return known
         facts = self._handed_down(call.name, ending) if self.toolset.is_agent(call.name) else ()
@@ -122,12 +123,13 @@ class Actions:
         found = (*self.ledger.facts, *ending.facts)
         return (*found, *ending.findings) if self.toolset.takes_findings(name) else found
 
-    def _own(self, call: ToolCall) -> Observation:
+    async def _own(self, call: ToolCall) -> Observation:
         """Answer a function of the loop."""
         act = {NOTE: self.ledger.note, PLAN: self.ledger.replace_plan}.get(call.name, self.window.read)
         (schema,) = [one["parameters"] for one in FUNCTIONS if one["name"] == call.name]
+        arguments = lossless(schema, call.arguments)
         try:
-            value = act(lossless(schema, call.arguments))
+            value = await self.toolset.find(arguments) if call.name == FIND_TOOLS else act(arguments)
         except CallError as error:
             return Observation.refused(call.id, call.name, call.arguments, error)
         return Observation(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)

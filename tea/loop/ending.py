@@ -12,14 +12,14 @@ from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
 from tea.loop.ledger import Ledger
 from tea.loop.observation import Observation
-from tea.loop.toolset import DONE
+from tea.loop.offer import DONE
 from tea.loop.window import Window
 from tea.models.format import braced
-from tea.types import Evidence, Fact, JsonObject, JsonSchema, JsonValue, Result, Task
+from tea.types import Evidence, Fact, JsonObject, JsonSchema, JsonValue, Result, Task, changed
 
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
-    "No function has been called yet. If these words are the answer, say so with `done`; if it cannot be done, call "
+    "No function has given a result yet. If these words are the answer, say so with `done`; if it cannot be done, call "
     "`done` with success false and the reason; else call the function that you need next."
 )
 MOST_SCHEMA = 600
@@ -49,6 +49,7 @@ class Ending:
         self._report: str | None = None
         self._returned: set[str] = set()
         self.accepted: Result | None = None
+        self._withdrawn: Result | None = None
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -68,7 +69,7 @@ class Ending:
 
     def hear(self, text: str) -> None:
         """Add the words of a person to the task, and withdraw an end accepted before them."""
-        self.accepted = None
+        self._withdrawn, self.accepted = self.accepted or self._withdrawn, None
         self._words = f"{self._words}\n{text}"
         self._returned.clear()
 
@@ -107,7 +108,7 @@ class Ending:
         if schema is not None and (faults := value_faults(schema, answer)):
             return f"The answer does not fit: {'; '.join(faults)}. Call `done` with `answer` in the form of the task."
         if not last:
-            if self._task.files and not self._window.results and "nothing" not in self._returned:
+            if self._has_nothing() and "nothing" not in self._returned:
                 self._returned.add("nothing")
                 return self._held(text, NOTHING_READ)
             if problem := self._once(()):
@@ -117,6 +118,11 @@ class Ending:
         value = {"answer": answer, "success": True, "reason": ""}
         self.accepted = self._result(value, with_doubts(evidence, self._sources()), last=False)
         return ""
+
+    def _has_nothing(self) -> bool:
+        """Tell whether files were given, or calls made, and none of them gave a result."""
+        results = self._window.results.values()
+        return bool(self._task.files or results) and not any(one.ok for one in results)
 
     def _held(self, text: str, problem: str) -> str:
         """Hold words not accepted yet, as the next reply may only confirm them."""
@@ -144,7 +150,9 @@ class Ending:
         return self.best("", ok=True) if self._parts else None
 
     def best(self, reason: str, *, exhausted: bool = True, ok: bool = False) -> Result:
-        """Return the joined answers of the parts, marked as unfinished unless `ok`."""
+        """Return the joined answers of the parts, or one held back for a person's word, as unfinished unless `ok`."""
+        if self._withdrawn is not None and not ok:
+            return changed(self._withdrawn, ok=False, reason=reason, exhausted=exhausted)
         found = [one for _, one in self._parts]
         answer: JsonValue = found[0].answer if len(found) == 1 else "\n".join(_part(*one) for one in self._parts)
         evidence = tuple(source for one in found for source in one.evidence)

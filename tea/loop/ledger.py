@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 from tea.errors import BadArguments
 from tea.types import Fact, JsonObject, JsonValue
 
-NOTE, PLAN, READ_RESULT = "note", "plan", "read_result"
+NOTE, PLAN, READ_RESULT, FIND_TOOLS = "note", "plan", "read_result", "find_tools"
 MOST_FACTS = 100
 MOST_FACT = 2_000
 MOST_ITEMS = 50
@@ -24,19 +24,19 @@ _SAME: Mapping[str, State] = {"completed": "done", "complete": "done", "finished
 FUNCTIONS: tuple[JsonObject, ...] = (
     {
         "name": NOTE,
-        "description": "Keep a fact that later steps need. Notes are never folded away. Call it beside other calls.",
+        "description": "Keep a fact for later steps, beside other calls.",
         "parameters": {
             "type": "object",
             "properties": {
                 "fact": {"type": "string"},
-                "source": {"type": "string", "description": "File, address or call it comes from."},
+                "source": {"type": "string", "description": "File, address or call."},
             },
             "required": ["fact"],
         },
     },
     {
         "name": PLAN,
-        "description": "Write or replace the plan of a task with several parts. Call it beside other calls.",
+        "description": "Write or replace the plan of a task of several parts, beside other calls.",
         "parameters": {
             "type": "object",
             "properties": {
@@ -54,15 +54,20 @@ FUNCTIONS: tuple[JsonObject, ...] = (
     },
     {
         "name": READ_RESULT,
-        "description": "Read an earlier result again, or the rest of one that was cut.",
+        "description": "Read a result again, or what was cut of it.",
         "parameters": {
             "type": "object",
             "properties": {
-                "id": {"type": "string", "description": "Its id, such as c3_1."},
+                "id": {"type": "string", "description": "Such as c3_1."},
                 "start": {"type": "integer", "description": "Characters to skip."},
             },
             "required": ["id"],
         },
+    },
+    {
+        "name": FIND_TOOLS,
+        "description": "Add functions to these by what they should do.",
+        "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
     },
 )
 

@@ -15,7 +15,7 @@ from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
 from tea.loop.actions import Actions
 from tea.loop.ending import Ending
 from tea.loop.exchanges import json_tokens
-from tea.loop.ledger import MOST_FACT, STALL, Ledger
+from tea.loop.ledger import MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import shown
 from tea.loop.observation import Observation, limit_of, shortened
@@ -29,8 +29,9 @@ from tea.types import JsonObject, Message, Result, Task, data_part, message
 STRIKES = 3
 FOLDS_A_QUESTION = 3
 LEFT_AFTER_FOLD = 2
-OPENING = 1_200  # tokens of a prompt's own words
+OPENING = 400  # tokens of a prompt's own words
 LAST_TRIES = 3
+NOTES_AT = 0.5  # of the context; what is noted then outlives the fold to come
 STEPS = 50
 PROFILE = "tool_calling"
 
@@ -222,7 +223,7 @@ class _Loop:
                 self.last = step
                 self._tell(LAST_QUESTION.format(task=self.task.text))
             result = await self._take(step, await self._ask(step))
-            if result is not None and (self.last or not await self._hear()):
+            if result is not None and (self.limits.questions < 1 or not await self._hear()):
                 return result
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
@@ -235,6 +236,8 @@ class _Loop:
             await self._fold(tail)
         folds = 0
         while True:
+            if not self.solver:
+                self._offer()
             try:
                 history = (*self.window.messages, *tail)
                 response = await self.ctx.ask(self.prompt, self.variables, history, tool_choice=self._choice)
@@ -246,6 +249,15 @@ class _Loop:
                 self.limits.used()
                 self.window.asked(response.usage, tail)
                 return Reply.of(response, step)
+
+    def _offer(self) -> None:
+        """Add to the functions on offer: what was found, and the loop's own once they can matter."""
+        if self.window.rereads or self.ledger.stalled >= STALL or self.window.full(share=NOTES_AT):
+            self.toolset.add(NOTE, PLAN, READ_RESULT)  # all at once, as each time the question begins otherwise
+        before, added = self.variables.get("further", []), self.toolset.added()
+        if len(added) > len(before):
+            self.window.before += json_tokens(added) - json_tokens(before)
+            self.variables = {**self.variables, "further": added}
 
     async def _shorten(self, error: ContextLengthExceeded, tail: Sequence[Message]) -> bool:
         """Fold what was longer than the model can read, and tell whether that made it shorter."""
@@ -290,6 +302,8 @@ class _Loop:
         stalled = self.ledger.progress(new=self._is_new(outcomes))
         self._show(outcomes, state)
         await self._record(step, reply, outcomes, state)
+        if all(one.unreadable for one in reply.calls):
+            return self._struck(f"{reply.calls[0].unreadable}.")
         if result is None and stalled and not self.last:
             self._tell(STALLED.format(steps=self.ledger.stalled))
         return result
@@ -309,14 +323,18 @@ class _Loop:
 
     async def _strike(self, step: int, reply: Reply) -> Result | None:
         """Keep an unusable reply in the conversation, with its fault and the wanted form."""
-        self.strikes += 1
         if reply.text.strip() or reply.record:
             self.window.add(reply.message())
         await self._record(step, reply, (), {})
         self._tell(BAD_REPLY.format(problem=reply.problem))
+        return self._struck(reply.problem)
+
+    def _struck(self, problem: str) -> Result | None:
+        """Count a reply of which nothing could be used, and return the end that too many of them are."""
+        self.strikes += 1
         if self.strikes < STRIKES:
             return None
-        return self.ending.best(f"The model's answers could not be used: {reply.problem}")
+        return self.ending.best(f"The model's answers could not be used: {problem}")
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Take words without a call as a proposed end, checked as `done` is."""
@@ -331,6 +349,8 @@ class _Loop:
     async def _hear(self) -> bool:
         """Take over new messages of a person, and tell whether there were any."""
         texts = await self.ctx.messages()
+        if texts:  # what was the last question, or a dead end, is one no more
+            self.last = self.ledger.stalled = 0
         for text in texts:
             self.ending.hear(text)
             self._tell(PERSON.format(text=text), lasting=True)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from tea.errors import ErrorRecord, TeaError
 from tea.models.rendering import rendered
-from tea.types import JsonObject, JsonValue, Message, TextPart, data_part, message
+from tea.types import DataPart, JsonObject, JsonValue, Message, TextPart, data_part, message
 
 MOST_CHARACTERS = 20_000
 MOST_IN_STEP = 60_000
@@ -80,6 +80,12 @@ class Observation:
             "value": shortened(self.value, MOST_IN_RECORD),
             "error": self.error,
         }
+
+
+def is_cut(one: Message) -> bool:
+    """Tell whether a message shows a part of its result only, and says how to read on."""
+    notes = [cast("Mapping[str, Any]", part.data).get("note", "") for part in one.content if isinstance(part, DataPart)]
+    return any("read_result(id=" in str(note) for note in notes)
 
 
 def limit_of(calls: int) -> int:

@@ -12,7 +12,7 @@ from tea.types import EVERY
 
 T = TypeVar("T")
 MOST_SCHEMAS = 40
-MOST_TOKENS = 8_000
+MOST_TOKENS = 6_000
 _BYTES_IN_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
 
 

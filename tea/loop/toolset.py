@@ -6,61 +6,33 @@ import difflib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
-from tea.components.context import Context
+from tea.components.context import Caller, Context
 from tea.components.lossless import lossless
 from tea.components.operation import reasons
-from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, UnknownComponent
-from tea.loop.ledger import FUNCTIONS
+from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError, UnknownComponent
+from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
+from tea.loop.ledger import FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.observation import Observation, shortened
-from tea.loop.schemas import compact
-from tea.loop.shortlist import MOST_SCHEMAS, Fixed, nearest, ranked, within_limits
+from tea.loop.offer import BOOKKEEPING, DONE, SMALL_TOKENS, allowed, is_called_for, is_large, offered
+from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
 from tea.refs import Kind, check_name
-from tea.types import EVERY, Budget, Fact, JsonObject, JsonSchema, Response, Result, Task, ToolCall
+from tea.retrieval.embedding.wordpiece import words as words_of
+from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall
 
-DONE = "done"
-BOOKKEEPING = (DONE, "todo")
 OWN = tuple(str(one["name"]) for one in FUNCTIONS)
-MOST_OFFERED = MOST_SCHEMAS - len(OWN)
 MOST_IN_STATE = 4_000
 MOST_AGENTS = 20
 MOST_FURTHER = 8
-DELEGATION: JsonSchema = {
-    "type": "object",
-    "properties": {
-        "task": {"type": "string", "description": "What to do, complete in itself: the agent knows nothing else."},
-        "files": {"type": "array", "items": {"type": "string"}, "description": "The files it needs."},
-    },
-    "required": ["task"],
-}
+FURTHER_TOKENS = 1_000  # of what is offered of the registry beside an agent's own
+MOST_FOUND = 4
+MOST_ADDED = 24
+MOST_NAMED = 12  # of what can be added, in the words of the function that adds it
+_PARAGRAPH = "\n\n"
 _GIVEN = frozenset({"files", "answer", "budget"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capability:
-    """One thing that a model may call, and its words for it.
-
-    Args:
-        ref: What is invoked.
-        reads: Whether it declares to change nothing, so that it may run beside others.
-        takes_findings: Whether it is an agent that is given what was found until then.
-    """
-
-    kind: Kind
-    ref: str
-    name: str
-    description: str
-    parameters: JsonObject
-    reads: bool = False
-    takes_findings: bool = False
-
-    def words(self) -> dict[str, Any]:
-        """Return what a prompt shows of it."""
-        return {"name": self.name, "description": self.description, "parameters": self.parameters}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +57,9 @@ class Toolset:
         task: What it works on.
         found: What was looked up.
         places: Its environments.
-        offered: The names that a model is told.
+        offered: The names that a model is told at first, of the loop's own functions too.
         further: What was not looked up, by name: it is when it is called.
+        vast: Whether the registry may hold more than was looked up.
     """
 
     def __init__(
@@ -97,11 +70,15 @@ class Toolset:
         places: Iterable[StateSource],
         offered: Collection[str],
         further: Mapping[str, Kind],
+        *,
+        vast: bool = False,
     ) -> None:
         self._ctx = ctx
         self._task = task
         self._offered = offered
+        self._added: list[str] = []
         self._further = further
+        self._vast = vast
         self._places = {place.name: place for place in places}
         self._known: dict[str, Capability] = {}
         for one in found:
@@ -146,35 +123,107 @@ class Toolset:
         nearby = await nearest(ctx.tcp, names, task.text, most, kept)
         further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
         for name, facts in zip(nearby, await ctx.tcp.facts(nearby), strict=True):
-            one = _tool(name, facts)
+            one = tool_of(name, facts)
             found.append(_answering(one, task) if name == DONE else one)
         chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
         for name, facts in zip(chosen, await ctx.acp.facts(chosen), strict=True):
-            found.append(_agent(name, facts))
+            found.append(agent_of(name, facts))
         places: list[StateSource] = []
-        rooms = _rooms(environments)
+        rooms, whole = _rooms(environments), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
-            found += _chosen(_actions(name, facts), name, rooms[name])
+            actions = _chosen(actions_of(name, facts), name, rooms[name])
+            found += actions
             if not rooms[name]:
                 places.append(_place(name, facts, await ctx.ecp.state(name)))
+                whole |= {one.name for one in actions}
         taken = {one.name for one in found if one.kind != "tool"}
         found = [one for one in found if one.kind != "tool" or one.name in names or one.name not in taken]
-        offered = await _offered(ctx, task, found, in_order=nearby != list(names))
-        return cls(ctx, task, found, places, offered, further)
+        first, tokens, functions = found, MOST_TOKENS, {NOTE, PLAN} if is_large(task) else set[str]()
+        if EVERY in (*tools, *names) and reads_texts:
+            functions.add(FIND_TOOLS)
+            if not asked:
+                first = _called_for(task, found, {*own}, {*(task.tools or ()), *task.also, *BOOKKEEPING, *whole})
+                tokens = MOST_TOKENS if task.files or is_large(task) else SMALL_TOKENS
+        shown = await offered(ctx, task, first, in_order=nearby != list(names), tokens=tokens)
+        return cls(ctx, task, found, places, shown | functions, further, vast=len(nearby) >= most)
 
     def words(self) -> dict[str, Any]:
         """Return the variables of a prompt: tools (with environments' actions), agents, environments."""
-        offered = [one for one in self._known.values() if one.name in self._offered]
+        shown = [one for one in self._known.values() if one.name in self._offered]
+        own = [self._own_words(one) for one in FUNCTIONS if one["name"] in self._offered]
         return {
-            "tools": Fixed([*(one.words() for one in offered if one.kind != "agent"), *self._own]),
-            "agents": Fixed(one.words() for one in offered if one.kind == "agent"),
+            "tools": Fixed([*(one.words() for one in shown if one.kind != "agent"), *filter(None, own)]),
+            "agents": Fixed(one.words() for one in shown if one.kind == "agent"),
             "environments": [place.words() for place in self._places.values()],
         }
 
-    @property
-    def _own(self) -> list[JsonObject]:
-        """The functions of the loop; a component of the same name goes before one."""
-        return [one for one in FUNCTIONS if one["name"] not in self._known]
+    def added(self) -> list[JsonObject]:
+        """Return what was added since the first question, in the order of its coming."""
+        own = {str(one["name"]): one for one in FUNCTIONS}
+        return Fixed(self._known[name].words() if name in self._known else own[name] for name in self._added)
+
+    def add(self, *names: str) -> None:
+        """Add functions to what is offered."""
+        self._added += [name for name in names if name not in (*self._offered, *self._added)]
+
+    def _own_words(self, function: JsonObject) -> JsonObject | None:
+        """Return a function of the loop as it is offered; a component of the same name goes before it."""
+        if function["name"] in self._known:
+            return None
+        left = [name for name in self._known if name not in self._offered]
+        if function["name"] != FIND_TOOLS or not left:
+            return dict(function)
+        more = " and more" if self._vast or len(left) > MOST_NAMED else ""
+        return {**function, "description": f"{function['description']} There are {', '.join(left[:MOST_NAMED])}{more}."}
+
+    async def find(self, arguments: JsonObject) -> JsonValue:
+        """Add what fits a wish in words best to what is offered, and return what that is.
+
+        Raises:
+            BadArguments: The wish holds no word.
+            ToolError: Nothing more can be added.
+        """
+        query = arguments.get("query")
+        if not isinstance(query, str) or not words_of(query):
+            raise BadArguments("A search needs words.", fix='say what is needed: {"query": "write a file"}.')
+        if len(self._added) >= MOST_ADDED:
+            raise ToolError(f"{MOST_ADDED} functions were added already.", fix="use what is there.")
+        kinds, texts = await self._candidates(query)
+        names = await ranked(self._ctx.tcp, texts, query, MOST_FOUND)
+        for name in names:
+            if name not in self._known:
+                (facts,) = await self._port(kinds[name]).facts([name])
+                (self._known[name],) = callables(kinds[name], name, facts)
+        self.add(*names)
+        if not names:
+            raise ToolError("There is nothing more to add.", fix="use what is there, or end honestly without it.")
+        lines = [f"{name}: {self._known[name].description.partition(_PARAGRAPH)[0]}" for name in names]
+        return "\n".join(["These can be called now:", *lines])
+
+    async def _candidates(self, query: str) -> tuple[dict[str, Kind], dict[str, str]]:
+        """Return what could be added, by name: its kind, and the words that it is found by."""
+        kinds, found = dict[str, Kind](), dict[str, str]()
+        for kind in ("tool", "agent", "environment") if EVERY in self._further else ():
+            known = [one.ref.partition("#")[0] for one in self._known.values() if one.kind == kind]
+            besides = [*known, self._ctx.agent] if kind == "agent" else known
+            for match in await self._port(kind).retrieve(query, MOST_FOUND, among=[EVERY], besides=besides):
+                name = str(match["name"])
+                if kind == "environment":
+                    await self._enter(name)
+                elif name not in self._known and name not in found:
+                    kinds[name], found[name] = kind, f"{name.replace('_', ' ')}\n{match['description']}"
+        hidden = {name: one for name, one in self._known.items() if name not in (*self._offered, *self._added)}
+        return kinds, {**{name: one.text for name, one in hidden.items()}, **found}
+
+    async def _enter(self, environment: str) -> None:
+        """Look up the actions of an environment that was found."""
+        (facts,) = await self._ctx.ecp.facts([environment])
+        for one in actions_of(environment, facts):
+            self._known.setdefault(one.name, one)
+
+    def _port(self, kind: Kind) -> Caller:
+        ports: dict[str, Caller] = {"tool": self._ctx.tcp, "agent": self._ctx.acp, "environment": self._ctx.ecp}
+        return ports[kind]
 
     def is_own(self, name: str) -> bool:
         """Tell whether a name is that of a function of the loop."""
@@ -275,7 +324,7 @@ class Toolset:
         return one
 
     def _unknown(self, name: str) -> UnknownComponent:
-        there = [*(one for one in self._known if one in self._offered), *(str(one["name"]) for one in self._own)]
+        there = list(dict.fromkeys((*sorted({*self._offered, *self._added}), *self._known)))[:MOST_SCHEMAS]
         near = difflib.get_close_matches(name, sorted({*there, *self._known, *self._further} - {EVERY}), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         return UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=f"{hint}there is {', '.join(there)}.")
@@ -290,61 +339,6 @@ class Toolset:
         return Result.model_validate(outcome.value)
 
 
-async def _offered(ctx: Context, task: Task, found: Sequence[Capability], *, in_order: bool) -> set[str]:
-    """Return the names of what fits into the limits of an offer.
-
-    What a task cannot do without goes first, then agents. Of actions and tools that are too many, those nearest to the
-    task take turns, so that neither crowd the others out.
-
-    Args:
-        ctx: What the agent may reach.
-        task: What it works on.
-        found: What it may call.
-        in_order: Whether its tools stand in order already, the nearest first.
-    """
-    bookkeeping = [one for one in found if one.name in BOOKKEEPING]
-    agents = [one for one in found if one.kind == "agent"]
-    actions = [one for one in found if one.kind == "environment"]
-    tools = [one for one in found if one.kind == "tool" and one.name not in BOOKKEEPING]
-    chosen = within_limits([*bookkeeping, *agents, *actions, *tools], Capability.words, MOST_OFFERED)
-    if len(chosen) < len(found):
-        actions = await _in_order(ctx, task, actions)
-        tools = tools if in_order else await _in_order(ctx, task, tools)
-        turns = [one for pair in zip_longest(actions, tools) for one in pair if one is not None]
-        chosen = within_limits([*bookkeeping, *agents, *turns], Capability.words, MOST_OFFERED)
-    return {one.name for one in chosen}
-
-
-async def _in_order(ctx: Context, task: Task, found: Sequence[Capability]) -> list[Capability]:
-    """Return those nearest to a task, the nearest first, no more than an offer holds."""
-    known = {one.name: one for one in found}
-    texts = {name: f"{name.replace('_', ' ')}\n{one.description}" for name, one in known.items()}
-    return [known[name] for name in await ranked(ctx.tcp, texts, task.text, MOST_SCHEMAS)]
-
-
-def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the tools that an agent with `tools` may use where the task names `wanted`.
-
-    A task's own list replaces the agent's, except for what agents need to do their work at all; with `*` it adds to it,
-    and so does what the task names with `also`.
-    """
-    own = tools if wanted is None or EVERY in wanted else [name for name in tools if name in BOOKKEEPING]
-    chosen = (*(wanted or ()), *also, *own)
-    return tuple(dict.fromkeys((*chosen, DONE)))
-
-
-def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
-    """Return what an agent may call of a component, by the names it has there; see `tea.runs.services.facts`."""
-    if kind == "environment":
-        return _actions(name, facts)
-    return [_tool(name, facts) if kind == "tool" else _agent(name, facts)]
-
-
-def _tool(name: str, facts: JsonObject) -> Capability:
-    (call,) = facts["operations"]
-    return _capability("tool", name, name, call)
-
-
 def _answering(done: Capability, task: Task) -> Capability:
     """Return `done` with the form of the wanted answer in its schema, so that providers hold models to it."""
     if task.answer is None or "$ref" in json.dumps(task.answer):  # a reference would lead elsewhere in another schema
@@ -353,25 +347,14 @@ def _answering(done: Capability, task: Task) -> Capability:
     return replace(done, parameters={**done.parameters, "properties": properties})
 
 
-def _agent(name: str, facts: JsonObject) -> Capability:
-    metadata = cast("Mapping[str, Any]", facts.get("metadata", {}))
-    return Capability(
-        kind="agent",
-        ref=name,
-        name=name,
-        description=str(facts.get("description", "")),
-        parameters=DELEGATION,
-        takes_findings=metadata.get("takes") == "findings",
-    )
-
-
-def _actions(name: str, facts: JsonObject) -> list[Capability]:
-    operations = cast("list[dict[str, Any]]", facts["operations"])
-    return [
-        _capability("environment", f"{name}#{one['name']}", f"{name}_{one['name']}", one)
-        for one in operations
-        if one["name"] != "state"
-    ]
+def _called_for(
+    task: Task, found: Sequence[Capability], own: Collection[str], kept: Collection[str]
+) -> list[Capability]:
+    """Return what a task calls for, with what is kept, and of the registry's what has room beside an agent's own."""
+    wanted = [one for one in found if one.name in kept or is_called_for(one, task)]
+    nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
+    beside = within_limits(nearby, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
+    return [*(one for one in wanted if one not in nearby), *beside]
 
 
 def _rooms(environments: Sequence[str]) -> dict[str, set[str]]:
@@ -394,17 +377,6 @@ def _chosen(actions: list[Capability], name: str, wanted: set[str]) -> list[Capa
         problem = f"The environment {name!r} has no action {unknown[0]!r}."
         raise UnknownComponent(problem, fix=f"it has {', '.join(known)}.")
     return [one for action, one in known.items() if not wanted or action in wanted]
-
-
-def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capability:
-    return Capability(
-        kind=kind,
-        ref=ref,
-        name=name,
-        description=operation["description"],
-        parameters=compact(operation["parameters"]),
-        reads=operation["traits"]["effects"] == "reads",
-    )
 
 
 def _place(name: str, facts: JsonObject, state: Response) -> StateSource:

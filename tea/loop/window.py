@@ -20,9 +20,9 @@ from tea.loop.exchanges import (
     words,
 )
 from tea.loop.ledger import READ_RESULT
-from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Observation, limit_of
+from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Observation, is_cut, limit_of
 from tea.loop.step import said
-from tea.models.rendering import rendered, result_text
+from tea.models.rendering import content, rendered, result_text
 from tea.types import JsonObject, JsonValue, Message, ModelResponse, TextPart, Usage, changed
 
 FOLD = "fold"
@@ -53,12 +53,14 @@ class Window:
         fold: How it makes room: `recent`, `restart` or `summary`.
         before: Tokens of a question beside these messages: estimated, until a provider has counted one.
         results: What calls gave, whole, by id.
+        rereads: Whether something was cut or folded that can be read again.
     """
 
     context: int
     fold: str
     before: int = 0
     results: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    rereads: bool = False
     _first: tuple[Message, ...] = ()
     _carried: tuple[Message, ...] = ()
     _gone: tuple[Message, ...] = ()
@@ -108,7 +110,9 @@ class Window:
             return
         room = FULL_AT * self.context - self.before - tokens(*exchanges(self._latest)[-1])
         share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
-        self.add(*(_within(one, limit, left, share) for one in outcomes))
+        made = [_within(one, limit, left, share) for one in outcomes]
+        self.rereads = self.rereads or any(map(is_cut, made))
+        self.add(*made)
 
     def keep(self, outcome: Observation) -> None:
         """Keep a result whole, to be read again and to hold evidence against."""
@@ -125,9 +129,9 @@ class Window:
         if usage.input_tokens:
             self.before += usage.input_tokens - self.size(tail)
 
-    def full(self, tail: Sequence[Message] = ()) -> bool:
-        """Tell whether it is time to fold."""
-        return self.size(tail) > FOLD_AT * self.context
+    def full(self, tail: Sequence[Message] = (), share: float = FOLD_AT) -> bool:
+        """Tell whether it is time to fold, or whether some other share of the context is taken."""
+        return self.size(tail) > share * self.context
 
     def lower(self, limit: int | None, tail: Sequence[Message] = ()) -> None:
         """Take note that a question was longer than the model can read; `limit` is what its provider said."""
@@ -145,6 +149,7 @@ class Window:
             tail: The ledger, which stands at the end of every question.
             may_ask: Whether a question may be spent on it.
         """
+        self.rereads = True
         kept = self._kept() if self.fold == "summary" else ()
         old = self.messages[: len(self.messages) - len(kept)]
         goes = tokens(*(one for one in self._latest if not self._lasts(one))) - tokens(*kept)
@@ -297,7 +302,8 @@ def _line(one: Message, outcome: Observation) -> Message:
     text = _text(outcome)
     if len(text) <= 3 * _GIST:
         return one
-    gist = " ".join(text[: 2 * _GIST].split())[:_GIST]
+    shown = text if outcome.error is not None else content(outcome.value)
+    gist = " ".join(shown[: 2 * _GIST].split())[:_GIST]
     start = outcome.arguments.get("start") if outcome.name == READ_RESULT else None
     id = outcome.arguments.get("id") if outcome.name == READ_RESULT else outcome.id
     again = f'read_result(id="{id}"{f", start={start}" if start else ""})'

@@ -241,9 +241,9 @@ def function_of(tool: JsonObject) -> dict[str, Any]:
     return dict(tool.get("function", tool))
 
 
-def sorted_tools(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
-    """Return the functions on offer, by name."""
-    return sorted((function_of(tool) for tool in tools), key=lambda one: str(one["name"]))
+def functions_of(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+    """Return the functions on offer, in their order."""
+    return [function_of(tool) for tool in tools]
 
 
 @dataclass(slots=True)

@@ -42,6 +42,19 @@ def rendered(value: JsonValue) -> str:
     return _json(value)
 
 
+def content(value: JsonValue) -> str:
+    """Return what a value is about as text: of an object its answer, its rows, or its longest text or list."""
+    if isinstance(value, Mapping):
+        found = cast("Mapping[str, Any]", value)
+        if found.get("answer") not in (None, ""):
+            return rendered(found["answer"])
+        if _is_rows(found.get("columns"), found.get("rows")):
+            return _csv([found["columns"], *found["rows"]])
+        if texts := [rendered(one) for one in found.values() if isinstance(one, str | list) and one]:
+            return max(texts, key=len)
+    return rendered(value)
+
+
 def _says_nothing(value: JsonValue) -> bool:
     """Tell whether a value beside an error is none, or the result of an agent that found nothing."""
     return value is None or (isinstance(value, dict) and cast("dict[str, Any]", value).get("answer", ...) == "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tea.models.format import plain, sorted_tools, thoughts
+from tea.models.format import functions_of, plain, thoughts
 from tea.models.memo import IncrementalMemo, Memo
 from tea.models.written_calls import CALLS, calls_in
 from tea.types import JsonObject, Message, ModelRequest, ModelResponse, TextPart, changed, message
@@ -98,7 +98,7 @@ def from_text(response: ModelResponse, request: ModelRequest) -> ModelResponse:
 
 
 def _listed(request: ModelRequest) -> str:
-    return "\n".join(json.dumps(one, ensure_ascii=False, sort_keys=True) for one in sorted_tools(request.tools))
+    return "\n".join(json.dumps(one, ensure_ascii=False, sort_keys=True) for one in functions_of(request.tools))
 
 
 def _spoken(messages: tuple[Message, ...], position: int) -> Message:

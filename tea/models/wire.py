@@ -19,7 +19,7 @@ from tea.models.client import ENDING, SETTLING, ProviderClient
 from tea.models.config import ModelConfig
 from tea.models.context_length import limit_in
 from tea.models.failure import CallFailure
-from tea.models.format import Format, begins, chooses, counted, decoded, encoded, paired, sorted_tools, whole
+from tea.models.format import Format, begins, chooses, counted, decoded, encoded, functions_of, paired, whole
 from tea.models.manager import CallTool, Delta, Listen, Payer
 from tea.models.media import transcribe
 from tea.models.memo import IncrementalMemo, Memo
@@ -198,12 +198,12 @@ class WireModel:
         return request, lambda response: response
 
     def _tools(self, request: ModelRequest) -> list[bytes]:
-        """Return the functions on offer by name, encoded; those of a conversation that goes on are kept."""
+        """Return the functions on offer, encoded; those of a conversation that goes on are kept."""
         tools, first = request.tools, request.messages[:1]
         found = self._offers.get(first[0]) if first else None
         if found is not None and found[0] is tools:
             return found[1]
-        made = [self._format.tool(one) for one in sorted_tools(tools)]
+        made = [self._format.tool(one) for one in functions_of(tools)]
         return self._offers.put(first[0], (tools, made))[1] if first else made
 
     async def _send(self, one: _Asked, seconds: float) -> Mapping[str, Any]:

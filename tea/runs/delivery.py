@@ -33,6 +33,11 @@ class Delivery:
         self._last = 0
         self._taking = False
 
+    @property
+    def last(self) -> int:
+        """The number of the last message that the run has taken, 0 for none."""
+        return self._last
+
     async def take(self) -> list[str]:
         """Return the messages that the run has not taken yet, in their order."""
         gate = self._run.gate

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tea.components.context import Agents
-from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, TeaError
+from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, StorageError, TeaError
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.history import REBUILT, History, entry_of, head_of, pins_of
 from tea.journal.mask import mask_file
@@ -186,7 +187,7 @@ class Executions:
         if not lenient and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
-        return outcome
+        return await self._whole(outcome, one)
 
     async def once(self, call: Callable[[Run], Awaitable[Response]], run_config: RunConfig) -> Response:
         """Carry out one call from outside of any run, under the same gate, without a journal."""
@@ -333,7 +334,7 @@ class Executions:
         run.recorder.write("end", "", _ending(outcome))
         await self._deps.memory.sync(run.session)
         await trace.sync()
-        return outcome
+        return await self._whole(outcome, run)
 
     def _mask_files(self, run: Run) -> None:
         """Take secrets out of the texts that a run wrote into its folder, and note which those were."""
@@ -355,6 +356,23 @@ class Executions:
         except NotLocked as error:
             response = AgentResponse(ref=f"agent:{task.agent}", ok=False, error=error.record())
         return Outcome.of(run.id, response, run.accounts.root.total(), self._workspaces.home(run.id))
+
+    async def _whole(self, outcome: Outcome, run: Run) -> Outcome:
+        """Return how a run ended with what it left: its files, and the messages that it did not take."""
+        files, unheard = await asyncio.to_thread(self._left, run)
+        return replace(outcome, files=files, unheard=unheard)
+
+    def _left(self, run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        messages, last = self._tracer.store.messages(run.id), run.services.delivery.last
+        try:
+            unheard = [one.text for one in messages.read(last)] if messages.waits(last) else []
+        except StorageError as error:
+            unheard = [error.problem]
+        inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
+        folder = Path(run.workspace)
+        names = [path.relative_to(folder) for path in self._workspaces.written(run.id, inputs)]
+        shown = sorted(name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts))
+        return tuple(shown), tuple(unheard)
 
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:

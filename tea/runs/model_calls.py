@@ -318,10 +318,15 @@ async def _priced(config: ModelConfig) -> ModelConfig:
 
 
 def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]:
-    """Return the functions that the calls of a prompt's answer may name, where its answer has calls."""
+    """Return the functions that the calls of a prompt's answer may name, where its answer has calls.
+
+    They stand by name, and what was added in the middle of a conversation stands behind them in the order of its
+    coming: so the beginning of the next question is that of the last one.
+    """
     if "calls" not in (prompt.output or {}).get("properties", {}):
         return ()
-    shown = [one for name in ("tools", "agents") for one in variables.get(name) or ()]
+    first = [one for name in ("tools", "agents") for one in variables.get(name) or ()]
+    shown = [*sorted(first, key=lambda one: str(one.get("name"))), *(variables.get("further") or ())]
     return tuple({name: one[name] for name in _FUNCTION} for one in shown if all(name in one for name in _FUNCTION))
 
 

@@ -27,6 +27,8 @@ class Outcome:
         trace: The run's folder.
         report: The Markdown report, if one was written.
         error: The error that ended it, if one did.
+        files: Names of the files that it wrote into its workspace.
+        unheard: What it was told too late to hear.
     """
 
     run: str
@@ -38,6 +40,8 @@ class Outcome:
     trace: Path
     report: Path | None
     error: ErrorRecord | None = None
+    files: tuple[str, ...] = ()
+    unheard: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -85,4 +89,6 @@ class Outcome:
             "trace": str(self.trace),
             "report": str(self.report) if self.report else None,
             "error": self.error,
+            "files": list(self.files),
+            "unheard": list(self.unheard),
         }

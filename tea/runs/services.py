@@ -26,7 +26,7 @@ from tea.runs.transcriber import Transcriber
 from tea.types import EVERY, JsonObject, JsonValue, Usage
 
 _TRAITS = tuple(one.name for one in fields(Traits))
-_NOT_FOR_MODELS = ("solver", "bookkeeping", "part")  # categories
+_NOT_FOR_MODELS = ("solver", "bookkeeping", "part", "person")  # categories; who asks a person, must say so beforehand
 _LOOKUPS = (("registry", "info"), ("registry", "facts"))
 _LIGHT: Mapping[tuple[str, str], Light] = {
     ("memory", "record"): "acts",
@@ -50,13 +50,13 @@ class RunServices:
         self._memory = memory
         self._accounts = accounts
         self._hearing = hearing
-        self._delivery = Delivery(run)
+        self.delivery = Delivery(run)
         self._turns: dict[str, Callable[[], None]] = {}
 
     async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
         """Answer as an effect of the run."""
         if service == MESSAGES:
-            return await self._delivery.take()
+            return await self.delivery.take()
         if (service, verb) in _LOOKUPS:
             manager = self._run.servers[data["kind"]].manager
             refs = [manager.ref(ref) for ref in _refs(verb, data)]

@@ -15,6 +15,20 @@ def step(name: str, **arguments: Any) -> dict[str, Any]:
     return {**words, "calls": [{"name": name, "arguments": arguments}]}
 
 
+async def test_a_short_text_is_shown_whole_and_of_a_long_one_the_first_lines(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "short.txt").write_text("one\ntwo\nthree")
+    (tmp_path / "long.txt").write_text("".join(f"line {n} of a long text\n" for n in range(500)))
+    (tmp_path / "wide.txt").write_text("w" * 5_000)
+    files = [str(tmp_path / name) for name in ("short.txt", "long.txt", "wide.txt")]
+    await stage.play({"analyzer": [step("done", answer=1)]}, "How many?", files=files, agent="analyzer")
+    short, long, wide = stage.requests["analyzer"][0].variables["heads"]
+    assert short.endswith("\n3 lines, all of them:\none\ntwo\nthree")
+    assert "500 lines, beginning with:\nline 0 of a long text\nline 1" in long
+    assert len(long) < 400
+    assert "1 lines, beginning with:\nwww" in wide
+    assert len(wide) < 400
+
+
 async def test_a_model_is_told_kind_size_and_columns_of_its_files(stage: Any, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age,city\n31,Oslo\n")
     (tmp_path / "n.txt").write_text("some notes\nand more")
@@ -25,7 +39,7 @@ async def test_a_model_is_told_kind_size_and_columns_of_its_files(stage: Any, tm
     assert table.startswith("t.csv: table, 17 bytes\n")
     assert "age" in table
     assert "Oslo" in table
-    assert text.startswith("n.txt: text, 19 bytes\n2 lines, beginning with:\nsome notes")
+    assert text.startswith("n.txt: text, 19 bytes\n2 lines, all of them:\nsome notes\nand more")
 
 
 @pytest.mark.parametrize(

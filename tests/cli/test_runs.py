@@ -24,6 +24,23 @@ class Seer(Agent):
 '''
 
 
+SCRIBE = '''
+from tea import Agent, Context, Result, Task
+
+
+class Scribe(Agent):
+    """Write some files, and a report."""
+
+    environments = ("workspace",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Write."""
+        for name in task.text.split():
+            await ctx.ecp.invoke("workspace#write", {"name": name, "text": "x"})
+        return Result(answer="written", report="report.md" if "report.md" in task.text else None)
+'''
+
+
 def test_a_run_from_its_task_file_to_its_replay(stocked: Tea) -> None:
     task = stocked.write("task.json", json.dumps({"task": "0", "agent": "slow", "session": "monday"}))
     done = stocked("run", task, "-v")
@@ -258,6 +275,21 @@ def test_a_question_of_one_line_is_answered_in_at_most_five(tea: Tea) -> None:
         run = tea("runs", "--json").data["runs"][0]["run"]
         assert told[-1].startswith(f"trace: tea trace {run} (")
         assert len(tea("run", *question, "-v").err.splitlines()) > 10
+
+
+def test_the_files_that_a_run_wrote_are_named_in_one_line(tea: Tea) -> None:
+    assert tea("register", tea.write("scribe.py", SCRIBE)).code == 0
+    given = tea.write("given.txt", "given")
+    run = tea("run", "b.csv notes/a.md .hidden", "--agent", "scribe", "--file", given)
+    (line,) = [one for one in run.err.splitlines() if one.startswith("files: ")]
+    assert line.startswith("files: b.csv, notes/a.md, in ")
+    assert line.endswith("/workspace")
+    many = " ".join(f"{n}.txt" for n in range(10))
+    run = tea("run", f"report.md {many}", "--agent", "scribe")
+    (line,) = [one for one in run.err.splitlines() if one.startswith("report: ")]
+    assert "; files: 0.txt, " in line
+    assert "7.txt, 2 more, in " in line
+    assert tea("run", "report.md", "--agent", "scribe", "--json").data["files"] == ["report.md"]
 
 
 def test_a_tool_is_offered_by_its_name_beside_the_agents_own(tea: Tea) -> None:

@@ -8,7 +8,6 @@ import pytest_asyncio
 from loop_kit import Stage, done, observations, step, steps, sum_of, told
 
 from tea import ToolError, tool
-from tea.loop.toolset import OWN
 from tea.testing import FunctionModel
 from tea.types import ModelRequest, ModelResponse, ToolCall, Usage
 
@@ -402,7 +401,7 @@ async def test_a_delegate_may_use_only_the_tools_of_the_task(stage: Stage) -> No
     replies = [step(("analyzer", {"task": "x"})), step(sum_of("1 + 1")), step(done("a")), step(done("b"))]
     _, model = await stage.play(*replies, tools=["positive"])
     assert observations(model.requests[2])[0]["calls"][0]["error"]["code"] == "UnknownComponent"
-    assert {one["name"] for one in model.requests[1].variables["tools"]} == {"positive", "done", *OWN}
+    assert {one["name"] for one in model.requests[1].variables["tools"]} == {"positive", "done"}
 
 
 async def test_a_long_result_says_truly_what_is_shown_and_can_be_read_on(stage: Stage) -> None:
@@ -481,6 +480,12 @@ async def test_a_model_that_cannot_be_reached_is_no_observation(stage: Stage) ->
 
 async def test_the_prompt_names_what_may_be_called(stage: Stage) -> None:
     _, model = await stage.play(step(done()))
+    shown = model.requests[0].variables
+    assert shown["agents"] == []
+    assert {one["name"] for one in shown["tools"]} >= {"calculator", "done", "find_tools"}
+    (find,) = [one["description"] for one in shown["tools"] if one["name"] == "find_tools"]
+    assert all(name in find for name in ("analyzer", "reporter", "workspace_write", "table_query", "read_file"))
+    _, model = await stage.play(step(done()), task="Do all of it.\nFirst a.\nThen b.\nThen c, and report it in c.md.")
     shown = model.requests[0].variables
     assert {one["name"] for one in shown["agents"]} == {"analyzer", "reporter"}
     assert {"calculator", "done", "plan", "note", "workspace_write"} <= {one["name"] for one in shown["tools"]}

@@ -1,0 +1,98 @@
+"""Capability: one thing that an agent may call, and the words that a model is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from tea.loop.schemas import compact
+from tea.refs import Kind
+from tea.types import JsonObject, JsonSchema
+
+DELEGATION: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "task": {"type": "string", "description": "Complete in itself: the agent knows nothing else."},
+        "files": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["task"],
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """One thing that a model may call, and its words for it.
+
+    Args:
+        ref: What is invoked.
+        reads: Whether it declares to change nothing, so that it may run beside others.
+        takes_findings: Whether it is an agent that is given what was found until then.
+        files: Endings of the files that it is made for, `*` for any; empty where it needs none.
+    """
+
+    kind: Kind
+    ref: str
+    name: str
+    description: str
+    parameters: JsonObject
+    reads: bool = False
+    takes_findings: bool = False
+    files: tuple[str, ...] = ()
+
+    def words(self) -> dict[str, Any]:
+        """Return what a prompt shows of it."""
+        return {"name": self.name, "description": self.description, "parameters": self.parameters}
+
+    @property
+    def text(self) -> str:
+        """What it is found by: its name in words, and its description."""
+        return f"{self.name.replace('_', ' ')}\n{self.description}"
+
+
+def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
+    """Return what an agent may call of a component, by the names it has there; see `tea.runs.services.facts`."""
+    if kind == "environment":
+        return actions_of(name, facts)
+    return [tool_of(name, facts) if kind == "tool" else agent_of(name, facts)]
+
+
+def tool_of(name: str, facts: JsonObject) -> Capability:
+    """Return a tool as an agent may call it."""
+    (call,) = facts["operations"]
+    files = cast("Mapping[str, Any]", facts.get("metadata", {})).get("files")
+    return replace(_capability("tool", name, name, call), files=tuple(files.split()) if isinstance(files, str) else ())
+
+
+def agent_of(name: str, facts: JsonObject) -> Capability:
+    """Return an agent as another may call it."""
+    metadata = cast("Mapping[str, Any]", facts.get("metadata", {}))
+    return Capability(
+        kind="agent",
+        ref=name,
+        name=name,
+        description=str(facts.get("description", "")),
+        parameters=DELEGATION,
+        takes_findings=metadata.get("takes") == "findings",
+    )
+
+
+def actions_of(name: str, facts: JsonObject) -> list[Capability]:
+    """Return the actions of an environment, but its observation."""
+    operations = cast("list[dict[str, Any]]", facts["operations"])
+    return [
+        _capability("environment", f"{name}#{one['name']}", f"{name}_{one['name']}", one)
+        for one in operations
+        if one["name"] != "state"
+    ]
+
+
+def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capability:
+    return Capability(
+        kind=kind,
+        ref=ref,
+        name=name,
+        description=operation["description"],
+        parameters=compact(operation["parameters"]),
+        reads=operation["traits"]["effects"] == "reads",
+    )

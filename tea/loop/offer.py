@@ -1,0 +1,110 @@
+"""Offer: what a model is shown at first of all that an agent may call: what its task calls for, within limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import PurePath
+
+from tea.components.context import Context
+from tea.loop.capability import Capability
+from tea.loop.ledger import FUNCTIONS
+from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, ranked, within_limits
+from tea.types import EVERY, Task
+
+DONE = "done"
+BOOKKEEPING = (DONE, "todo")
+MOST_OFFERED = MOST_SCHEMAS - len(FUNCTIONS)
+SMALL_TOKENS = 1_800  # of functions offered for a small task without files
+MANY_FILES = 3
+LONG_TASK = 500  # characters
+MANY_LINES = 4
+_LEAST_WORD, _LONG_WORD = 4, 6
+_WORD = re.compile(r"[^\W_]+")
+_FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
+
+
+def is_large(task: Task) -> bool:
+    """Tell whether a task looks as if it had several parts: a plan, notes and other agents can help with it."""
+    return len(task.files) >= MANY_FILES or len(task.text) >= LONG_TASK or task.text.count("\n") + 1 >= MANY_LINES
+
+
+def is_called_for(one: Capability, task: Task) -> bool:
+    """Tell whether a task calls for something: by its words, its files, or its size."""
+    if _is_named(one.name, task.text):
+        return True
+    if one.kind == "agent":
+        return is_large(task)
+    if one.kind == "environment":
+        return not one.reads and any(name not in task.files for name in _FILE.findall(task.text))
+    return not one.files or _has_files(one.files, task)
+
+
+async def offered(
+    ctx: Context, task: Task, found: Sequence[Capability], *, in_order: bool, tokens: int = MOST_TOKENS
+) -> set[str]:
+    """Return the names of what fits into the limits of an offer.
+
+    What a task cannot do without goes first, then agents. Of actions and tools that are too many, those nearest to the
+    task take turns, so that neither crowd the others out.
+
+    Args:
+        ctx: What the agent may reach.
+        task: What it works on.
+        found: What it may call.
+        in_order: Whether its tools stand in order already, the nearest first.
+        tokens: Most tokens, estimated from above.
+    """
+    bookkeeping = [one for one in found if one.name in BOOKKEEPING]
+    agents = [one for one in found if one.kind == "agent"]
+    actions = [one for one in found if one.kind == "environment"]
+    tools = [one for one in found if one.kind == "tool" and one.name not in BOOKKEEPING]
+    chosen = within_limits([*bookkeeping, *agents, *actions, *tools], Capability.words, MOST_OFFERED, tokens)
+    if len(chosen) < len(found):
+        actions = await _in_order(ctx, task, actions)
+        tools = tools if in_order else await _in_order(ctx, task, tools)
+        turns = [one for pair in zip_longest(actions, tools) for one in pair if one is not None]
+        chosen = within_limits([*bookkeeping, *agents, *turns], Capability.words, MOST_OFFERED, tokens)
+    return {one.name for one in chosen}
+
+
+def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the tools that an agent with `tools` may use where the task names `wanted`.
+
+    A task's own list replaces the agent's, except for what agents need to do their work at all; with `*` it adds to it,
+    and so does what the task names with `also`.
+    """
+    own = tools if wanted is None or EVERY in wanted else [name for name in tools if name in BOOKKEEPING]
+    chosen = (*(wanted or ()), *also, *own)
+    return tuple(dict.fromkeys((*chosen, DONE)))
+
+
+async def _in_order(ctx: Context, task: Task, found: Sequence[Capability]) -> list[Capability]:
+    """Return those nearest to a task, the nearest first, no more than an offer holds."""
+    known = {one.name: one for one in found}
+    texts = {name: one.text for name, one in known.items()}
+    return [known[name] for name in await ranked(ctx.tcp, texts, task.text, MOST_SCHEMAS)]
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Tell whether a text holds a word of a name, in about any form of it: `report` for `reporter`."""
+    said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
+    parts = [part for part in _words(name) if len(part) >= _LEAST_WORD]
+    return any(_are_alike(part, word) for part in parts for word in said)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    short = min(len(one), len(other))
+    least = short - (short >= _LONG_WORD)
+    return one[:least] == other[:least]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _has_files(endings: Sequence[str], task: Task) -> bool:
+    """Tell whether a task has, or names, a file with one of some endings; a file without any may be of each kind."""
+    there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_FILE.findall(task.text))]
+    return any(not ending or EVERY in endings or ending in endings for ending in there)

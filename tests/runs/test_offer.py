@@ -1,0 +1,193 @@
+"""What a first question offers, and what is added to it later: by `find_tools`, and once it can matter."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Dialect, Say
+from wire_kit import call, ends, played, playing, says
+
+CHAT = DIALECTS["openai_chat"]
+POST = '''
+from tea import tool
+
+
+@tool(effects="external")
+async def carrier_pigeon(to: str, text: str) -> str:
+    """Send a letter by pigeon post.
+
+    Args:
+        to: Who gets it.
+        text: What it says.
+    """
+    return f"{to} reads: {text}"
+'''
+BOX = '''
+from tea import Environment, action
+
+
+class Aviary(Environment):
+    """An aviary full of birds: feed and count them."""
+
+    name = "aviary"
+
+    async def state(self) -> int:
+        """Return nothing of interest."""
+        return 0
+
+    @action(effects="reads", idempotent=True, network=False)
+    async def count_birds(self) -> int:
+        """Count the birds of the aviary."""
+        return 12
+'''
+LOOK = '''
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+async def look(size: int) -> str:
+    """Look."""
+    return "x" * size
+'''
+COUNT = '''
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+async def count_{n}(number: int, other: list[str] | None = None) -> int:
+    """Count the letters of the word number {n}, and tell how many of them are vowels, consonants or neither of them.
+
+    Args:
+        number: How many letters at most, of which those after the last are left out in any case.
+        other: Further words, which are counted in the same way, one after the other, and added in the end.
+    """
+    return number
+'''
+
+
+@pytest.fixture(params=DIALECTS.values(), ids=DIALECTS)
+def dialect(request: Any) -> Dialect:
+    return request.param
+
+
+async def test_a_task_of_a_line_is_asked_in_few_tokens_however_much_is_registered(tmp_path: Path) -> None:
+    task = {"text": "How many letters has the word albatross?"}
+    tools = [COUNT.format(n=n) for n in range(60)]
+    _, script = await played(tmp_path, CHAT, [ends("9")], *tools, task=task)
+    assert script.asked[0].size <= 2_500
+    assert len(script.asked[0].functions) <= 40
+    assert any(name.startswith("count_") for name in script.asked[0].functions)
+
+
+async def test_a_task_without_files_is_offered_nothing_that_reads_files(tmp_path: Path) -> None:
+    _, script = await played(tmp_path, CHAT, [ends("4")], task={"text": "What is 2 + 2?"})
+    assert script.asked[0].functions == ["calculator", "done", "find_tools"]
+    assert script.asked[0].size <= 600
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("a.csv", "a\n1\n", {"table_query", "read_file"}),
+        ("a.txt", "words\n", {"read_file"}),
+        ("a", "words\n", {"table_query", "read_file"}),
+    ],
+)
+async def test_the_files_of_a_task_say_which_tools_are_offered(
+    tmp_path: Path, name: str, text: str, wanted: set[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    _, script = await played(tmp_path, CHAT, [ends("1")], task={"text": "How many?", "files": [tmp_path / name]})
+    assert {"table_query", "read_file"} & {*script.asked[0].functions} == wanted
+
+
+async def test_the_words_of_a_task_say_what_else_is_offered(tmp_path: Path) -> None:
+    text = "Write the first ten primes into primes.txt and have that analyzed."
+    _, script = await played(tmp_path, CHAT, [ends("it is there")], task={"text": text})
+    assert {"workspace_write", "analyzer", "read_file"} <= {*script.asked[0].functions}
+    assert not {"reporter", "note", "plan", "read_result", "table_query"} & {*script.asked[0].functions}
+
+
+async def test_what_is_found_is_added_at_the_end_and_can_be_called(dialect: Dialect, tmp_path: Path) -> None:
+    answers = [
+        says(call("find_tools", query="send a letter by pigeon")),
+        says(call("carrier_pigeon", to="Ada", text="hello")),
+        ends("sent"),
+    ]
+    async with playing(tmp_path, dialect, answers) as (tea, script):
+        for n in range(12):
+            await tea.tcp.register(COUNT.format(n=n))
+        await tea.tcp.register(POST)
+        task = {"task": "Count the letters of the word number.", "allow": ["carrier_pigeon"]}
+        outcome = await tea.run(task)
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+    first, second, third = (one.functions for one in script.asked)
+    assert "carrier_pigeon" not in first
+    assert second[: len(first)] == first
+    assert "carrier_pigeon" in second[len(first) :]
+    assert third == second
+    assert "carrier_pigeon: Send a letter by pigeon post." in script.asked[1].words
+    assert "Ada reads: hello" in script.asked[2].words
+    bodies = [
+        json.dumps(one.body.get("system") or one.body.get("instructions") or one.messages[0]) for one in script.asked
+    ]
+    assert len({*bodies}) == 1
+
+
+async def test_agents_and_actions_of_environments_are_found_too(tmp_path: Path) -> None:
+    answers = [
+        says(call("find_tools", query="count the birds of the aviary")),
+        says(call("aviary_count_birds")),
+        says(call("find_tools", query="write a report with citations")),
+        ends("12"),
+    ]
+    async with playing(tmp_path, CHAT, answers) as (tea, script):
+        await tea.ecp.register(BOX)
+        outcome = await tea.run("How many of them are there?")
+        assert (await tea.replay(outcome.run)).answer == outcome.answer == "12"
+    assert "aviary_count_birds" in script.asked[1].functions
+    assert "12" in list(script.asked[2].results.values())[-1]
+    assert "reporter" in script.asked[3].functions
+
+
+async def test_a_search_without_words_is_told_what_is_wanted(tmp_path: Path) -> None:
+    answers = [says(call("find_tools", query="?!"), call("find_tools")), ends("12")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    assert all("A search needs words." in text for text in script.asked[1].results.values())
+
+
+async def test_an_agent_with_tools_of_its_own_alone_is_offered_all_of_them_and_no_search(tmp_path: Path) -> None:
+    _, script = await played(tmp_path, CHAT, [ends("4")], task={"text": "What is 2 + 2?", "agent": "analyzer"})
+    assert script.asked[0].functions == ["calculator", "done", "read_file", "table_query"]
+
+
+async def test_what_reads_results_again_is_offered_once_one_was_cut(tmp_path: Path) -> None:
+    answers = [says(call("look", size=100)), says(call("look", size=30_000)), ends("x")]
+    _, script = await played(tmp_path, CHAT, answers, LOOK, task={"text": "How many?", "also": ["look"]})
+    assert ["read_result(id=" in one.words for one in script.asked] == [False, False, True]
+    assert ["read_result" in one.functions for one in script.asked] == [False, False, True]
+    first, second, third = (one.functions for one in script.asked)
+    assert first == second == third[: len(first)]
+
+
+async def test_a_model_without_functions_reads_of_what_was_added_in_its_words(tmp_path: Path) -> None:
+    def step(*calls: tuple[str, dict[str, Any]]) -> Say:
+        made = [{"name": name, "arguments": arguments} for name, arguments in calls]
+        return Say(text=json.dumps({"thinking": "", "evaluation": "", "memory": "", "next_goal": "", "calls": made}))
+
+    answers = [
+        step(call("find_tools", query="write a file")),
+        step(("workspace_write", {"name": "a.txt", "text": "x"})),
+        step(call("done", answer="there")),
+    ]
+    outcome, script = await played(tmp_path, CHAT, answers, task={"text": "Do it."}, capabilities=[])
+    assert outcome.answer == "there"
+    assert '<function name="workspace_write">' not in script.asked[0].words
+    assert '<function name="workspace_write">' in script.asked[1].words
+
+
+async def test_a_person_is_never_found(tmp_path: Path) -> None:
+    answers = [says(call("find_tools", query="ask the person behind the run a question")), ends("12")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    assert not any("human" in name for name in script.asked[1].functions)
