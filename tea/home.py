@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from tea.dotenv import parse_variables
 from tea.errors import BadInput
 from tea.runs.policy import BEYOND, DECISIONS, Decision
+from tea.store.access import foreign_hand, read_own
+from tea.store.strict import Refused
 
 SETTINGS = "tea.toml"
 SECRETS = ".env"
+STORES = ("registry", "traces")
+_LIMIT = 2**18  # bytes of settings, or of secrets
+# Reading a key takes the square of its parts: one of 60,000 took minutes.
+_DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
 _KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict, "policy": dict, "web": dict}
+_OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
 _WORDS = {str: "text", dict: "table"}
-_ENTRY = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*="""
-    r"""(?:[ \t]*'([^']*)'[ \t]*(?:\#.*)?$|[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(?:\#.*)?$|(.*)$)""",
-    re.MULTILINE,
-)
-_COMMENT = re.compile(r"(?:^|\s)\s*#.*")
-_NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +55,32 @@ def find_home(chosen: str | Path | None = None) -> Path:
     """Return the home: as chosen, `TEA_HOME`, the folder of the nearest `tea.toml`, or the current one.
 
     Raises:
-        BadInput: The chosen path is there and is no folder.
+        BadInput: The path is there and is no folder, or other accounts decide what it holds.
     """
     named = chosen or os.environ.get("TEA_HOME")
-    home = Path(named) if named else _nearest(Path.cwd())
-    if home.exists() and not home.is_dir():
-        raise BadInput(f"The home {str(home)[:150]!r} is not a folder.", fix="name a folder with --home.")
-    return home.absolute()
+    home = (Path(named) if named else _nearest(Path.cwd())).absolute()
+    require_own(home)
+    return home
+
+
+def require_own(home: Path) -> None:
+    """Refuse a home whose content accounts other than this one and root decide about; a missing one is fine.
+
+    Raises:
+        BadInput: It is refused, or is no folder.
+    """
+    for folder in (home, *(home / name for name in STORES)):
+        try:
+            if not folder.is_dir():
+                if folder == home and os.path.lexists(home):
+                    raise BadInput(f"The home {str(home)[-150:]!r} is not a folder.", fix="name a folder with --home.")
+                continue
+            inside = folder == home or folder.resolve().is_relative_to(home.resolve())
+            reason = foreign_hand(folder) if inside else "it is a link to somewhere outside of the home"
+        except OSError as error:
+            raise BadInput(f"The home {str(home)[-150:]!r} cannot be looked at: {error.strerror}.", fix=_OWN) from error
+        if reason:
+            raise BadInput(f"The home {str(home)[-100:]!r} is not used: of {folder.name!r}, {reason}.", fix=_OWN)
 
 
 def read_settings(home: Path) -> Settings:
@@ -69,26 +89,44 @@ def read_settings(home: Path) -> Settings:
     Raises:
         BadInput: The file cannot be read, or holds what is no setting.
     """
-    path = home / SETTINGS
+    text = _text(home, SETTINGS)
+    if _DEEP.search(text):
+        raise BadInput(f"{SETTINGS} cannot be read: a key in it has more than 32 parts.", fix="mend or remove it.")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        return Settings()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(f"{SETTINGS} cannot be read: {str(error)[:120]}.", fix="mend or remove it.") from error
     return _settings(data)
 
 
-def read_keys(home: Path) -> Callable[[str], str | None]:
-    """Return what gives a secret by its name: from the environment, else from the home's `.env`.
+@dataclass(frozen=True, slots=True)
+class HomeKeys:
+    """Secrets by name: those of the process's environment, else those of the home's `.env`.
 
     One that is set there counts, also if it is empty: that is how a person says that there shall be none.
 
-    Raises:
-        BadInput: The file cannot be read.
+    Args:
+        file: What `.env` sets.
     """
-    secrets = _env_file(home)
-    return lambda name: os.environ.get(name, secrets.get(name, "")).strip() or None
+
+    file: Mapping[str, str]
+
+    def __call__(self, name: str) -> str | None:
+        """Return a secret; None where there is none."""
+        return os.environ.get(name, self.file.get(name, "")).strip() or None
+
+    def from_process(self, name: str) -> bool:
+        """Tell whether the process's environment holds a secret, whatever `.env` says."""
+        return bool(os.environ.get(name, "").strip())
+
+
+def read_keys(home: Path) -> HomeKeys:
+    """Return what gives a secret by its name.
+
+    Raises:
+        BadInput: The home's `.env` cannot be read.
+    """
+    return HomeKeys(_env_file(home))
 
 
 def read_variables(home: Path) -> dict[str, str]:
@@ -101,19 +139,36 @@ def read_variables(home: Path) -> dict[str, str]:
 
 
 def _env_file(home: Path) -> dict[str, str]:
-    """Return what `.env` sets, read as shells and python-dotenv read it; what has no form of theirs sets nothing."""
+    """Return what `.env` sets."""
+    return parse_variables(_text(home, SECRETS))
+
+
+def _text(home: Path, name: str) -> str:
+    """Return what a file of the home says, empty where there is none.
+
+    A link out of the home is refused: it may lead to another home's secrets.
+
+    Raises:
+        BadInput: It cannot be read, or is another's.
+    """
+    path = home / name
     try:
-        text = (home / SECRETS).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{SECRETS} cannot be read.", fix="mend or remove it; it is text in UTF-8.") from error
-    found: dict[str, str] = {}
-    for name, single, double, bare in _ENTRY.findall(text):
-        value = re.sub(r'\\(["\\])', r"\1", double) or _COMMENT.sub("", bare).strip()
-        if value[:1] not in ('"', "'"):  # a quotation mark without its end
-            found[name] = single or _NAMED.sub(lambda one: os.environ.get(one[1], found.get(one[1], "")), value)
-    return found
+        if not os.path.lexists(path):
+            return ""
+        place = path.resolve(strict=True)
+        if not place.is_relative_to(home.resolve()):
+            raise Refused("it is a link to somewhere outside of the home")
+        text = read_own(place, _LIMIT).decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        fix = "mend or remove it; it is text in UTF-8."
+        raise BadInput(f"{name} cannot be read: {str(error)[:120]}.", fix=fix) from error
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise BadInput(f"{str(path)[-150:]!r} cannot be read: {reason}.", fix="mend or remove it.") from error
+    except Refused as reason:
+        fix = "put a regular file of your own there, which no other account may write, or remove it."
+        raise BadInput(f"{str(path)[-150:]!r} is not used: {reason}.", fix=fix) from reason
 
 
 def _settings(data: dict[str, Any]) -> Settings:
@@ -143,4 +198,4 @@ def _settings(data: dict[str, Any]) -> Settings:
 
 
 def _nearest(folder: Path) -> Path:
-    return next((one for one in (folder, *folder.parents) if (one / SETTINGS).is_file()), folder)
+    return next((one for one in (folder, *folder.parents) if os.path.lexists(one / SETTINGS)), folder)

@@ -16,10 +16,11 @@ from tea.components.component import Agent
 from tea.components.manifest import Manifest
 from tea.errors import BadInput, BadOutput, TeaError
 from tea.home import SETTINGS, Settings, find_home, read_keys, read_settings
+from tea.home_trust import HomeTrust
 from tea.journal.tracer import Tracer
 from tea.kernel.collector import relaxed
 from tea.memory.manager import MemoryManager
-from tea.models.connect import Keys, offer, offer_presets, withhold
+from tea.models.connect import offer, offer_presets, withhold
 from tea.models.manager import Adapter, ModelConfig, ModelManager
 from tea.models.offline import OFFLINE, OfflineModel
 from tea.models.presets import configured
@@ -37,13 +38,13 @@ from tea.recipes.recipe import Direction, transformation
 from tea.recipes.recipes import Recipes
 from tea.refs import Kind, Ref, check_session
 from tea.registry.version import VersionManager
-from tea.retrieval.embedding.choice import embedder_of
+from tea.retrieval.embedding.choice import destination, embedder_of
 from tea.retrieval.search import Retrieval
 from tea.retrieval.usage import UsageEvidence
 from tea.source.bundled import bundled_root, entry_point_roots
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
-from tea.source.trust import Consents, Trust
+from tea.source.trust import Consents, GrantedHomes, Trust
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
@@ -77,6 +78,8 @@ class Platform:
             the workspace, as far as the settings say nothing else.
         state: Folder of the operator's own state, such as what is trusted.
         person: Answers what components ask the person behind a run; without one such a run waits to be resumed.
+        trust_home: Whether the program answers for where the home's settings send keys of the environment; else a
+            person grants that with `tea trust --home` (`design/013-trusted-homes.md`).
 
     Example:
         async with Platform(home="work") as tea:
@@ -92,28 +95,35 @@ class Platform:
         policy: Policy | None = None,
         state: str | Path | None = None,
         person: Person | None = None,
+        trust_home: bool = False,
     ) -> None:
         if isinstance(model, str):
             problem = f"The model {model[:80]!r} is a name, and a platform is given what answers itself."
             raise BadInput(problem, fix="name it where a task is run: `platform.run(task, model=...)`.")
         self.home = find_home(home)
         self.settings: Settings = read_settings(self.home)
-        self.trust = Trust(Path(state) if state else None)
-        self.consents = Consents(Path(state) if state else None)
+        folder = Path(state) if state else None
+        self.trust, self.consents = Trust(folder), Consents(folder)
         self.versions = VersionManager(FileRegistry(self.home / "registry"))
         self.compiled = SourceCache(self.trust.path.parent)
         self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
         self.prompts = PromptManager()
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
         self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
-        self.keys: Keys = read_keys(self.home)
-        self.models = _models(model, self.settings, self.keys)
+        self.keys = read_keys(self.home)
+        configs, granted = _configs(self.settings), GrantedHomes(folder)
+        going = destination(self.settings.embedder)
+        self.home_trust = HomeTrust(self.home, configs, going, self.keys, granted, vouched=trust_home)
+        self.models = _models(model, self.settings)
+        for config in configs.values():
+            offer(self.models, config, self.keys, self.home_trust.of_settings)
+        self.models.add(OFFLINE, OfflineModel())
         installed = entry_point_roots()
         self.problems: list[str] = list(installed.problems)
         self._instances = Instances()
         roots = (bundled_root(), *installed.roots.values())
         self.retrieval = Retrieval(
-            embedder_of(self.settings.embedder, self.keys),
+            embedder_of(self.settings.embedder, self.keys, self.home_trust.of_embedder),
             FileVectors(self.home / "registry"),
             UsageEvidence(self.tracer, FileUsage(self.home / "traces")),
         )
@@ -208,7 +218,7 @@ class Platform:
 
     def connect(self, config: ModelConfig) -> None:
         """Make a model available to this platform's runs, for example one that `tea.models.presets.local` gives."""
-        offer(self.models, config, self.keys)
+        offer(self.models, config, self.keys, self.home_trust.of_vouched)
 
     async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
         """Run a journal's agents again without a model; raises Diverged at the first difference."""
@@ -347,24 +357,30 @@ class Platform:
                 self.problems.append(f"model:{one.name}: {error}")
                 continue
             if self.trust(found.digest):
-                offer(self.models, config, self.keys)
+                offer(self.models, config, self.keys, self.home_trust.of_vouched)
             else:
                 withhold(self.models, config)
-        offer_presets(self.models, self.keys)
+        offer_presets(self.models, self.keys, self.home_trust.of_vouched)
 
 
-def _models(adapter: Adapter | None, settings: Settings, keys: Keys) -> ModelManager:
+def _configs(settings: Settings) -> dict[str, ModelConfig]:
+    """Return the model configurations of the settings, by name."""
+    found: dict[str, ModelConfig] = {}
+    for name, document in settings.models.items():
+        try:
+            found[name] = configured(name, document)
+        except BadInput as error:
+            raise BadInput(f"In {SETTINGS}: {error.problem}", fix=error.fix) from error
+    return found
+
+
+def _models(adapter: Adapter | None, settings: Settings) -> ModelManager:
+    """Return what will hold the models: a given one answers in place of those that the settings choose."""
     models = ModelManager()
     if adapter is not None:
         models.add(ModelConfig(name="given", provider="given"), adapter)
         models.chosen, models.alone = "given", True
-    for name, document in settings.models.items():
-        try:
-            offer(models, configured(name, document), keys)
-        except BadInput as error:
-            raise BadInput(f"In {SETTINGS}: {error.problem}", fix=error.fix) from error
-    models.add(OFFLINE, OfflineModel())
-    if adapter is None:
+    else:
         models.chosen = settings.model or ""
         models.roles = dict(settings.roles)
     return models

@@ -39,7 +39,7 @@ ROOMS = [
     {"recipes"},
     {"protocols"},
     {"runs"},
-    {"home", "engine", "platform", "api", "__init__"},
+    {"dotenv", "home_trust", "home", "engine", "platform", "api", "__init__"},
     {"testing"},
     {"evolve", "serve", "interop"},
     {"cli", "__main__"},

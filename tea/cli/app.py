@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from tea.cli.command import Work, command
 from tea.cli.failure import report
@@ -84,7 +85,7 @@ def application(name: str = "") -> typer.Typer:
         if one in _FURTHER:
             app.add_typer(_family(work, _FURTHER[one]), name=one, help=work.__doc__)
         else:
-            app.command(one)(command(work))
+            app.command(one, cls=_shape(_COMMANDS[one]))(command(work))
     return app
 
 
@@ -99,6 +100,11 @@ def _work(place: str) -> Work:
     """Return a command's function, of `file:function` beside this file."""
     file, _, function = place.partition(":")
     return getattr(import_module(f"tea.cli.{file}"), function)
+
+
+def _shape(place: str) -> type[TyperCommand]:
+    """Return how a command reads its arguments; its file may say it as `SHAPE`."""
+    return getattr(import_module(f"tea.cli.{place.partition(':')[0]}"), "SHAPE", TyperCommand)
 
 
 def _show_version(wanted: bool) -> None:

@@ -2,8 +2,6 @@
 
 import asyncio
 import inspect
-import os
-import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -16,14 +14,12 @@ import typer
 from tea.cli.failure import complain, report
 from tea.cli.log import keep_log
 from tea.cli.person import person
+from tea.cli.stopping import Stopping
 from tea.cli.terminal import document, say, write
-from tea.errors import Interrupted, TeaError
+from tea.errors import TeaError
 
 if TYPE_CHECKING:
     from tea.platform import Platform
-
-_PATIENCE = 3
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,32 +106,24 @@ def command(work: Work) -> Callable[..., int]:
 
 def execute(chosen: Command, work: Callable[[], Coroutine[Any, Any, int | None]]) -> int:
     """Run a command's work on an event loop, and return its exit code."""
-    try:
-        with asyncio.Runner() as runner:
-            return runner.run(_interruptible(work)) or 0
-    except SystemExit:
-        raise
-    except BaseException as error:  # foreign code raises what it likes
+
+    def tell(error: BaseException) -> int:
         cause = KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error
         return report(cause, as_json=chosen.as_json, verbose=chosen.verbose)
 
-
-async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]]) -> int | None:
-    """Let Ctrl-C and SIGTERM cancel the work, once: its cleanup goes on until the third time."""
-    loop, task, asked = asyncio.get_running_loop(), asyncio.current_task(), 0
-
-    def stop(number: int, frame: object) -> None:
-        nonlocal asked
-        asked += 1
-        if asked == 1 and task is not None:
-            loop.call_soon_threadsafe(task.cancel)
-        elif asked >= _PATIENCE:
-            os._exit(Interrupted.exit_code)  # what a run did is in its journal, whatever ends the process
-
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}  # not the loop's: it may be busy
+    stopping = Stopping(tell, as_json=chosen.as_json)
     try:
+        with asyncio.Runner() as runner:
+            return runner.run(_interruptible(work, stopping)) or 0
+    except SystemExit:
+        raise
+    except BaseException as error:  # foreign code raises what it likes
+        return tell(error) if stopping.code is None else stopping.code
+
+
+async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]], stopping: Stopping) -> int | None:
+    """Let Ctrl-C and SIGTERM cancel the work."""
+    task = asyncio.current_task()
+    assert task is not None
+    with stopping.of(task):
         return await work()
-    finally:
-        if not asked:  # else a second Ctrl-C would end the words on the first
-            for number, handler in before.items():
-                signal.signal(number, handler)

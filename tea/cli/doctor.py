@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from tea.cli.command import Command
+from tea.cli.exposures import exposures
 from tea.cli.models import astray, reach
 from tea.cli.reference import KEPT
 from tea.cli.terminal import one_line, painted, table
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _BAD = 2
+_LIST = 2**26  # bytes of the list of trusted components
 
 
 async def doctor(
@@ -54,6 +56,7 @@ async def doctor(
             "extras": [_extra(one.name, one.purpose, one.missing, one.install_command) for one in EXTRAS],
             "trust": {"list": str(tea.trust.path), "granted": await asyncio.to_thread(_granted, tea.trust.path)},
             "damaged": list(dict.fromkeys(damage)),
+            "warnings": await asyncio.to_thread(exposures, tea),
             "mendable": [one.problem for one in found if one.mendable and not one.mended],
             "mended": [f"{one.problem} It was {one.mended}." for one in found if one.mended],
         }
@@ -103,9 +106,14 @@ def _counts(tea: "Platform") -> dict[str, int]:
 
 
 def _granted(path: Path) -> int:
+    from tea.store.files import read_regular
+    from tea.store.strict import Refused
+
     try:
-        with path.open("rb") as file:
-            return sum(1 for _ in file)
+        return read_regular(path.resolve(), _LIST).count(b"\n")
+    except Refused as reason:
+        problem = f"The list of trusted components {str(path)[-150:]!r} cannot be used: {reason}."
+        raise StorageError(problem, fix="put a regular file back, or set TEA_STATE to another folder.") from reason
     except FileNotFoundError:
         return 0
     except OSError as error:
@@ -147,5 +155,6 @@ def _text(data: dict[str, Any]) -> str:
     ]
     told = [f"mended: {one_line(one, 400)}" for one in data["mended"]]
     told += [f"{one_line(one, 300)} `tea doctor --repair` mends it." for one in data["mendable"]]
+    told += [painted(f"warning: {one_line(one, 400)}", "yellow", sys.stdout) for one in data["warnings"]]
     told += [painted(f"damaged: {one}", "red", sys.stdout) for one in data["damaged"]]
     return "\n".join([table(rows), *(told or ["Nothing is damaged."])])

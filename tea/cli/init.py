@@ -2,11 +2,12 @@
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from tea.cli.command import Command
 from tea.cli.terminal import one_line
-from tea.errors import BadInput, StorageError
+from tea.errors import StorageError
 
 _SETTINGS = """\
 # Settings of this tea home. Everything here is optional; the values below are the defaults.
@@ -45,20 +46,21 @@ async def init(command: Command) -> None:
 
 def _make(home: Path) -> list[str]:
     """Create what is missing and return its names."""
-    if home.exists() and not home.is_dir():
-        raise BadInput(f"The home {str(home)[-150:]!r} is not a folder.", fix="name a folder with --home.")
+    from tea.home import require_own
+    from tea.store.scratch import PRIVATE_FOLDER, PUBLIC_FILE, PUBLIC_FOLDER, make_folders
+
+    require_own(home)
     made: list[str] = []
     try:
-        for name in ("registry", "traces"):
+        for name, mode in (("registry", PUBLIC_FOLDER), ("traces", PRIVATE_FOLDER)):
             if not (home / name).is_dir():
-                (home / name).mkdir(parents=True)
+                make_folders(home / name, mode)
                 made.append(f"{name}/")
-        try:
-            with (home / "tea.toml").open("x", encoding="utf-8") as file:
+        with suppress(FileExistsError):
+            descriptor = os.open(home / "tea.toml", os.O_WRONLY | os.O_CREAT | os.O_EXCL, PUBLIC_FILE)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(_SETTINGS)
             made.append("tea.toml")
-        except FileExistsError:
-            pass
     except OSError as error:
         problem = f"The home {str(home)[-150:]!r} cannot be made: {error.strerror or type(error).__name__}."
         raise StorageError(problem, fix="name a folder you may write, with --home.") from error

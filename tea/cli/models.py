@@ -11,7 +11,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.terminal import one_line, table
-from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent
+from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent, error_from
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
@@ -202,7 +202,7 @@ async def _test(command: Command, tea: "Platform", name: str | None) -> int:
     found = tea.mask.data(await asyncio.gather(*(_asked(tea, one) for one in names)))
     rows = [(one["name"], one_line(one["said"], 500)) for one in found]
     command.show(table(rows), {"models": found})
-    return 0 if all(one["ok"] for one in found) else ProviderError.exit_code
+    return next((error_from(one["error"]).exit_code for one in found if not one["ok"]), 0)
 
 
 async def _no_tool(ref: str, arguments: "JsonObject") -> "Response":

@@ -7,6 +7,7 @@ and base64 wherever in a longer text it begins. What is cut into pieces, ciphere
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from urllib.parse import unquote
 
 from tea.models.secret_forms import HEADERS, SHORTEST, disguises, in_json, secrets_in_headers
 from tea.store.files import reading, writing
+from tea.store.scratch import PRIVATE_FILE
 from tea.types import JsonValue
 
 _LARGEST = 2**28
@@ -133,7 +135,10 @@ def mask_file(path: Path, mask: Mask) -> Literal["", "masked", "left"]:
         return ""
     with writing(path):
         other = path.with_name(f".{path.name}.masked")
-        other.write_bytes(masked.encode())
+        other.unlink(missing_ok=True)  # a process that died here left it
+        descriptor = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE_FILE)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(masked.encode())
         other.chmod(path.stat().st_mode)
         other.replace(path)
     return "masked"

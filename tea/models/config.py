@@ -196,15 +196,15 @@ def _values(value: Any) -> tuple[Any, ...]:
     return tuple(cast("Mapping[str, Any]", value).values()) if isinstance(value, Mapping) else ()
 
 
-def _address_fault(base_url: str) -> tuple[str, str] | None:
+def address_fault(base_url: str) -> tuple[str, str] | None:
     """Return what is wrong with an address and how to mend it; it may hold a password, and is not repeated."""
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         usable, parts = False, urlsplit("")
-    if not usable or "@" in base_url or re.search(r"[\s\x00-\x1f\x7f\\]", base_url):
-        return "`base_url` is no address", "write http:// or https://, without a user or a password."
+    if not usable or "@" in base_url or re.search(r"[\s\x00-\x1f\x7f\\{}]", base_url):
+        return "`base_url` is no address", "write http:// or https://, without a user, a password or ${NAME}."
     if "?" in base_url or "#" in base_url:
         return "`base_url` has a query or a fragment", "leave out what stands behind ? and #."
     for path in _PATHS:
@@ -225,7 +225,7 @@ def _fault(config: ModelConfig) -> tuple[str, str] | None:
     for name in config.keys:
         if not _VARIABLE.fullmatch(name):
             return "`key_env` is no name of an environment variable", "put the key there, and name the variable here."
-    if config.base_url is not None and (wrong := _address_fault(config.base_url)):
+    if config.base_url is not None and (wrong := address_fault(config.base_url)):
         return wrong
     if OFFLINE in config.fallbacks or config.name in config.fallbacks:
         return "it falls back to itself, or to the offline solvers", "name another provider's configuration."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
 from tea.models.accounts import Accounts
@@ -14,29 +16,35 @@ from tea.models.format import Format
 from tea.models.manager import ModelManager
 from tea.models.openai_chat import OpenAIChat
 from tea.models.openai_responses import OpenAIResponses
-from tea.models.presets import PRESETS, placed, preset
+from tea.models.presets import ADDRESSES, PRESETS, placed, preset
 from tea.models.retrying import DEFAULTS, Retrying
 from tea.models.wire import WireModel
 from tea.types import JsonObject, as_object
 
 Keys = Callable[[str], str | None]
+Guard = Callable[[ModelConfig, str], None]
+"""Refuses that a configuration is sent the key of a variable, before anything is; raises a TeaError."""
 ATTEMPT_SECONDS = 600.0
 _FORMATS: tuple[type[Format], ...] = (AnthropicMessages, OpenAIChat, OpenAIResponses)
 FORMATS: Mapping[str, Format] = {one.name: one() for one in _FORMATS}
 
 
-def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None) -> WireModel:
+def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None, guard: Guard | None = None) -> WireModel:
     """Return the adapter of a configuration; nothing is imported or contacted yet.
 
     Args:
         config: What to reach.
         keys: Gives a key by the name of its variable.
         accounts: What it shares with other configurations of the same provider; nothing by default.
+        guard: May refuse to send it a key.
 
     Raises:
         ProviderError: None of its keys is set.
     """
     found = {name: key for name in config.keys if (key := keys(name))}
+    if guard is not None:
+        for name in found:
+            guard(config, name)
     for name, key in found.items():
         if not (key.isascii() and key.isprintable()):
             problem = f"The model {config.name!r} cannot be used: {name} holds what no key does."
@@ -53,17 +61,18 @@ def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None) -
     return WireModel(format, line, Retrying(config.limits))
 
 
-def offer(models: ModelManager, config: ModelConfig, keys: Keys) -> None:
+def offer(models: ModelManager, config: ModelConfig, keys: Keys, guard: Guard | None = None) -> None:
     """Make a configuration available.
 
     Args:
         models: Where to.
         config: What to reach.
         keys: Gives a key by the name of its variable.
+        guard: May refuse to send it a key.
     """
     config = placed(config, keys)
     _state(models.accounts, config, keys)
-    models.offer(config, partial(connect, config, keys, models.accounts))
+    models.offer(config, partial(connect, config, keys, models.accounts, guard))
 
 
 def offer_again(models: ModelManager, header: JsonObject) -> None:
@@ -97,19 +106,50 @@ def withhold(models: ModelManager, config: ModelConfig) -> None:
     models.offer(config, refuse, listed=False)
 
 
-def offer_presets(models: ModelManager, keys: Keys) -> None:
+def offer_presets(models: ModelManager, keys: Keys, guard: Guard | None = None) -> None:
     """Make the presets available that are not configured otherwise; those whose key is set count as configured.
 
     Args:
         models: Where to.
         keys: Gives a key by the name of its variable.
+        guard: May refuse to send one of them a key.
     """
     for name in PRESETS:
         if not models.knows(name):
             config = preset(name)
             listed = any(map(keys, config.keys))
             config = placed(config, keys) if listed else config
-            models.offer(config, partial(connect, config, keys, models.accounts), listed=listed)
+            models.offer(config, partial(connect, config, keys, models.accounts, guard), listed=listed)
+
+
+def reached(config: ModelConfig) -> str:
+    """Return the address that a configuration is reached at."""
+    return config.base_url or FORMATS[config.provider].base_url
+
+
+def is_meant_for(key: str, address: str) -> bool:
+    """Tell whether a preset sends a key to an address.
+
+    Args:
+        key: Name of a variable.
+        address: A base URL.
+    """
+    return any(_bare(reached(one)) == _bare(address) for one in map(preset, PRESETS) if key in one.keys)
+
+
+def is_led_to(key: str, address: str) -> bool:
+    """Tell whether the process's environment leads a key's provider to an address, as its SDK has it."""
+    providers = {one.provider for one in map(preset, PRESETS) if key in one.keys and one.base_url is None}
+    named = (os.environ.get(ADDRESSES[provider], "").strip() for provider in providers)
+    return any(_bare(one) == _bare(address) for one in named if one)
+
+
+def _bare(address: str) -> str:
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:  # it is no address, and equal to none
+        return address
+    return parts._replace(netloc=parts.netloc.lower(), path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
 
 
 def _state(accounts: Accounts, config: ModelConfig, keys: Keys) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 _MOST_OF_AN_ERROR = 2**16  # bytes of its body
+_OF_THE_PROVIDER = ("organization", "project", "admin_api_key", "auth_token")  # what SDKs take of the environment
 _OF_ONE = ("content-length", "cookie", "idempotency-key")  # what belongs to one question, and to no other
 
 
@@ -39,17 +40,22 @@ def alone(client: Any, sdk: str, base_url: str | None) -> Any:
         base_url: Where it goes to; None for where the SDK says.
     """
     if base_url is not None and not _at_home(sdk, base_url):
-        client._custom_headers, client.organization, client.project = {}, None, None
+        client._custom_headers = {}
+        for name in _OF_THE_PROVIDER:
+            if hasattr(client, name):
+                setattr(client, name, None)
     return client
 
 
 def _at_home(sdk: str, base_url: str) -> bool:
     """Tell whether an address is the SDK's own provider, or what the environment names in its place."""
-    host, domain = urlsplit(base_url).hostname or "", f"{sdk}.com"
+    parts, domain = urlsplit(base_url), f"{sdk}.com"
+    host = parts.hostname or ""
     named, here = (
         one.strip().rstrip("/").removesuffix("/v1") for one in (os.environ.get(f"{sdk.upper()}_BASE_URL", ""), base_url)
     )
-    return host == domain or host.endswith(f".{domain}") or here == named
+    own = parts.scheme == "https" and (host == domain or host.endswith(f".{domain}"))
+    return own or here == named
 
 
 def arriving(response: Any) -> AsyncIterable[bytes]:

@@ -58,7 +58,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "vllm": {**_LOCAL, "capabilities": _OWN, "base_url": "http://127.0.0.1:8000/v1"},
     "llamacpp": {**_LOCAL, "capabilities": _OWN, "base_url": "http://127.0.0.1:8080/v1"},
 }
-_ADDRESSES: Mapping[str, str] = {
+# Variables that name an address in place of a provider's own, as its SDK has it.
+ADDRESSES: Mapping[str, str] = {
     "openai_chat": "OPENAI_BASE_URL",
     "openai_responses": "OPENAI_BASE_URL",
     "anthropic_messages": "ANTHROPIC_BASE_URL",
@@ -115,7 +116,7 @@ def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfi
     Raises:
         BadInput: It is no address.
     """
-    variable = _ADDRESSES.get(config.provider)
+    variable = ADDRESSES.get(config.provider)
     if config.base_url is not None or variable is None or not (address := (keys(variable) or "").strip()):
         return config
     elsewhere = config.provider == "openai_responses" and "openai" not in (urlsplit(address).hostname or "")

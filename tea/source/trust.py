@@ -9,6 +9,11 @@ from pathlib import Path
 
 from tea.errors import Quarantined, StorageError
 from tea.refs import Ref
+from tea.store.files import open_regular, read_regular
+from tea.store.scratch import PRIVATE_FILE
+from tea.store.strict import Refused
+
+_LIMIT = 2**26  # bytes of a list
 
 Stamp = tuple[int, int, int]
 
@@ -63,6 +68,25 @@ class Consents:
         self._list.add(version, what)
 
 
+class GrantedHomes:
+    """The homes that a person let send keys elsewhere, by the digest of what they send, for all of this account.
+
+    Args:
+        folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._list = _List(folder, "homes")
+
+    def __call__(self, digest: str) -> bool:
+        """Tell whether a person granted a digest."""
+        return bool(digest) and digest in self._list.read()
+
+    def grant(self, digest: str, home: Path) -> None:
+        """Grant a digest from now on; the home is noted for people, in ASCII and on one line."""
+        self._list.add(digest, str(home).encode("unicode_escape").decode("ascii"))
+
+
 class _List:
     """One list of the operator's: a line each, an entry without spaces first, then what it is in words."""
 
@@ -76,7 +100,7 @@ class _List:
             return
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            handle = open_regular(self._place(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
             try:
                 known, before = self._granted, _stamp(os.fstat(handle))
                 line = (b"" if known.data.endswith(b"\n") else b"\n") + f"{digest} {what}\n".encode()
@@ -86,8 +110,10 @@ class _List:
             finally:
                 os.close(handle)
         except OSError as error:
-            problem = f"The list of {self.path.name} components {str(self.path)!r} cannot be written: {error.strerror}."
+            problem = f"The operator's list {str(self.path)!r} cannot be written: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error
+        except Refused as reason:
+            raise self._unusable("written", reason) from reason
 
     def read(self) -> set[str]:
         """Return all entries, as of now."""
@@ -95,13 +121,23 @@ class _List:
         try:
             stamp = _stamp(self.path.stat())
             if stamp != known.stamp:
-                known = self._granted = known.followed(self.path.read_bytes(), stamp)
+                known = self._granted = known.followed(read_regular(self._place(), _LIMIT), stamp)
         except FileNotFoundError:
             known = self._granted = _Granted()
         except OSError as error:
-            problem = f"The list of {self.path.name} components {str(self.path)!r} cannot be read: {error.strerror}."
+            problem = f"The operator's list {str(self.path)!r} cannot be read: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may read.") from error
+        except Refused as reason:
+            raise self._unusable("read", reason) from reason
         return known.digests
+
+    def _place(self) -> Path:
+        """Return where the list is: a person may keep it elsewhere, behind a link."""
+        return self.path.resolve()
+
+    def _unusable(self, verb: str, reason: Refused) -> StorageError:
+        problem = f"The operator's list {str(self.path)!r} cannot be {verb}: {reason}."
+        return StorageError(problem, fix="put a regular file back, or set TEA_STATE to another folder.")
 
 
 @dataclass(frozen=True, slots=True)

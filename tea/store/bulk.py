@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tea.errors import BadInput, Conflict
 from tea.store.files import publish, write_all, writing
-from tea.store.scratch import Scratch, sync_folder
+from tea.store.scratch import PUBLIC_FILE, PUBLIC_FOLDER, Scratch, sync_folder
 from tea.types import JsonObject
 
 
@@ -50,7 +50,7 @@ def place(folders: Mapping[Path, Mapping[str, bytes]], scratch: Scratch) -> None
     with writing(next(iter(folders))), scratch.folder() as temporary:
         for number, files in enumerate(folders.values()):
             folder = f"{temporary}/{number}"  # text, since paths would take a tenth of the time
-            os.mkdir(folder)
+            os.mkdir(folder, PUBLIC_FOLDER)
             fill(folder, files, durable=False)
         os.sync()  # one wait for all files, where a wait for each would take minutes
         for number, target in enumerate(folders):
@@ -73,9 +73,9 @@ def fill(folder: Path | str, files: Mapping[str, bytes], *, durable: bool) -> No
         OSError: The system refuses.
     """
     for name in ("versions", "heads"):
-        os.mkdir(f"{folder}/{name}")
+        os.mkdir(f"{folder}/{name}", PUBLIC_FOLDER)
     for path, data in files.items():
-        descriptor = os.open(f"{folder}/{path}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        descriptor = os.open(f"{folder}/{path}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, PUBLIC_FILE)
         try:
             write_all(descriptor, data)
             if durable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tea.errors import Damaged, StorageError
 from tea.store.files import shown
+from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, PUBLIC_FOLDER
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -17,12 +20,13 @@ _PATIENCE = 20.0  # seconds that one process waits for another
 
 
 @contextmanager
-def database(path: Path, schema: str) -> Generator[Connection]:
+def database(path: Path, schema: str, *, private: bool = False) -> Generator[Connection]:
     """Lend a connection, in one transaction that is kept where the body succeeds.
 
     Args:
         path: The file; created, with its folder and what tells git to leave it out, where it is missing.
         schema: Statements that create its tables where they are missing.
+        private: Whether only this account may read what is created.
 
     Raises:
         StorageError: It cannot be read or written.
@@ -32,8 +36,10 @@ def database(path: Path, schema: str) -> Generator[Connection]:
 
     try:
         if not path.parent.is_dir():
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(PRIVATE_FOLDER if private else PUBLIC_FOLDER, exist_ok=True)
             (path.parent / ".gitignore").write_text("*\n", encoding="ascii")
+        if private and not path.exists():
+            _create(path)
         connection = sqlite3.connect(path, timeout=_PATIENCE)
         try:
             connection.execute("PRAGMA secure_delete = ON")
@@ -71,6 +77,20 @@ def fault(path: Path) -> str:
     except sqlite3.DatabaseError as error:
         return str(error)[:120]
     return "" if found == ("ok",) else " ".join(str(found[0] if found else "it is empty").split())[:120]
+
+
+def _create(path: Path) -> None:
+    """Make an empty database that only this account may read; SQLite's journals get the same mode.
+
+    It is closed before it has its name: closing a file ends the locks of all of a process's connections to it.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE_FILE))
+    try:
+        with suppress(FileExistsError):
+            os.link(temporary, path)
+    finally:
+        os.unlink(temporary)
 
 
 def discard(path: Path) -> None:

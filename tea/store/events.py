@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from tea.errors import BadArguments, StorageError
 from tea.store.files import damaged, open_regular, reading, shown, storage_error, write_all, writing
-from tea.store.scratch import Scratch, make_folders, sync_folder
+from tea.store.scratch import PRIVATE_FILE, Scratch, sync_folder
 from tea.store.strict import DEPTH, Refused, as_json_object, check_depth, dumps, loads
 from tea.store.turn import claim
 from tea.types import JsonObject
@@ -127,7 +127,7 @@ class FileEvents:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._scratch = Scratch(root.parent)
+        self._scratch = Scratch(root.parent, private=True)
         self._streams: OrderedDict[str, _Stream] = OrderedDict()
         self._held = 0
         self._lock = threading.Lock()
@@ -164,7 +164,10 @@ class FileEvents:
 
     def claim(self, stream: str) -> Callable[[], None] | None:
         """Have a stream's turn; see `EventStore.claim`."""
-        return claim((self._root / _file_name(stream)).with_suffix(".lock"))
+        path = (self._root / _file_name(stream)).with_suffix(".lock")
+        with writing(path):
+            self._scratch.make(self._root)
+        return claim(path)
 
     def remove(self, stream: str) -> None:
         """Remove a stream; see `EventStore.remove`."""
@@ -209,7 +212,7 @@ class _Stream:
 
     def append(self, key: str, line: bytes, synced: bool) -> bool:
         with self._lock, writing(self._path):
-            make_folders(self._path.parent)
+            self._scratch.make(self._path.parent)
             with self._open(os.O_RDWR | os.O_CREAT | os.O_APPEND, fcntl.LOCK_EX) as descriptor:
                 self._catch_up(descriptor)
                 if key in self._keys:
@@ -270,7 +273,7 @@ class _Stream:
     @contextmanager
     def _open(self, flags: int, lock: int) -> Generator[int]:
         try:
-            descriptor = open_regular(self._path, flags)
+            descriptor = open_regular(self._path, flags, PRIVATE_FILE)
         except Refused as reason:
             raise damaged(self._path, str(reason)) from reason
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tea.errors import BadInput, Damaged, StorageError
-from tea.store.scratch import Scratch, sync_folder
+from tea.store.scratch import PUBLIC_FILE, Scratch, sync_folder
 from tea.store.strict import Refused, as_json_object, loads
 from tea.types import JsonValue
 
@@ -80,28 +80,43 @@ def read_regular(path: Path, limit: int) -> bytes:
     """
     descriptor = open_regular(path)
     try:
-        size = os.fstat(descriptor).st_size
-        if size > limit:
-            raise Refused(f"it has {size:,} bytes, and {limit:,} are allowed")
-        data = b""
-        while part := os.read(descriptor, max(size + 1 - len(data), _CHUNK)):
-            data += part
-            if len(data) > limit:
-                raise Refused(f"it grew beyond {limit:,} bytes while it was read")
-        return data
+        return read_open(descriptor, limit)
     finally:
         os.close(descriptor)
 
 
-def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+def read_open(descriptor: int, limit: int) -> bytes:
+    """Return the bytes of a regular file that is open.
+
+    Raises:
+        OSError: The system refuses.
+        Refused: It is larger than `limit` bytes.
+    """
+    size = os.fstat(descriptor).st_size
+    if size > limit:
+        raise Refused(f"it has {size:,} bytes, and {limit:,} are allowed")
+    data = b""
+    while part := os.read(descriptor, max(size + 1 - len(data), _CHUNK)):
+        data += part
+        if len(data) > limit:
+            raise Refused(f"it grew beyond {limit:,} bytes while it was read")
+    return data
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = PUBLIC_FILE) -> int:
     """Open a regular file and return its descriptor; what was just made, with `O_EXCL`, needs no look.
+
+    Args:
+        path: The file; a link is refused, and a pipe is not waited for.
+        flags: As for `os.open`.
+        mode: Who may do what with a file that is created.
 
     Raises:
         OSError: The system refuses.
         Refused: It is not a regular file.
     """
     try:
-        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW, 0o666)
+        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW, mode)
     except ValueError as problem:
         raise Refused("no file can have that name") from problem
     except OSError as problem:

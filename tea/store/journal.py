@@ -199,7 +199,7 @@ class FileJournals:
     def __init__(self, root: Path, durability: Durability = "flush") -> None:
         self._root = root.absolute()
         self._durability: Durability = durability
-        self._scratch = Scratch(self._root)
+        self._scratch = Scratch(self._root, private=True)
 
     def create(self, run: str, begin: Begin | None = None) -> FileJournalWriter:
         """See `JournalStore.create`."""

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from tea.errors import Conflict
 from tea.store.files import FILE_LIMIT, open_regular, read_regular, reading, shown, storage_error, write_all, writing
+from tea.store.scratch import PRIVATE_FILE
 from tea.store.strict import Refused
 
 _Look: TypeAlias = tuple[int, int, int]
@@ -93,7 +94,7 @@ class Lease:
 
     def _lock(self, flags: int) -> int:
         with reading(self._path), writing(self._path):
-            descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | flags)
+            descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | flags, PRIVATE_FILE)
             try:
                 _take(descriptor)
             except BlockingIOError:

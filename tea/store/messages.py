@@ -15,7 +15,7 @@ from typing import Protocol
 
 from tea.errors import BadInput
 from tea.store.files import read_regular, reading, write_all, writing
-from tea.store.scratch import Scratch, sync_folder
+from tea.store.scratch import PRIVATE_FOLDER, Scratch, sync_folder
 from tea.store.strict import Refused, as_json_object, dumps, loads
 
 _FILE_LIMIT = 2**20
@@ -109,7 +109,7 @@ class FileMessages:
     def _make_folder(self) -> None:
         try:
             with suppress(FileExistsError):
-                os.mkdir(self._folder)
+                os.mkdir(self._folder, PRIVATE_FOLDER)
         except FileNotFoundError:
             problem = f"The run {self._folder.parent.name!r} was removed."
             raise BadInput(problem, fix="list the runs with `tea runs`.") from None

@@ -146,7 +146,7 @@ def _cut(journals: FileJournals, folder: Path, size: int) -> str:
     try:
         tail = _tail(path, size)
         aside = folder / f"torn-{size}-{sha256(tail).hexdigest()[:8]}"
-        write_new(aside, tail, Scratch(folder.parent))
+        write_new(aside, tail, Scratch(folder.parent, private=True))
         with journals.resume(folder.name):
             return f"cut off, and kept in {shown(aside)}"
     except StorageError:

@@ -14,6 +14,11 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+# Who may do what with a file or folder that is created, as far as the umask leaves it. What tells of runs is private.
+# No folder is made for others to write, whatever the umask: a home that they may write is refused.
+PUBLIC_FILE, PUBLIC_FOLDER = 0o644, 0o755
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+
 _ATTEMPTS = 100
 
 
@@ -22,10 +27,13 @@ class Scratch:
 
     Args:
         root: The store's folder; entries can be linked or moved to anywhere inside it.
+        private: Whether only this account may read what is written.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, private: bool = False) -> None:
         self._root = root
+        self._file_mode = PRIVATE_FILE if private else PUBLIC_FILE
+        self._folder_mode = PRIVATE_FOLDER if private else PUBLIC_FOLDER
         self._folder = root / ".tmp"
         self._settled: set[str] = set()
         self._alive: set[str] = set()
@@ -48,7 +56,7 @@ class Scratch:
         if self._root.parent in folder.parents:
             self.settle(folder.parent, known)
             with suppress(FileExistsError):
-                os.mkdir(folder)
+                os.mkdir(folder, self._folder_mode)
             sync_folder(folder.parent)
         else:
             make_folders(folder)
@@ -56,16 +64,29 @@ class Scratch:
                 sync_folder(folder.parent)
         noted.add(str(folder))
 
+    def make(self, folder: Path) -> None:
+        """Create a folder of the store, and those it lies in, durably, where they are missing.
+
+        Raises:
+            OSError: The system refuses.
+        """
+        if folder.is_dir():
+            return
+        make_folders(self._root.parent)
+        inside = [one for one in folder.parents if self._root in (one, *one.parents)]
+        for one in (*reversed(inside), folder):
+            make_folders(one, self._folder_mode)
+
     @contextmanager
     def file(self) -> Generator[tuple[Path, int]]:
         """Lend a new empty file and its descriptor; whatever is still there at the end is removed."""
-        with self._entry(_new_file) as entry:
+        with self._entry(self._new_file) as entry:
             yield entry
 
     @contextmanager
     def folder(self) -> Generator[Path]:
         """Lend a new empty folder; whatever is still there at the end is removed."""
-        with self._entry(_new_folder) as (path, _):
+        with self._entry(self._new_folder) as (path, _):
             yield path
 
     def abandoned(self, *, remove: bool) -> list[tuple[Path, bool]]:
@@ -75,6 +96,8 @@ class Scratch:
             remove: Whether to sweep it away at once.
         """
         found: list[tuple[Path, bool]] = []
+        if self._folder.is_symlink():
+            return found
         with suppress(OSError), os.scandir(self._folder) as entries:
             for path in sorted(Path(entry.path) for entry in entries):
                 with suppress(OSError):
@@ -84,6 +107,8 @@ class Scratch:
 
     @contextmanager
     def _entry(self, make: Callable[[Path], int]) -> Generator[tuple[Path, int]]:
+        if self._folder.is_symlink():  # what it leads to is no writer's, and would be swept away
+            raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(self._folder))
         self._sweep()
         path, descriptor = self._claim(make)
         self._alive.add(path.name)
@@ -103,8 +128,19 @@ class Scratch:
                 descriptor = make(path)
                 if _kept(path, descriptor):
                     return path, descriptor
-            make_folders(self._folder)
+            self.make(self._folder)
         raise FileNotFoundError(errno.ENOENT, "it vanishes while it is written", str(self._folder))
+
+    def _new_file(self, path: Path) -> int:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, self._file_mode)
+
+    def _new_folder(self, path: Path) -> int:
+        os.mkdir(path, self._folder_mode)
+        try:
+            return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except BaseException:
+            _remove(path)
+            raise
 
     def _sweep(self) -> None:
         with suppress(OSError), os.scandir(self._folder) as entries:
@@ -114,13 +150,13 @@ class Scratch:
                         _sweep_entry(Path(entry.path))
 
 
-def make_folders(path: Path) -> None:
-    """Create a folder and those above it, durably, where they are missing."""
+def make_folders(path: Path, mode: int = PUBLIC_FOLDER) -> None:
+    """Create a folder with a mode, and those above it, durably, where they are missing."""
     if path.is_dir():
         return
     make_folders(path.parent)
     with suppress(FileExistsError):
-        os.mkdir(path)
+        os.mkdir(path, mode)
     sync_folder(path.parent)
 
 
@@ -131,19 +167,6 @@ def sync_folder(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _new_file(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
-
-
-def _new_folder(path: Path) -> int:
-    os.mkdir(path)
-    try:
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except BaseException:
-        _remove(path)
-        raise
 
 
 def _kept(path: Path, descriptor: int) -> bool:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tea.store.files import damaged, open_regular, writing
-from tea.store.scratch import make_folders
+from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, make_folders
 from tea.store.strict import Refused
 
 
@@ -26,9 +26,9 @@ def claim(path: Path) -> Callable[[], None] | None:
         Damaged: It is no regular file.
     """
     with writing(path):
-        make_folders(path.parent)
+        make_folders(path.parent, PRIVATE_FOLDER)
         try:
-            descriptor = open_regular(path, os.O_RDWR | os.O_CREAT)
+            descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         except Refused as reason:
             raise damaged(path, str(reason)) from reason
         try:

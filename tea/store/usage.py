@@ -98,7 +98,7 @@ class FileUsage:
         """Return the runs that were learned; see `UsageStore.known`."""
         if not self._path.exists():
             return frozenset()
-        with database(self._path, _SCHEMA) as connection:
+        with database(self._path, _SCHEMA, private=True) as connection:
             return frozenset(run for (run,) in connection.execute("SELECT run FROM runs"))
 
     def learn(self, runs: Sequence[str], uses: Iterable[Use]) -> None:
@@ -106,7 +106,7 @@ class FileUsage:
         by_run: dict[str, list[Use]] = {run: [] for run in runs}
         for use in uses:
             by_run[use.run].append(use)
-        with database(self._path, _SCHEMA) as connection:
+        with database(self._path, _SCHEMA, private=True) as connection:
             for run, some in by_run.items():
                 if connection.execute("INSERT OR IGNORE INTO runs VALUES (?)", (run,)).rowcount:
                     rows = [astuple(use) for use in some]
@@ -117,7 +117,7 @@ class FileUsage:
         if not self._path.exists():
             return []
         query = f"SELECT * FROM uses {_OF} ORDER BY time DESC, run DESC, kind DESC, name DESC LIMIT ?3"
-        with database(self._path, _SCHEMA) as connection:
+        with database(self._path, _SCHEMA, private=True) as connection:
             rows = connection.execute(query, (kind, name, -1 if most is None else most)).fetchall()
         return [_use(row) for row in reversed(rows)]
 
@@ -125,7 +125,7 @@ class FileUsage:
         """Erase uses; see `UsageStore.erase`."""
         if not self._path.exists():
             return []
-        with database(self._path, _SCHEMA) as connection:
+        with database(self._path, _SCHEMA, private=True) as connection:
             rows = connection.execute(f"SELECT * FROM uses {_OF}", (kind, name)).fetchall()
             connection.execute(f"DELETE FROM uses {_OF}", (kind, name))
         return [_use(row) for row in rows]

@@ -5,14 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
 from tea.errors import BadTask, Damaged, StorageError
+from tea.store.files import open_regular
+from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER
+from tea.store.strict import Refused
 from tea.types import JsonObject
 
 _FOLDER = "workspace"
+_CHUNK = 2**20
+_WITHOUT_SIZE = 2**24  # most bytes of a file that the system gives no size to, as those of /proc
 
 
 class WorkspaceStore(Protocol):
@@ -96,7 +102,7 @@ class FileWorkspaces:
         """See `WorkspaceStore.prepare`."""
         folder = folder / _FOLDER
         try:
-            folder.mkdir()
+            folder.mkdir(PRIVATE_FOLDER)
         except OSError as error:
             problem = f"The workspace cannot be created: {error.strerror}."
             raise StorageError(problem, fix="choose a home you may write, with --home.") from error
@@ -136,16 +142,40 @@ class FileWorkspaces:
 
 
 def _copy(name: str, source: Path, target: Path) -> dict[str, Any]:
+    """Copy a file as it is when it is opened, and return its name, size and digest."""
+    digest, copied = hashlib.sha256(), 0
+    with closing(_parts(name, source)) as parts:
+        try:
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE_FILE)
+            with os.fdopen(descriptor, "wb") as copy:
+                for part in parts:
+                    copy.write(part)
+                    digest.update(part)
+                    copied += len(part)
+        except OSError as error:
+            raise StorageError(f"{name[:80]!r} cannot be copied: {error.strerror}.", fix="free some space.") from error
+    return {"name": name, "bytes": copied, "sha256": digest.hexdigest()}
+
+
+def _parts(name: str, source: Path) -> Generator[bytes]:
+    """Yield what a file holds when it is opened; one that the system gives no size to ends, or is refused."""
     try:
-        digest = _digest(source)
+        descriptor = open_regular(source)
+        try:
+            size = os.fstat(descriptor).st_size
+            left = size or _WITHOUT_SIZE
+            while part := os.read(descriptor, min(left, _CHUNK) if size else _CHUNK):
+                left -= len(part)
+                if left < 0:
+                    raise Refused(f"it has no size, and more than {_WITHOUT_SIZE:,} bytes")
+                yield part
+        finally:
+            os.close(descriptor)
     except OSError as error:
         problem = f"The file {name[:80]!r} cannot be read: {error.strerror}."
         raise BadTask(problem, fix="check its permissions.") from error
-    try:
-        shutil.copyfile(source, target)
-    except OSError as error:
-        raise StorageError(f"{name[:80]!r} cannot be copied: {error.strerror}.", fix="free some space.") from error
-    return {"name": name, "bytes": target.stat().st_size, "sha256": digest}
+    except Refused as reason:
+        raise BadTask(f"The file {name[:80]!r} cannot be used: {reason}.", fix="name a regular file.") from reason
 
 
 def _digest(path: Path) -> str:

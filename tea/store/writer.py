@@ -12,7 +12,7 @@ from tea.errors import StorageError
 from tea.store.files import open_regular, reading, shown, storage_error, write_all, writing
 from tea.store.lease import Lease
 from tea.store.lines import End, JournalReading, encode
-from tea.store.scratch import sync_folder
+from tea.store.scratch import PRIVATE_FILE, sync_folder
 from tea.types import JsonObject
 
 Durability = Literal["flush", "synced"]
@@ -173,13 +173,13 @@ def _note_failure(committing: asyncio.Future[None]) -> None:
 def _new(path: Path) -> tuple[int, End, int]:
     """Make a journal, and return what `_open` does."""
     with reading(path), writing(path):
-        return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL), End(), 0
+        return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), End(), 0
 
 
 def _open(path: Path, least: int) -> tuple[int, End, int]:
     """Open a journal behind its last whole line; return its descriptor, its end, and how many bytes were cut off."""
     with reading(path), writing(path):
-        descriptor = open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        descriptor = open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
     try:
         records = JournalReading(path, start=sys.maxsize, least=least)
         for _ in records:

@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from tea.managers import trust as module
 
 from tea.errors import StorageError
-from tea.source.trust import Trust, state_folder
+from tea.source.trust import GrantedHomes, Trust, state_folder
 
 ONE, TWO, THREE = (f"sha256:{digit * 64}" for digit in "123")
 
@@ -40,13 +41,13 @@ def test_own_grants_are_not_read_back_and_those_of_others_are(tmp_path: Path, mo
     mine.grant(ONE, "a")
     assert mine(ONE)
     reads: list[Path] = []
-    real = Path.read_bytes
+    real = module.read_regular
 
-    def counted(path: Path) -> bytes:
+    def counted(path: Path, limit: int) -> bytes:
         reads.append(path)
-        return real(path)
+        return real(path, limit)
 
-    monkeypatch.setattr(Path, "read_bytes", counted)
+    monkeypatch.setattr(module, "read_regular", counted)
     mine.grant(TWO, "b")
     assert mine.digests() == {ONE, TWO}
     assert reads == []
@@ -67,9 +68,10 @@ def test_a_withdrawal_in_the_midst_of_a_grant_is_seen(
     real = os.open
 
     def late(path: Path, flags: int, mode: int) -> int:
-        before = trust.path.stat()
-        trust.path.write_text(others)
-        os.utime(trust.path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+        if flags & os.O_APPEND:
+            before = trust.path.stat()
+            trust.path.write_text(others)
+            os.utime(trust.path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
         return real(path, flags, mode)
 
     monkeypatch.setattr(os, "open", late)
@@ -123,3 +125,36 @@ def test_where_the_list_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert state_folder() == tmp_path / ".local" / "state" / "tea"
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder", "loop"])
+def test_what_is_no_file_in_the_place_of_the_list_is_told_at_once(tmp_path: Path, what: str) -> None:
+    place = tmp_path / "trusted"
+    match what:
+        case "pipe":
+            os.mkfifo(place)
+        case "device":
+            place.symlink_to("/dev/zero")
+        case "folder":
+            place.mkdir()
+        case _:
+            place.symlink_to(place)
+    with pytest.raises(StorageError, match="cannot be read"):
+        Trust(tmp_path)(ONE)
+    with pytest.raises(StorageError, match="cannot be"):
+        Trust(tmp_path).grant(ONE, "a")
+
+
+def test_a_list_behind_a_link_is_read_and_written(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").touch(0o600)
+    (tmp_path / "trusted").symlink_to("elsewhere")
+    Trust(tmp_path).grant(ONE, "a")
+    assert Trust(tmp_path)(ONE)
+    assert (tmp_path / "elsewhere").read_text().split() == [ONE, "a"]
+
+
+def test_the_name_of_a_home_grants_nothing_else(tmp_path: Path) -> None:
+    homes = GrantedHomes(tmp_path)
+    homes.grant(ONE, tmp_path / f"a\n{TWO} b\u2028{THREE} c")
+    assert [homes(one) for one in (ONE, TWO, THREE, "")] == [True, False, False, False]
+    assert len((tmp_path / "homes").read_text().splitlines()) == 1

@@ -28,8 +28,8 @@ def test_a_file_that_a_dead_process_left_is_free(tmp_path: Path) -> None:
 def test_who_opened_a_file_that_is_gone_by_then_has_no_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real = tmp_path / "a.lock", module.open_regular
 
-    def overtaken(path: Path, flags: int) -> int:
-        descriptor = real(path, flags)
+    def overtaken(path: Path, flags: int, mode: int) -> int:
+        descriptor = real(path, flags, mode)
         os.unlink(path)
         return descriptor
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tea.errors import BadInput
+from tea.models.config import address_fault
 
 if TYPE_CHECKING:
     from tea.retrieval.embedding.embedder import Embedder
@@ -13,16 +16,36 @@ if TYPE_CHECKING:
 BUILTIN, LOCAL, ENDPOINT = "builtin", "sentence-transformers", "openai"
 BUILTIN_SHARE = 0.2
 _PROVIDERS = (BUILTIN, LOCAL, ENDPOINT)
+_OPENAI, _KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 _KEYS = ("provider", "model", "base_url", "key_env")
 
 
-def embedder_of(document: Mapping[str, Any], keys: Callable[[str], str | None]) -> Callable[[], Embedder]:
-    """Return what makes the embedder that the settings name; nothing is imported, loaded or contacted before.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where an embedder of the settings goes for its vectors.
 
     Args:
-        document: `provider` is `builtin` (the default), `sentence-transformers` or `openai`, which is any endpoint of
-            that form; the last two need `model`, and the last may have `base_url` and `key_env`.
-        keys: Gives a secret by its name.
+        provider: `sentence-transformers` or `openai`.
+        named: The address that the settings name, None for the provider's own; for a model that is loaded its whole
+            folder, or its name on the hub.
+        key: Name of the variable that holds the key it sends; empty for none.
+    """
+
+    provider: str
+    named: str | None
+    key: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where it goes in this process."""
+        return self.named or os.environ.get("OPENAI_BASE_URL", "").strip() or _OPENAI
+
+
+def destination(document: Mapping[str, Any]) -> Destination | None:
+    """Return where the embedder that the settings name goes; None for the built-in one, which goes nowhere.
+
+    Args:
+        document: As for `embedder_of`.
 
     Raises:
         BadInput: It is no embedder.
@@ -32,20 +55,53 @@ def embedder_of(document: Mapping[str, Any], keys: Callable[[str], str | None]) 
     if wrong or provider not in _PROVIDERS:
         problem = f"The setting 'embedder' has a wrong {wrong[0] if wrong else 'provider'!r}."
         raise BadInput(problem, fix=f"write text for {', '.join(_KEYS)}; providers are {', '.join(_PROVIDERS)}.")
-    if provider != BUILTIN and not model:
+    if provider == BUILTIN:
+        return None
+    if not model:
         raise BadInput(f"The embedder {provider!r} has no model.", fix='add model = "NAME" to [embedder] in tea.toml.')
-    base_url, key_env = document.get("base_url"), document.get("key_env", "OPENAI_API_KEY")
-    return lambda: _made(provider, model, base_url, keys(key_env))
+    if provider == LOCAL:
+        return Destination(provider=provider, named=os.path.abspath(model) if os.path.lexists(model) else model)
+    base_url = document.get("base_url")
+    if base_url is not None and (fault := address_fault(base_url)):
+        raise BadInput(f"The setting 'embedder' is not usable: {fault[0]}.", fix=fault[1])
+    return Destination(provider=provider, named=base_url, key=document.get("key_env", _KEY))
 
 
-def _made(provider: str, model: str, base_url: str | None, key: str | None) -> Embedder:
+def embedder_of(
+    document: Mapping[str, Any],
+    keys: Callable[[str], str | None],
+    guard: Callable[[Destination], None] | None = None,
+) -> Callable[[], Embedder]:
+    """Return what makes the embedder that the settings name; nothing is imported, loaded or contacted before.
+
+    Args:
+        document: `provider` is `builtin` (the default), `sentence-transformers` or `openai`, which is any endpoint of
+            that form; the last two need `model`, and the last may have `base_url` and `key_env`.
+        keys: Gives a secret by its name.
+        guard: Refuses that it goes there with its key, before it does; raises a TeaError.
+
+    Raises:
+        BadInput: It is no embedder.
+    """
+    going, model = destination(document), document.get("model", "")
+
+    def make() -> Embedder:
+        if guard is not None and going is not None:
+            guard(going)
+        return _made(going, model, None if going is None else keys(going.key))
+
+    return make
+
+
+def _made(going: Destination | None, model: str, key: str | None) -> Embedder:
     """Return the embedder, which brings numpy; another one than the built-in is blended with it."""
     from tea.retrieval.embedding.blend import Blend
     from tea.retrieval.embedding.builtin import StaticEmbedder
     from tea.retrieval.embedding.endpoint import EndpointEmbedder
     from tea.retrieval.embedding.local import LocalEmbedder
 
-    if provider == BUILTIN:
+    if going is None:
         return StaticEmbedder()
-    chosen = LocalEmbedder(model) if provider == LOCAL else EndpointEmbedder(model, base_url=base_url, key=key)
+    local = going.provider == LOCAL
+    chosen = LocalEmbedder(model) if local else EndpointEmbedder(model, base_url=going.named, key=key)
     return Blend(chosen, StaticEmbedder(), BUILTIN_SHARE)

@@ -1,0 +1,84 @@
+"""Stopping: how Ctrl-C and SIGTERM end a command, whatever it is at.
+
+Both cancel its work, which then cleans up. Ctrl-C leaves it the time that takes; SIGTERM a moment, after which the
+process ends: a read, a lock or a computation may be what nothing calls off. Nothing is lost by that, since what a
+command wrote is whole at any moment. Code in C that keeps the interpreter to itself delays both.
+"""
+
+import _thread
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from math import inf
+
+from tea.cli.failure import in_one_line
+from tea.cli.terminal import document
+from tea.errors import Interrupted
+
+GRACE = 2.0  # seconds for the cleanup of what SIGTERM ends
+_LEAVING = 0.5  # seconds until a process is gone that has said how it ended
+_TICK = 0.02
+_PATIENCE = 3
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_CODE = Interrupted.exit_code
+
+
+class Stopping:
+    """Ends one command, once it is asked to.
+
+    Args:
+        tell: Says how the command ended, and returns its exit code.
+        as_json: Whether a program reads the result.
+    """
+
+    def __init__(self, tell: Callable[[BaseException], int], *, as_json: bool) -> None:
+        self._tell, self._as_json = tell, as_json
+        self._asked, self._end = 0, inf
+        self.code: int | None = None
+
+    @contextmanager
+    def of(self, work: "asyncio.Task[int | None]") -> Generator[None]:
+        """Let signals cancel a task as long as the body lasts, and say at once how one that SIGTERM ended did."""
+        loop = asyncio.get_running_loop()
+
+        def stop(number: int, frame: object) -> None:
+            self._asked += 1
+            if number == signal.SIGTERM and self._end == inf:
+                self._enforce()
+            if self._asked == 1:
+                loop.call_soon_threadsafe(work.cancel)
+            elif self._asked >= _PATIENCE:
+                os._exit(_CODE)  # what a run did is in its journal, whatever ends the process
+
+        before = {number: signal.signal(number, stop) for number in _SIGNALS}  # not the loop's: it may be busy
+        try:
+            yield
+        except BaseException as error:
+            if self._end < inf:
+                self.code = self._tell(error)
+                self._end = time.monotonic() + _LEAVING  # threads that nobody waits for may hold the process up
+            raise
+        finally:
+            if not self._asked:  # else a second Ctrl-C would end the words on the first
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+    def _enforce(self) -> None:
+        """Have the process end in a while; called where anything may be held, so without a lock of Python's."""
+        self._end = time.monotonic() + GRACE
+        signal.setitimer(signal.ITIMER_REAL, GRACE + 1)  # the system's own hand, in case that words cannot be written
+        _thread.start_new_thread(self._wait, ())
+
+    def _wait(self) -> None:
+        while time.monotonic() < self._end:
+            time.sleep(_TICK)
+        if self.code is None:
+            fault = Interrupted("SIGTERM ended it in the midst.", fix="`tea runs` shows what it left, if it was a run.")
+            if self._as_json:
+                os.write(1, f"{document({'error': fault.record()})}\n".encode())
+            else:
+                os.write(2, f"{in_one_line(fault.problem, fault.fix)}\n".encode())
+        os._exit(_CODE if self.code is None else self.code)

@@ -1,0 +1,87 @@
+"""`tea trust --home`: a person looks at where a home sends keys of the environment, and grants that."""
+
+import asyncio
+import sys
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand
+
+from tea.cli.command import Command
+from tea.cli.person import person
+from tea.cli.terminal import write
+from tea.errors import ApprovalNeeded, BadInput
+
+if TYPE_CHECKING:
+    from tea.home_trust import HomeTrust
+
+HERE = "--this-home"
+_HOME = "--home"
+_EXACT = "@"
+_YES = "yes"
+_SHORT = 60  # characters of a folder that leave room for the digest in an error
+
+
+class HomeCommand(TyperCommand):
+    """A command whose `--home` may stand without a folder: then it means the home that is found."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Tell a bare `--home` from one with its folder."""
+        return super().parse_args(ctx, [HERE if _is_bare(args, place) else one for place, one in enumerate(args)])
+
+
+def _is_bare(args: list[str], place: int) -> bool:
+    if args[place] != _HOME or "--" in args[:place]:
+        return False
+    return args[place + 1 : place + 2] == [] or args[place + 1].startswith(("-", f"{_EXACT}sha256:"))
+
+
+async def trust_home(command: Command, exact: str | None) -> int | None:
+    """Show where a home sends keys of the environment, and grant it once a person says so.
+
+    Args:
+        command: The command.
+        exact: `@sha256:...` grants exactly that, without a question; None asks.
+
+    Raises:
+        BadInput: The home does something else than what was named, or the person does not agree.
+    """
+    async with command.platform() as tea:
+        trust = tea.home_trust
+        routes = [one.words for one in trust.routes]
+        data = {"home": str(tea.home), "digest": trust.digest, "routes": routes, "granted": True}
+        if exact is not None and exact != f"{_EXACT}{trust.digest}":
+            problem = f"The home asks for {trust.digest or 'nothing'}, and not for {exact[:80]}."
+            raise BadInput(problem, fix="look at it with `tea trust --home`.")
+        words = "granted already" if trust.granted else "granted"
+        if trust.routes and not trust.granted:
+            if exact is None and not await _agreed(command, trust):
+                return command.fail(_undecided(command, trust.digest), {**data, "granted": False})
+            await asyncio.to_thread(trust.grant)
+    words = f"{words} {trust.digest}" if trust.routes else "nothing in the home needs a grant"
+    command.show(words, data)
+    return None
+
+
+async def _agreed(command: Command, trust: "HomeTrust") -> bool:
+    """Show what is asked for on standard error; return whether a person agreed, False where nobody is there.
+
+    Raises:
+        BadInput: They did not agree.
+    """
+    routes = "\n".join(f"  {one.words}" for one in trust.routes)
+    shown = f"The settings of this home want what is yours:\n{routes}\n  digest {trust.digest}\n"
+    somebody = None if command.as_json else person()
+    if somebody is None:
+        write("" if command.as_json else shown, sys.stderr)
+        return False
+    if await somebody(f"{shown}Grant it?", (_YES, "no")) != _YES:
+        raise BadInput("Nothing was granted.", fix="mend tea.toml or .env, or leave the home alone.")
+    return True
+
+
+def _undecided(command: Command, digest: str) -> ApprovalNeeded:
+    folder = quote(str(command.home)) if command.home is not None else ""
+    place = f" {folder}" if 0 < len(folder) < _SHORT else ""
+    fix = f"`tea trust {_HOME}{place} {_EXACT}{digest}` grants exactly that."
+    return ApprovalNeeded("A person has to look at what the home does before it is granted.", fix=fix)

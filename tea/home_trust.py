@@ -1,0 +1,179 @@
+"""Home trust: where the settings of a home would send keys of the process's environment, and whether a person let them.
+
+A key that stands in the environment is the operator's. A folder that came from elsewhere brings its own `tea.toml` and
+`.env`, so an address of theirs gets such a key only where a preset, or the environment itself, names the same, or a
+person granted the digest of all that the home sends elsewhere. Keys of the home's own `.env` go where the home says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from shlex import quote
+
+from tea.errors import UntrustedHome
+from tea.home import SECRETS, SETTINGS, HomeKeys
+from tea.models.config import ModelConfig
+from tea.models.connect import FORMATS, is_led_to, is_meant_for, reached
+from tea.models.presets import ADDRESSES
+from tea.retrieval.embedding.choice import LOCAL, Destination
+from tea.source.trust import GrantedHomes
+from tea.store.strict import dumps
+from tea.types import JsonObject, as_object
+
+TRUSTED = "TEA_TRUST_HOME"
+_SHOWN = 100  # characters of an address in an error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One way that keys of the environment would take.
+
+    Args:
+        setting: Where it is written, for people.
+        keys: Names of the variables; empty for those of all models that name no address.
+        address: Where to; for a model that is loaded its name or folder.
+        covered: What the digest covers of it.
+    """
+
+    setting: str
+    keys: tuple[str, ...]
+    address: str
+    covered: JsonObject
+
+    @property
+    def words(self) -> str:
+        """What it does, in ASCII and on one line."""
+        if self.covered.get("provider") == LOCAL:
+            return f"{self.setting} loads the model {_plain(self.address)}, whose files may be code"
+        names = ", ".join(map(_plain, self.keys)) or "the keys of models that name no address"
+        options = ", ".join(_plain(str(name)) for name in as_object(self.covered.get("options") or {}))
+        return f"{self.setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
+
+
+class HomeTrust:
+    """What one home would send elsewhere, and whether it may.
+
+    Args:
+        home: The folder.
+        configs: The model configurations of its settings, by name.
+        embedder: Where the embedder of its settings goes.
+        keys: Gives keys, and tells where they come from.
+        granted: The operator's list of grants.
+        vouched: Whether the program that uses the home answers for it.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        configs: Mapping[str, ModelConfig],
+        embedder: Destination | None,
+        keys: HomeKeys,
+        granted: GrantedHomes,
+        *,
+        vouched: bool = False,
+    ) -> None:
+        self._home, self._keys, self._list, self._vouched = home, keys, granted, vouched
+        self._addresses = dict(_addresses(keys))
+        routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
+        routes += [_of_variable(name, address) for name, address in self._addresses.items()]
+        self.routes = tuple(one for one in routes if one is not None)
+
+    @property
+    def digest(self) -> str:
+        """What a grant is of: all that is sent elsewhere, whatever else is edited; empty where nothing is."""
+        if not self.routes:
+            return ""
+        return "sha256:" + sha256(dumps(sorted(({**one.covered} for one in self.routes), key=dumps))).hexdigest()
+
+    @property
+    def granted(self) -> bool:
+        """Whether a person, this program or the process's environment let the home do so."""
+        if self._vouched or not self.routes:
+            return self._vouched
+        named = os.environ.get(TRUSTED, "").strip()
+        return self.digest in (named, f"sha256:{named}") or self._list(self.digest)
+
+    def grant(self) -> None:
+        """Let the home do so from now on, until one of its routes is another."""
+        self._list.grant(self.digest, self._home)
+
+    def refused(self) -> list[Route]:
+        """Return the routes that would take a key that the environment holds now, and may not."""
+        ours = self._keys.from_process
+        return [] if self.granted else [one for one in self.routes if not one.keys or any(map(ours, one.keys))]
+
+    def of_settings(self, config: ModelConfig, key: str) -> None:
+        """Refuse a key of the environment to a configuration of `tea.toml`; see `tea.models.connect.Guard`."""
+        if self._strays(key, reached(config)):
+            self._require(f"[models.{config.name}] in {SETTINGS}", key, reached(config))
+
+    def of_vouched(self, config: ModelConfig, key: str) -> None:
+        """Refuse one to a preset, or to what a person vouched for, where `.env` leads it elsewhere."""
+        variable, address = ADDRESSES.get(config.provider, ""), reached(config)
+        if self._addresses.get(variable) == address and self._strays(key, address):
+            self._require(f"{variable} in {SECRETS}", key, address)
+
+    def of_embedder(self, going: Destination) -> None:
+        """Refuse one to the embedder of the settings, and what it loads."""
+        if going.provider == LOCAL:
+            self._require(f"[embedder] in {SETTINGS}", "", going.address)
+        elif self._strays(going.key, going.address):
+            self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
+
+    def _strays(self, key: str, address: str) -> bool:
+        """Tell whether a key of the environment would go where neither a preset nor the environment sends it."""
+        ours = self._keys.from_process(key)
+        return ours and not is_meant_for(key, address) and not is_led_to(key, address)
+
+    def _require(self, setting: str, key: str, address: str) -> None:
+        if self.granted:
+            return
+        shown = _plain(address)
+        shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+        does = f"sends {_plain(key)} of the environment to {shown}" if key else f"loads the model {shown}"
+        here = quote(str(self._home))
+        command = f"tea trust --home {here}" if len(here) <= _SHOWN else "tea trust --home"
+        raise UntrustedHome(f"{setting} {does}, and nobody granted that.", fix=f"`{command}` shows it, and grants it.")
+
+
+def _of_model(config: ModelConfig) -> Route | None:
+    """Return what a configuration sends elsewhere, as far as the home's own files say; the environment is not asked."""
+    address = reached(config)
+    keys = tuple(sorted(key for key in config.keys if not is_meant_for(key, address)))
+    if not keys:
+        return None
+    options = dict(config.options)
+    covered = {"provider": config.provider, "address": config.base_url, "keys": list(keys), "options": options}
+    return Route(setting=f"[models.{config.name}] in {SETTINGS}", keys=keys, address=address, covered=covered)
+
+
+def _of_embedder(going: Destination | None) -> Route | None:
+    if going is None or (going.provider != LOCAL and is_meant_for(going.key, going.address)):
+        return None
+    keys = (going.key,) if going.key else ()
+    covered: JsonObject = {"provider": going.provider, "address": going.named, "keys": list(keys)}
+    return Route(setting=f"[embedder] in {SETTINGS}", keys=keys, address=going.address, covered=covered)
+
+
+def _of_variable(name: str, address: str) -> Route:
+    return Route(
+        setting=f"{name} in {SECRETS}", keys=(), address=address, covered={"variable": name, "address": address}
+    )
+
+
+def _addresses(keys: HomeKeys) -> Mapping[str, str]:
+    """Return the addresses that `.env` names in place of a provider's own."""
+    found: dict[str, str] = {}
+    for provider, variable in ADDRESSES.items():
+        address = keys.file.get(variable, "").strip()
+        if address and address.rstrip("/") != FORMATS[provider].base_url:
+            found[variable] = address
+    return found
+
+
+def _plain(text: str) -> str:
+    return text.encode("unicode_escape").decode("ascii")

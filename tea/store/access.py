@@ -1,0 +1,118 @@
+"""Access: which other accounts decide about a file, or may read it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from tea.store.files import open_regular, read_open
+from tea.store.strict import Refused
+
+_ROOT = 0
+_OTHERS_READ = stat.S_IROTH | stat.S_IXOTH
+_GROUP_READS = stat.S_IRGRP | stat.S_IXGRP
+_RULES = "system.posix_acl_access"  # rules for named accounts, which the mode does not show
+
+
+def foreign_hand(place: Path | int) -> str:
+    """Return why accounts other than this one and root decide what a file or folder holds; empty where none do.
+
+    For root, an owner that has no account on this machine, as in a mounted folder of another, is nobody.
+
+    Args:
+        place: A path, whose links are followed, or the descriptor of an open file.
+
+    Raises:
+        OSError: It cannot be looked at.
+    """
+    facts = os.stat(place)
+    own = os.geteuid()
+    if facts.st_uid not in (own, _ROOT) and not (own == _ROOT and _account(facts.st_uid) is None):
+        return f"it belongs to the account {_account(facts.st_uid) or facts.st_uid}"
+    if facts.st_mode & stat.S_IWOTH:
+        return "every account may write it"
+    if facts.st_mode & stat.S_IWGRP and (_has_rules(place) or not _is_private(facts.st_gid)):
+        return "its group has other members, and may write it"
+    return ""
+
+
+def readable_by_others(path: Path) -> bool:
+    """Tell whether accounts other than this one and root may read a file, or enter or list a folder.
+
+    Raises:
+        OSError: It cannot be looked at.
+    """
+    facts = os.lstat(path)
+    if stat.S_ISLNK(facts.st_mode):
+        return False
+    by_group = facts.st_mode & _GROUP_READS and (_has_rules(path) or not _is_private(facts.st_gid))
+    return bool(facts.st_mode & _OTHERS_READ or by_group)
+
+
+def exposed_runs(traces: Path) -> int:
+    """Return how many folders of runs, or of what they remember, other accounts may read; new ones are private.
+
+    Args:
+        traces: The folder of the journals; a missing one has none.
+    """
+    try:
+        if not readable_by_others(traces):
+            return 0
+        with os.scandir(traces) as entries:
+            return sum(readable_by_others(Path(one.path)) for one in entries if one.is_dir(follow_symlinks=False))
+    except OSError:  # what cannot be looked at, other looks tell
+        return 0
+
+
+def read_own(path: Path, limit: int) -> bytes:
+    """Return the bytes of a regular file that nobody but this account and root decides about.
+
+    What is judged is the file that was opened, so none can be put in its place meanwhile.
+
+    Raises:
+        OSError: The system refuses.
+        Refused: It is not a regular file, another account decides about it, or it is larger than `limit` bytes.
+    """
+    descriptor = open_regular(path)
+    try:
+        if reason := foreign_hand(descriptor):
+            raise Refused(reason)
+        return read_open(descriptor, limit)
+    finally:
+        os.close(descriptor)
+
+
+def _is_private(group: int) -> bool:
+    """Tell whether a group has no members but this account and root, as far as the machine lists its accounts."""
+    import grp
+    import pwd
+
+    accounts = {one.pw_name: one for one in pwd.getpwall()}
+    own = next((one for one in accounts.values() if one.pw_uid == os.geteuid()), None)
+    try:
+        found = grp.getgrgid(group)
+    except KeyError:
+        return False
+    if own is None:  # accounts that a directory keeps are not listed, so nobody knows whose group it is
+        return False
+    members = {accounts[name].pw_uid if name in accounts else None for name in found.gr_mem}
+    members |= {one.pw_uid for one in accounts.values() if one.pw_gid == group}
+    return bool(members) and members <= {own.pw_uid, _ROOT}
+
+
+def _account(uid: int) -> str | None:
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return None
+
+
+def _has_rules(place: Path | int) -> bool:
+    look = getattr(os, "getxattr", None)  # of Linux alone
+    try:
+        return look is not None and bool(look(place, _RULES))
+    except OSError:
+        return False

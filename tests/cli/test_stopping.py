@@ -1,0 +1,125 @@
+"""SIGTERM ends every command, whatever it is at."""
+
+import fcntl
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import Tea
+
+AT_WORK = """
+import asyncio, fcntl, os, sys, time
+from tea.runs import home, platform
+{0}
+async def execute(*given, **options):
+    {1}
+platform.Platform.execute = execute
+sys.argv[0] = "tea"
+from tea.cli import main
+main()
+"""
+BEGUN = 'open("begun", "w").close()'
+FLOCK = f"""one = os.open("lock", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(one, fcntl.LOCK_EX)
+    other = os.open("lock", os.O_RDWR)
+    {BEGUN}
+    fcntl.flock(other, fcntl.LOCK_EX)"""
+COMPUTE = f"""{BEGUN}
+    while True:
+        sum(range(100))"""
+THREAD = f"""{BEGUN}
+    await asyncio.to_thread(time.sleep, 100)"""
+DEAF = f"""{BEGUN}
+    while True:
+        try:
+            await asyncio.sleep(100)
+        except asyncio.CancelledError:
+            pass"""
+READ = f"""read, write = os.pipe()
+    {BEGUN}
+    await asyncio.to_thread(os.read, read, 1)"""
+READING = f"""def read(*given):
+    {BEGUN}
+    os.read(os.pipe()[0], 1)
+platform.find_home = read
+"""
+CASES = {"lock": FLOCK, "compute": COMPUTE, "thread": THREAD, "deaf": DEAF, "read": READ}
+SOON = 10.0  # seconds, on a machine that others keep busy
+
+
+def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        os.sched_yield()
+
+
+def ended(tea: Tea, program: str, *options: str) -> tuple[int, str, str]:
+    """Return how a command ended that SIGTERM came to in the midst of its work."""
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "run", "What is 2 + 2?", *options],
+        cwd=tea.folder,
+        env=tea.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            wait_for(tea.folder / "begun", process)
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=SOON)
+        finally:
+            process.kill()
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sigterm_ends_a_command_at_any_work(tea: Tea, case: str) -> None:
+    code, out, err = ended(tea, AT_WORK.format("", CASES[case]), "-q")
+    assert (code, out) == (130, "")
+    assert err.startswith("tea: ")
+    assert err.count("\n") == 1
+
+
+def test_sigterm_ends_a_command_that_reads_its_settings(tea: Tea) -> None:
+    code, out, _ = ended(tea, AT_WORK.format(READING, "pass"), "-q")
+    assert (code, out) == (130, "")
+
+
+@pytest.mark.parametrize("case", ["compute", "thread"])
+def test_programs_are_told_in_json_that_sigterm_ended_a_command(tea: Tea, case: str) -> None:
+    code, out, err = ended(tea, AT_WORK.format("", CASES[case]), "--json", "-q")
+    assert (code, err, json.loads(out)["error"]["code"]) == (130, "", "Interrupted")
+
+
+def unread(pipe: int) -> int:
+    """Return how many bytes nobody has read yet."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
+def test_sigterm_ends_a_command_that_waits_for_its_task(tea: Tea) -> None:
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        tea.line("run", "-"), cwd=tea.folder, env=tea.environment, stdin=reading, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            os.write(writing, b"What")
+            while unread(reading):
+                assert process.poll() is None
+                os.sched_yield()
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=SOON)
+        finally:
+            process.kill()
+            os.close(writing)
+            os.close(reading)
+    assert (process.returncode, err) == (130, "tea: Interrupted. Fix: start it again.\n")

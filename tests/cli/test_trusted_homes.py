@@ -1,0 +1,167 @@
+"""`tea trust --home`, and what a home that came from elsewhere cannot do from the line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Tea
+
+KEY = "sk-environment-0123456789abcdef"
+NOWHERE = "http://127.0.0.1:9/v1"
+SETTINGS = f'model = "x"\n[models.x]\npreset = "openai"\nbase_url = "{NOWHERE}"\nlimits = {{attempts = 1}}\n'
+
+
+def digest(tea: Tea, *where: str | Path) -> str:
+    return tea("trust", "--home", *where, "--json", OPENAI_API_KEY=KEY).data["digest"]
+
+
+def test_a_run_is_refused_until_its_home_is_granted(tea: Tea) -> None:
+    tea.write("tea.toml", SETTINGS)
+    tea("run", "hello", OPENAI_API_KEY=KEY).refused(2, "OPENAI_API_KEY", NOWHERE, f"tea trust --home {tea.folder}")
+    refused = tea("run", "hello", "--json", OPENAI_API_KEY=KEY)
+    assert (refused.code, refused.data["error"]["code"]) == (2, "UntrustedHome")
+    asked = tea("models", "test", "x", OPENAI_API_KEY=KEY)
+    assert (asked.code, "nobody granted that" in asked.out) == (2, True)
+    assert tea("list", "-q", OPENAI_API_KEY=KEY).code == 0
+    assert f"warning: [models.x] in tea.toml sends OPENAI_API_KEY to {NOWHERE}" in tea("doctor", OPENAI_API_KEY=KEY).out
+    assert "traces" not in tea.files()
+    assert not list(tea.state.iterdir())
+    seen = tea("trust", "--home", OPENAI_API_KEY=KEY)
+    assert (seen.code, seen.out) == (6, "")
+    assert f"  [models.x] in tea.toml sends OPENAI_API_KEY to {NOWHERE}\n  digest sha256:" in seen.err
+    assert tea("run", "hello", OPENAI_API_KEY=KEY, TEA_TRUST_HOME=digest(tea)).code == 4
+    assert tea("trust", "--home", f"@{digest(tea)}").out == f"granted {digest(tea)}\n"
+    assert tea("run", "hello", OPENAI_API_KEY=KEY).code == 4
+    assert "warning" not in tea("doctor", OPENAI_API_KEY=KEY).out
+    again = tea("trust", "--home")
+    assert (again.code, again.out) == (0, f"granted already {digest(tea)}\n")
+    tea.write("tea.toml", SETTINGS.replace(":9/", ":8/"))
+    tea("run", "hello", OPENAI_API_KEY=KEY).refused(2, "http://127.0.0.1:8/v1")
+
+
+def test_a_grant_is_of_what_was_seen(tea: Tea) -> None:
+    tea.write("tea.toml", SETTINGS)
+    seen = digest(tea)
+    tea.write("tea.toml", SETTINGS.replace(":9/", ":8/"))
+    for exact in (f"@{seen}", "@", "@sha256:", f"@sha256:{'0' * 64}"):
+        tea("trust", "--home", tea.folder, exact).refused(2, digest(tea))
+    assert not list(tea.state.iterdir())
+
+
+def test_a_home_may_be_named_with_its_folder_or_found(tea: Tea) -> None:
+    tea.write("tea.toml", SETTINGS)
+    below = Tea(tea.folder / "below", tea.state, tea.warm)
+    below.folder.mkdir()
+    assert digest(below) == digest(below, "--quiet") == digest(tea, tea.folder) == digest(below, "..")
+    assert tea("trust", f"--home={tea.folder}").code == 6
+    tea("trust").refused(2, "--home")
+    tea("trust", "--home", "missing", "tool:nothing").refused(2, "nothing")
+    (tea.folder / "other").mkdir()
+    assert tea("trust", "--home", "other").out == "nothing in the home needs a grant\n"
+
+
+def test_a_home_that_was_made_here_needs_no_grant(tea: Tea) -> None:
+    assert tea("init").code == 0
+    assert tea("trust", "--home").out == "nothing in the home needs a grant\n"
+    assert {oct((tea.folder / name).stat().st_mode & 0o777) for name in ("traces", "registry")} == {"0o700", "0o755"}
+
+
+def test_a_home_of_before_is_not_granted_by_making_it_again(tea: Tea) -> None:
+    tea.write(".env", f"OPENAI_BASE_URL={NOWHERE}\n")
+    assert tea("init").code == 0
+    tea("run", "hello", OPENAI_API_KEY=KEY).refused(2, "OPENAI_BASE_URL in .env", "OPENAI_API_KEY", NOWHERE)
+
+
+def test_an_address_of_the_line_is_the_operators_word(tea: Tea) -> None:
+    assert tea("run", "hello", "--base-url", NOWHERE, "--model", "m", OPENAI_API_KEY=KEY).code == 4
+    added = tea(
+        "models",
+        "add",
+        "mine",
+        "--base-url",
+        NOWHERE,
+        "--key-env",
+        "OPENAI_API_KEY",
+        "--model",
+        "m",
+        OPENAI_API_KEY=KEY,
+    )
+    assert added.code == 0
+    assert "nothing answers" in tea("models", "test", "mine", OPENAI_API_KEY=KEY).out
+
+
+def test_what_a_home_is_shown_with_is_what_it_does(tea: Tea) -> None:
+    tea.write("tea.toml", SETTINGS.replace("127.0.0.1", "api.openai.com\\u202e\\u0430"))
+    seen = tea("trust", "--home")
+    assert "http://api.openai.com\\u202e\\u0430:9/v1" in seen.err
+    assert seen.err.isascii()
+
+
+def test_variables_that_a_file_sets_lead_nothing_but_models(tea: Tea) -> None:
+    elsewhere = tea.folder / "elsewhere"
+    lines = f"TEA_HOME={elsewhere}\nTEA_STATE={elsewhere}\nHTTPS_PROXY={NOWHERE}\nSSL_CERT_FILE=/nothing\n"
+    lines += "OPENAI_CUSTOM_HEADERS=X-A: b\nTEA_TRUST_HOME=x\nHOME=/nothing\n"
+    tea.write(".env", lines)
+    assert tea("doctor", "--json").data["home"] == str(tea.folder)
+    assert tea("doctor", "--json").data["trust"]["list"] == str(tea.state / "trusted")
+    assert tea("run", "-q", "What is 2 + 2?").out == "4\n"
+    assert not elsewhere.exists()
+
+
+AS_SOMEBODY = """
+import os, sys
+os.geteuid = lambda: 4242
+from tea.store import access
+access._ROOT = -1
+sys.argv[0] = "tea"
+from tea.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("line", [["list"], ["init"], ["run", "What is 2 + 2?"], ["trust", "--home"], ["doctor"]])
+def test_a_home_of_another_account_is_refused_by_every_command(tea: Tea, line: list[str]) -> None:
+    tea.write("tea.toml", "")
+    before = tea.files()
+    finished = subprocess.run(
+        [sys.executable, "-c", AS_SOMEBODY, *line],
+        cwd=tea.folder, env=tea.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert "it belongs to the account" in finished.stderr
+    assert finished.stderr.count("\n") == 1
+    assert tea.files() == before
+
+
+def test_the_doctor_warns_of_what_others_may_read(tea: Tea) -> None:
+    secrets = tea.write(".env", "A=b\n")
+    secrets.chmod(0o600)
+    assert tea("run", "-q", "What is 2 + 2?").code == 0
+    assert tea("doctor", "--json").data["warnings"] == []
+    secrets.chmod(0o644)
+    (run,) = [path.parent for path in tea.folder.rglob("journal.jsonl")]
+    run.chmod(0o755)  # as earlier versions made them
+    assert len(tea("doctor", "--json").data["warnings"]) == 1
+    (tea.folder / "traces").chmod(0o755)
+    told = tea("doctor")
+    assert told.code == 0
+    assert f"chmod 600 {secrets}" in told.out
+    assert f"Other accounts may read 1 folder of runs: `chmod -R go-rwx {tea.folder / 'traces'}`" in told.out
+
+
+@pytest.mark.parametrize("place", [".env", "tea.toml", "trusted", "task.json", "input"])
+@pytest.mark.parametrize("what", ["pipe", "folder", "zero"])
+def test_what_never_ends_in_the_place_of_a_file_is_one_line_at_once(tea: Tea, place: str, what: str) -> None:
+    path = (tea.state if place == "trusted" else tea.folder) / place
+    match what:
+        case "pipe":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case _:
+            path.symlink_to("/dev/zero")
+    line = {"task.json": ["run", "task.json"], "input": ["run", "What is 2 + 2?", "--file", "input"]}
+    tea(*line.get(place, ["list"])).refused(2, place)

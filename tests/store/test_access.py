@@ -1,0 +1,203 @@
+"""Access: whose files are, who may write them, and what a run leaves for others to read."""
+
+import grp
+import os
+import pwd
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.errors import BadTask, StorageError
+from tea.platform import Platform
+from tea.store import access
+from tea.store.access import exposed_runs, foreign_hand, readable_by_others
+from tea.store.events import FileEvents
+from tea.store.journal import FileJournals
+from tea.store.repair import examine
+from tea.store.usage import FileUsage
+from tea.store.workspaces import FileWorkspaces
+
+ME, OTHER, GROUP = 1001, 1002, 5000
+
+
+def account(name: str, uid: int, gid: int) -> pwd.struct_passwd:
+    return pwd.struct_passwd((name, "x", uid, gid, "", "/", "/bin/sh"))
+
+
+def has_rules(place: object) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("members", "accounts", "private"),
+    [
+        ([], [account("me", ME, GROUP)], True),
+        (["me"], [account("me", ME, 7)], True),
+        (["me", "root"], [account("me", ME, GROUP), account("root", 0, 0)], True),
+        (["me", "you"], [account("me", ME, GROUP), account("you", OTHER, 8)], False),
+        ([], [account("me", ME, GROUP), account("you", OTHER, GROUP)], False),
+        (["me", "gone"], [account("me", ME, GROUP)], False),
+        ([], [account("me", ME, 7)], False),
+        ([], [account("you", OTHER, 8)], False),
+        (None, [account("me", ME, GROUP)], False),
+    ],
+)
+def test_a_group_is_private_that_has_no_other_member(
+    monkeypatch: pytest.MonkeyPatch, members: list[str] | None, accounts: list[Any], private: bool, tmp_path: Path
+) -> None:
+    def group(gid: int) -> grp.struct_group:
+        if members is None:
+            raise KeyError
+        return grp.struct_group(("g", "x", gid, members))
+
+    def stated(path: object) -> os.stat_result:
+        return os.stat_result((stat.S_IFDIR | 0o770, 0, 0, 1, ME, GROUP, 0, 0, 0, 0))
+
+    monkeypatch.setattr(os, "geteuid", lambda: ME)
+    monkeypatch.setattr(pwd, "getpwall", lambda: accounts)
+    monkeypatch.setattr(grp, "getgrgid", group)
+    monkeypatch.setattr(os, "stat", stated)
+    monkeypatch.setattr(os, "lstat", stated)
+    assert (foreign_hand(tmp_path) == "", readable_by_others(tmp_path)) == (private, not private)
+    monkeypatch.setattr(access, "_has_rules", has_rules)
+    assert foreign_hand(tmp_path) != ""
+
+
+@pytest.mark.parametrize(
+    ("me", "owner", "refused"),
+    [(ME, ME, 0), (ME, 0, 0), (ME, OTHER, 1), (ME, 7777, 1), (0, 0, 0), (0, OTHER, 1), (0, 7777, 0)],
+)
+def test_root_decides_everywhere_and_an_owner_without_an_account_nowhere_for_root(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, me: int, owner: int, refused: bool
+) -> None:
+    def known(uid: int) -> pwd.struct_passwd:
+        if uid == 7777:
+            raise KeyError
+        return account("somebody", uid, uid)
+
+    monkeypatch.setattr(os, "geteuid", lambda: me)
+    monkeypatch.setattr(pwd, "getpwuid", known)
+
+    def stated(path: object) -> os.stat_result:
+        return os.stat_result((stat.S_IFDIR | 0o755, 0, 0, 1, owner, GROUP, 0, 0, 0, 0))
+
+    monkeypatch.setattr(os, "stat", stated)
+    assert ("it belongs to the account" in foreign_hand(tmp_path)) == refused
+
+
+@contextmanager
+def umask(mask: int) -> Generator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+NOTE = '''
+from tea import Agent, Context, Result, Task
+
+
+class Note(Agent):
+    """Keep a note of everything that can be kept."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Remember, keep state, ask, and answer with much."""
+        await ctx.memory.record("insight", {"text": "kept"})
+        (await ctx.ecp.invoke("workspace#write", {"name": "own.txt", "text": "words"})).unwrap()
+        return Result(answer="long " * 40_000)
+'''
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+async def test_what_a_run_leaves_is_for_this_account_alone_whatever_the_umask(tmp_path: Path, mask: int) -> None:
+    given = tmp_path / "given.txt"
+    given.write_text("words")
+    given.chmod(0o666)
+    home = tmp_path / "home"
+    with umask(mask):
+        async with Platform(home, state=tmp_path / "state") as tea:
+            await tea.acp.register(NOTE)
+            outcome = await tea.run("a note", agent="note", files=[given])
+            assert outcome.ok, outcome.reason
+            await tea.run("What is 2 + 2?")
+            assert await tea.tcp.retrieve("numbers", 1)
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in (home / "traces").rglob("*")}
+    modes[home / "traces"] = stat.S_IMODE((home / "traces").stat().st_mode)
+    written = {path for path in modes if path.name == "own.txt"}  # by the agent, in a folder that none can enter
+    assert {path.name for path in modes} >= {"journal.jsonl", "lease", "workspace", "given.txt", "memory"}
+    wrong = {
+        str(path.relative_to(home)): oct(mode)
+        for path, mode in modes.items()
+        if path not in written and mode & 0o077 and path.name != ".gitignore"
+    }
+    assert wrong == {}
+    folders = [path for path in (home, *home.rglob("*")) if path.is_dir()]
+    assert not any(stat.S_IMODE(path.stat().st_mode) & 0o022 for path in folders)
+    assert exposed_runs(home / "traces") == 0
+
+
+def test_messages_blobs_and_locks_are_private_too(tmp_path: Path) -> None:
+    journals, events = FileJournals(tmp_path / "traces"), FileEvents(tmp_path / "traces" / "memory")
+    with umask(0):
+        give_back = events.claim("turn")  # the first of all that is written
+        assert give_back is not None
+        journals.create("r1", lambda folder, blobs: [{"kind": blobs.put(b"much", "text/plain")}]).close()
+        journals.messages("r1").add("now", "hello")
+        events.append("stream", "key", {"a": 1})
+    modes = {path: oct(path.stat().st_mode & 0o777) for path in (tmp_path / "traces").rglob("*")}
+    give_back()
+    names = {path.name for path in modes} | {path.suffix for path in modes}
+    assert names >= {"journal.jsonl", "lease", "00000001.json", "turn.lock", "stream.jsonl", ".type"}
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {"0o700"}
+    assert {mode for path, mode in modes.items() if not path.is_dir()} == {"0o600"}
+    assert oct((tmp_path / "traces").stat().st_mode & 0o777) == "0o700"
+
+
+def test_a_database_of_uses_is_private_from_its_first_moment(tmp_path: Path) -> None:
+    with umask(0):
+        FileUsage(tmp_path).learn(["run"], [])
+    assert stat.S_IMODE((tmp_path / "usage").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "usage" / "usage.sqlite").stat().st_mode) == 0o600
+    assert sorted(path.name for path in (tmp_path / "usage").iterdir()) == [".gitignore", "usage.sqlite"]
+
+
+def test_a_file_is_copied_as_it_is_when_it_is_opened(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(b"x" * 3_000_000)
+    (one,) = FileWorkspaces(tmp_path).prepare(tmp_path, {"a": source})
+    assert (one["bytes"], (tmp_path / "workspace" / "a").read_bytes()) == (3_000_000, source.read_bytes())
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder"])
+def test_what_is_put_in_the_place_of_an_input_is_refused_at_once(tmp_path: Path, what: str) -> None:
+    place = tmp_path / "late"
+    match what:
+        case "pipe":
+            os.mkfifo(place)
+        case "device":
+            place = Path("/dev/zero")
+        case _:
+            place.mkdir()
+    with pytest.raises(BadTask, match="not a regular file"):
+        FileWorkspaces(tmp_path).prepare(tmp_path, {"a": place})
+
+
+def test_a_file_without_a_size_is_read_to_its_end(tmp_path: Path) -> None:
+    (one,) = FileWorkspaces(tmp_path).prepare(tmp_path, {"a": Path("/proc/self/status")})
+    assert one["bytes"] > 100
+
+
+def test_a_home_that_came_with_a_link_removes_nothing_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "mine" / "letters").mkdir(parents=True)
+    (tmp_path / "mine" / "diary").write_text("words")
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / ".tmp").symlink_to("../mine")
+    with pytest.raises(StorageError, match="it is a link"):
+        FileJournals(tmp_path / "traces").create("r1")
+    assert list(examine(tmp_path, mend=True)) == []
+    assert {path.name for path in (tmp_path / "mine").iterdir()} == {"letters", "diary"}
