@@ -22,7 +22,7 @@ ROOMS = [
     {"errors"},
     {"types"},
     {"refs"},
-    {"extras", "handoff", "shielded", "threads", "timeout"},
+    {"characters", "extras", "handoff", "shielded", "threads", "timeout"},
     {"components"},
     {"store"},
     {"kernel"},

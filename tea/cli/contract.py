@@ -7,7 +7,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import KEPT, find
-from tea.cli.terminal import clean, counted, one_line
+from tea.cli.terminal import counted, one_line
 from tea.errors import BadRef, UnknownComponent
 from tea.refs import Kind, Ref, plural
 
@@ -30,7 +30,7 @@ async def contract(
             await _write(command, tea, chosen, skills)
             return
         found = {kind: await tea.libraries[kind].contract(names=names) for kind, names in chosen.items()}
-    command.show(clean("\n".join(found.values())).rstrip("\n"), {"contracts": found})
+    command.show("\n".join(found.values()).rstrip("\n"), {"contracts": found})  # it escapes what it is told
 
 
 async def _chosen(tea: "Platform", what: str | None) -> dict[Kind, list[str] | None]:
@@ -60,7 +60,7 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     ahead = await asyncio.to_thread(exported, folder)
     gone = [name for name, ref in ahead.items() if name not in names and not await _is_there(tea, ref)]
     data = {"skills": [str(path) for path in written], "left_out": left, "gone": gone}
-    command.show(f"{counted(len(written), 'skill')} in {clean(str(folder))}", data)
+    command.show(f"{counted(len(written), 'skill')} in {one_line(str(folder))}", data)
     if gone and not command.as_json:
         more = " and more" if len(gone) > 3 else ""
         command.tell(f"made of components that are gone here, remove them: {one_line(', '.join(gone[:3]))}{more}")

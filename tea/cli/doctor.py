@@ -15,7 +15,7 @@ from tea.cli.command import Command
 from tea.cli.exposures import exposures
 from tea.cli.models import astray, reach
 from tea.cli.reference import KEPT
-from tea.cli.terminal import one_line, painted, table
+from tea.cli.terminal import brief, one_line, painted, table
 from tea.errors import BadInput, StorageError, TeaError
 from tea.extras import EXTRAS
 from tea.refs import plural
@@ -75,20 +75,26 @@ async def _models(tea: "Platform") -> list[dict[str, Any]]:
 
 def _damage(tea: "Platform") -> list[str]:
     """Read every version, every head and every journal; return a line for each that is not what was written."""
+    from tea.components.manifest import Manifest
+
     damage: list[str] = []
 
     def tried(look: Callable[[], list[T]]) -> list[T]:
         try:
             return look()
         except TeaError as error:
-            damage.append(one_line(error.problem, 300))
+            damage.append(brief(error.problem, 300))
             return []
 
     versions = tea.versions
     for kind in KEPT:
         for name in tried(partial(versions.names, kind)):
             for version in tried(partial(versions.store.versions, kind, name)):
-                tried(lambda kind=kind, name=name, version=version: [versions.document(kind, name, version)])
+                for found in tried(lambda at=(kind, name, version): [versions.document(*at)]):
+                    if isinstance(found, Manifest) and tea.libraries[kind].misdescribed(found):
+                        damage.append(
+                            f"What the registry says of {found.ref} is not what its source says, which counts."
+                        )
             tried(partial(versions.heads, kind, name))
     for run in tried(tea.tracer.runs):
         tried(partial(_read, tea, run))
@@ -156,5 +162,5 @@ def _text(data: dict[str, Any]) -> str:
     told = [f"mended: {one_line(one, 400)}" for one in data["mended"]]
     told += [f"{one_line(one, 300)} `tea doctor --repair` mends it." for one in data["mendable"]]
     told += [painted(f"warning: {one_line(one, 400)}", "yellow", sys.stdout) for one in data["warnings"]]
-    told += [painted(f"damaged: {one}", "red", sys.stdout) for one in data["damaged"]]
+    told += [painted(f"damaged: {one_line(one)}", "red", sys.stdout) for one in data["damaged"]]
     return "\n".join([table(rows), *(told or ["Nothing is damaged."])])

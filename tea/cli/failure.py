@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import typer
 
-from tea.cli.terminal import discard, document, one_line, painted, write
+from tea.cli.terminal import discard, document, one_line, painted, review, write
 from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError
 
 MOST_CHARACTERS = 300
@@ -39,7 +39,7 @@ def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
     else:
         complain(fault)
     if isinstance(fault, InternalError) and (verbose > 1 or os.environ.get("TEA_DEBUG")):
-        write("".join(traceback.format_exception(error)), sys.stderr)
+        write(review("".join(traceback.format_exception(error))), sys.stderr)
     return fault.exit_code
 
 

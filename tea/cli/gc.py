@@ -34,7 +34,10 @@ async def gc(
         keeping = RetentionPolicy(newest=keep, days=older, unfinished=not unfinished)
         found = await asyncio.to_thread(collect, tea.tracer, tea.memory, keeping, remove=not dry_run)
     word = "would remove" if dry_run else "removed"
-    lines = [f"{word} {one.run}  {one.time}  {one.status}  {one.bytes:,} bytes" for one in found.removed]
+    lines = [
+        one_line(f"{word} {one.run}") + f"  {one_line(one.time)}  {one_line(one.status)}  {one.bytes:,} bytes"
+        for one in found.removed
+    ]
     lines.append(f"{word} {counted(len(found.removed), 'run')}, {found.bytes:,} bytes; {found.kept} stay.")
     command.show("\n".join(lines), {**found.to_json(), "dry_run": dry_run})
     for reason, count in found.spared.items():

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tea.characters import argument_lines
 from tea.cli.command import Command
-from tea.cli.terminal import clean, one_line, shown
+from tea.cli.terminal import excerpt, one_line, review
 
 if TYPE_CHECKING:
     from tea.journal.inbox import Question
@@ -43,12 +44,13 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
         if one.run != run:
             run = one.run
             lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
-        lines.append(f"  {one.key}  {one_line(one.agent) or 'tea'} asks, since {one.asked}")
-        lines.append(indent(clean(one.question), _DEEPER, bool))
+        whole = f"`tea inbox {run} --json` shows all"
+        lines.append(f"  {one_line(one.key)}  {one_line(one.agent) or 'tea'} asks, since {one_line(one.asked)}")
+        lines.append(indent(excerpt(review(one.question), whole), _DEEPER, bool))
         if one.call:
-            lines.append(indent(f"arguments: {shown(one.arguments)}", _DEEPER))
+            lines.append(indent(f"arguments:\n{indent(excerpt(argument_lines(one.arguments), whole), '  ')}", _DEEPER))
         if one.choices:
             further = " / text in place of its result" if one.call else ""
             lines.append(f"{_DEEPER}choices: {' / '.join(map(one_line, one.choices))}{further}")
-        lines.append(f"{_DEEPER}{one.command}{home}")
+        lines.append(f"{_DEEPER}{review(one.command)}{review(home)}")
     return "\n".join(lines)

@@ -8,7 +8,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import find
-from tea.cli.terminal import counted
+from tea.cli.terminal import counted, one_line
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ async def lock(
         path = out or tea.home / LOCK_FILE
         await asyncio.to_thread(made.write, path)
     data = {"file": str(path), **made.model_dump(mode="json")}
-    command.show(f"locked {counted(len(made.components), 'component')} in {path.name}", data)
+    command.show(f"locked {counted(len(made.components), 'component')} in {one_line(path.name)}", data)
 
 
 async def _made(tea: "Platform", refs: list[str], run: str | None) -> "Lock":

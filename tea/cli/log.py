@@ -1,4 +1,4 @@
-"""Log: what libraries and components log reaches standard error without secrets, and without what terminals obey."""
+"""Log: what libraries and components log reaches standard error without secrets, and with hidden characters escaped."""
 
 import logging
 import sys

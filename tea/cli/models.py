@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
-from tea.cli.terminal import one_line, table
+from tea.cli.terminal import brief, table
 from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent, error_from
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ async def _test(command: Command, tea: "Platform", name: str | None) -> int:
     if not names:
         raise ProviderError("No model is configured.", fix="set a key such as OPENAI_API_KEY, or `tea models add`.")
     found = tea.mask.data(await asyncio.gather(*(_asked(tea, one) for one in names)))
-    rows = [(one["name"], one_line(one["said"], 500)) for one in found]
+    rows = [(one["name"], brief(one["said"], 500)) for one in found]
     command.show(table(rows), {"models": found})
     return next((error_from(one["error"]).exit_code for one in found if not one["ok"]), 0)
 
@@ -227,5 +227,5 @@ async def _asked(tea: "Platform", name: str) -> dict[str, Any]:
     seconds = time.monotonic() - begun
     tokens = answer.usage.input_tokens + answer.usage.output_tokens
     price = "price unknown" if answer.usage.usd is None else f"${answer.usage.usd:.6f}"
-    said = f"{answer.model} answers {one_line(answer.text, 60)!r} in {seconds:.1f} s, {tokens} tokens, {price}"
+    said = f"{answer.model} answers {brief(answer.text, 60)!r} in {seconds:.1f} s, {tokens} tokens, {price}"
     return {"name": name, "ok": True, "said": said, "model": answer.model, "usage": answer.usage.model_dump()}

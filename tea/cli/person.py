@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from tea.cli.terminal import clean, write
+from tea.cli.terminal import excerpt, one_line, review, write
 
 if TYPE_CHECKING:
     from tea.runs.human_input import Person
+
+_WHOLE = "show"
 
 
 def person() -> Person | None:
@@ -36,14 +38,21 @@ class AtTerminal:
         self._turn = asyncio.Lock()
 
     async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
-        """Return what was typed, None where the person closed the input; ask again until it is one of the choices."""
+        """Return what was typed, None where the person closed the input; ask again until it is one of the choices.
+
+        Of what does not fit a screen the middle is left out, which is said; `show` is answered with the whole then.
+        """
+        whole = review(question)
+        fitting = excerpt(whole, f"answer `{_WHOLE}` to see all")
         async with self._turn:
             self._forget()
-            write(f"\n{clean(question)}\n", sys.stderr)
+            write(f"\n{fitting}\n", sys.stderr)
             while True:
-                write(f"[{' / '.join(map(clean, choices))}] > " if choices else "> ", sys.stderr)
+                write(f"[{' / '.join(map(one_line, choices))}] > " if choices else "> ", sys.stderr)
                 line = await self._line()
-                if line is None or not choices or line in choices:
+                if line == _WHOLE and fitting != whole:
+                    write(f"\n{whole}\n", sys.stderr)
+                elif line is None or not choices or line in choices:
                     return line
 
     def _forget(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tea.cli.command import Command
 from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
-from tea.cli.terminal import interactive, one_line, painted, write
+from tea.cli.terminal import interactive, painted, progress_line, write
 
 if TYPE_CHECKING:
     from tea.journal.recorder import Event
@@ -132,7 +132,7 @@ class Progress:
             self._left[event.agent] = _left(found)
         elif kind == "messages":
             for one in items(data.get("data")):
-                self._line(f"told: {one_line(str(one.get('text')), _WORDS)}", "cyan")
+                self._line(f"told: {progress_line(str(one.get('text')), _WORDS)}", "cyan")
         error = found if event.kind == "failed" else fields(found.get("error"))
         if kind in _CALLS and error:
             self._detail(f"{event.agent or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
@@ -144,18 +144,20 @@ class Progress:
         if kind == "enter" and str(said.get("ref", "")).startswith("agent:"):
             self._scopes.append(event.key.rpartition(".")[0])
             task = fields(said.get("arguments")).get("task")
-            self._detail(f"{event.agent}: works on {one_line(str(fields(task).get('text', task)), _WORDS)}", "cyan")
+            self._detail(
+                f"{event.agent}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
+            )
         elif kind == "step":
             goal = said.get("next_goal") or said.get("thinking") or "goes on"
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
             tail = f" ({calls})" if calls else ""
-            self._detail(f"{event.agent}: step {said.get('step', '?')}: {one_line(str(goal), _WORDS)}{tail}")
+            self._detail(f"{event.agent}: step {said.get('step', '?')}: {progress_line(str(goal), _WORDS)}{tail}")
             self._tell_plan(event, items(said.get("plan")))
 
     def _tell_plan(self, event: "Event", plan: list[Mapping[str, Any]]) -> None:
         """Show what is new in the plan of an agent."""
         lines = [
-            f"{_MARKS.get(one.get('state', ''), '[?]')} {number}. {one_line(str(one.get('item')), _WORDS)}"
+            f"{_MARKS.get(one.get('state', ''), '[?]')} {number}. {progress_line(str(one.get('item')), _WORDS)}"
             for number, one in enumerate(plan, 1)
         ]
         scope = event.key.rpartition(".")[0]
@@ -171,7 +173,7 @@ class Progress:
         if self._silent or not self._live:
             return
         self._draft.hide()
-        write(f"{_CLEAR}{painted(one_line(text, _width()), 'dim', sys.stderr)}", sys.stderr)
+        write(f"{_CLEAR}{painted(progress_line(text, _width()), 'dim', sys.stderr)}", sys.stderr)
         self._shown = True
 
     def _detail(self, text: str, colour: Any = None) -> None:
@@ -185,7 +187,7 @@ class Progress:
         if self._silent:
             return
         self.close()
-        line = one_line(text, 300)
+        line = progress_line(text, 300)
         write((painted(line, colour, sys.stderr) if colour else line) + "\n", sys.stderr)
 
 
@@ -197,7 +199,7 @@ def _short(target: str) -> str:
 
 
 def _pairs(arguments: Mapping[str, Any]) -> str:
-    return one_line(", ".join(f"{name}={value!r}" for name, value in arguments.items()), _ARGUMENTS)
+    return progress_line(", ".join(f"{name}={value!r}" for name, value in arguments.items()), _ARGUMENTS)
 
 
 def _left(remaining: Mapping[str, Any]) -> str:

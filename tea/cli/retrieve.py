@@ -10,7 +10,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.list import marked
 from tea.cli.reference import KEPT, find, kind_named
-from tea.cli.terminal import counted, one_line, table
+from tea.cli.terminal import brief, counted, table
 from tea.errors import BadInput, BadRef
 from tea.refs import Kind, Ref
 
@@ -68,7 +68,7 @@ async def _served_by(tea: "Platform", what: str, kind: Kind) -> tuple[Kind, str 
 
 
 def _text(found: "list[Match]") -> str:
-    rows = [(one.ref, f"{one.score:.3f}", _why(one.why), one_line(marked(one.listing))) for one in found]
+    rows = [(one.ref, f"{one.score:.3f}", _why(one.why), marked(one.listing)) for one in found]
     return table(rows) if rows else "Nothing is registered."
 
 
@@ -77,5 +77,5 @@ def _why(parts: Mapping[str, float]) -> str:
 
 
 def _served(uses: "list[Use]") -> str:
-    rows = [(use.name, use.time, use.run, one_line(use.text, 80)) for use in uses]
+    rows = [(use.name, use.time, use.run, brief(use.text, 80)) for use in uses]
     return table(rows) if rows else "Nothing was served yet."

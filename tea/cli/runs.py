@@ -7,7 +7,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.ending import cost_words
-from tea.cli.terminal import one_line, table
+from tea.cli.terminal import brief, one_line, table
 from tea.errors import BadInput, StorageError
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
 
 
 def _text(found: list[dict[str, Any]]) -> str:
-    rows = [
-        (one["run"], one["time"], one["status"], _cost(one["cost"]), one_line(one["task"], _WORDS)) for one in found
-    ]
+    rows = [(one["run"], one["time"], one["status"], _cost(one["cost"]), brief(one["task"], _WORDS)) for one in found]
     return table(rows) if rows else "There is no run yet."
 
 

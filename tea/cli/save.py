@@ -8,7 +8,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import find, kind_named
-from tea.cli.terminal import counted
+from tea.cli.terminal import counted, one_line
 from tea.refs import Ref
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ async def save(command: Command, file: SavedFile, chosen: Chosen = None) -> None
     async with command.platform() as tea:
         refs = [ref for text in chosen or () for ref in await _refs(tea, text)]
         found = await save_components(tea.libraries, file, refs if chosen else None)
-    text = f"saved {counted(len(found.components), 'component')} to {file.name}"
+    text = f"saved {counted(len(found.components), 'component')} to {one_line(file.name)}"
     command.show(text, {"file": str(file), **asdict(found)})
     if found.missing and not command.as_json:
         names = " ".join(found.missing)

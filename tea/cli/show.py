@@ -1,18 +1,19 @@
 """`tea show`: everything about one component."""
 
 import asyncio
-import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.terminal import clean, one_line
-from tea.errors import BadInput
+from tea.cli.terminal import brief, review, shown
+from tea.errors import BadInput, StorageError
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
+    from tea.platform import Platform
 
 _WORDS = 300
 _STYLES = ("openai", "anthropic")
@@ -24,7 +25,10 @@ async def show_component(
     source: Annotated[bool, typer.Option("--source", help="Print the source alone.")] = False,
     schema: Annotated[str | None, typer.Option("--schema", help="Print function schemas: openai or anthropic.")] = None,
 ) -> None:
-    """Show a component: words, parameters, rules, origin."""
+    """Show a component: words, parameters, rules, origin.
+
+    What --source prints ends with the digest; `tea trust` asks no more about what was shown so last.
+    """
     if schema is not None and schema not in _STYLES:
         raise BadInput(f"There is no schema of style {schema[:60]!r}.", fix="write openai or anthropic.")
     async with command.platform() as tea:
@@ -34,18 +38,19 @@ async def show_component(
         head = await asyncio.to_thread(tea.versions.head, config.kind, config.name)
     if schema is not None:
         schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")
-        command.show(json.dumps(schemas, indent=2), {"schemas": schemas})
+        command.show(shown(schemas), {"schemas": schemas})
     elif source:
-        command.show(_source(config), {"source": config.source, "files": dict(config.files)})
+        command.show(source_text(config), {"source": config.source, "files": dict(config.files), **_covered(config)})
+        await asyncio.to_thread(_remember, tea, config)
     else:
         state = head.states.get(config.version, "active")
-        command.show(clean(_text(config, trusted, state)), {**_data(config, trusted), "state": state})
+        command.show(review(_text(config, trusted, state)), {**_data(config, trusted), "state": state})
 
 
 def _text(config: "Manifest", trusted: bool, state: str) -> str:
     from tea.protocols.contract_documents import document_facts
 
-    said = "\n".join(f"{name}: {one_line(text, _WORDS)}" for name, text in document_facts(config) if text)
+    said = "\n".join(f"{name}: {_fitting(text)}" for name, text in document_facts(config) if text)
     return "\n\n".join(part for part in (config.text(), said, _facts(config, trusted, state)) if part)
 
 
@@ -63,12 +68,31 @@ def _facts(config: "Manifest", trusted: bool, state: str) -> str:
         "state": "" if state == "active" else state,
         "trusted": "yes" if trusted else "no, so it is not executed",
     }
-    return "\n".join(f"{name}: {one_line(text)}" for name, text in facts.items() if text)
+    return "\n".join(f"{name}: {brief(text)}" for name, text in facts.items() if text)
 
 
-def _source(config: "Manifest") -> str:
+def source_text(config: "Manifest") -> str:
+    """Return all that the digest of a version is taken over, for review, and at the end the digest."""
     parts = [config.source, *(f"# file: {path}\n{text}" for path, text in sorted(config.files.items()))]
-    return clean("\n".join(parts)).rstrip("\n")
+    if config.requires:
+        parts.append(f"# requires: {', '.join(config.requires)}")
+    return "\n".join([review("\n".join(parts)).rstrip("\n"), f"# {config.ref} {config.digest}"])
+
+
+def _remember(tea: "Platform", config: "Manifest") -> None:
+    """Remember that this account was shown a source; where its state cannot be written, it is asked again."""
+    from tea.source.reviewed import Reviewed
+
+    with suppress(StorageError):
+        Reviewed(tea.trust.path.parent).add(config.ref, config.digest)
+
+
+def _fitting(text: str) -> str:
+    return brief(text) if len(text) <= _WORDS else f"{brief(text[:_WORDS])} [... all {len(text):,} with --json]"
+
+
+def _covered(config: "Manifest") -> dict[str, Any]:
+    return {"requires": list(config.requires), "ref": str(config.ref), "digest": config.digest}
 
 
 def _data(config: "Manifest", trusted: bool) -> dict[str, Any]:

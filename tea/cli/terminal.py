@@ -1,4 +1,8 @@
-"""What reaches a terminal: text without control sequences, colour where it is wanted, and pipes that may close."""
+"""What reaches a terminal: text that it shows and never obeys, colour where it is wanted, and pipes that may close.
+
+What a person reviews is shown whole, with hidden characters escaped (`review`, `one_line`, `shown`); lines of progress,
+which nobody decides by, go without them (`clean`). Text is escaped once, where it is put together for the terminal.
+"""
 
 import json
 import os
@@ -7,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Literal, TextIO
 
+from tea.characters import escaped, escaped_json
 from tea.errors import StorageError
 
 SCHEMA = 1
@@ -26,23 +31,53 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 )
 _HALVES = re.compile("[\ud800-\udfff]")
+_GAPS = re.compile(r"[ \t\n]+")
+_LONGEST_LINE, _MOST_LINES = 600, 60
 
 
 def clean(text: str) -> str:
-    """Return `text` without escape sequences, and without control characters but newline and tab.
-
-    Everything that models, tools, components and files say passes here before a person sees it.
-    """
+    """Return `text` without escape sequences, and without control characters but newline and tab: for progress only."""
     if text.isascii() and text.isprintable():
         return text
     plain = _BREAKS.sub("\n", _SEQUENCES.sub("", text))
     return _HALVES.sub("\N{REPLACEMENT CHARACTER}", _UNSEEN.sub("", plain))
 
 
+def review(text: str) -> str:
+    """Return `text` as a person reviews it: nothing is left out, and each hidden character is shown as its number."""
+    return text if _is_seen(text) else escaped(text)
+
+
 def one_line(text: str, limit: int = 0) -> str:
-    """Return `text` on one line, cleaned and cut to `limit` characters where there is one."""
-    line = " ".join(clean(text).split())
+    """Return `text` as a person reviews it, on one line, cut to `limit` characters where there is one."""
+    return brief(review(text), limit)
+
+
+def brief(text: str, limit: int = 0) -> str:
+    """Return `text` on one line, cut to `limit` characters; a part of a line that is reviewed as a whole."""
+    line = _GAPS.sub(" ", text).strip(" ")
     return line if not limit or len(line) <= limit else line[: max(0, limit - 3)] + "..."
+
+
+def progress_line(text: str, limit: int = 0) -> str:
+    """Return `text` on one line without hidden characters: for progress only."""
+    return brief(clean(text), limit)
+
+
+def excerpt(text: str, where: str) -> str:
+    """Return reviewed text that fits a screen: of long lines and of many the first and last part, and what was cut.
+
+    Args:
+        text: What `review` returned.
+        where: How the whole is seen, in words.
+    """
+    lines = [_cut(line, where) for line in text.split("\n")]
+    if len(lines) <= _MOST_LINES:
+        return "\n".join(lines)
+    half = _MOST_LINES // 2
+    return "\n".join(
+        [*lines[:half], f"[... {len(lines) - 2 * half:,} lines are not shown here; {where}]", *lines[-half:]]
+    )
 
 
 def counted(number: int, noun: str) -> str:
@@ -51,9 +86,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a JSON value as people read it: text as it is, everything else as JSON."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    return clean(text)
+    """Return a JSON value as people review it: text as it is, everything else as JSON."""
+    return review(value) if isinstance(value, str) else escaped_json(value, indent=2)
 
 
 def document(data: Mapping[str, Any]) -> str:
@@ -131,7 +165,21 @@ def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
     return "\n".join(indent + line for line in lines)
 
 
+def _is_seen(text: str) -> bool:
+    """Tell whether text is shown as it is, which one look at most texts finds out."""
+    return text.isascii() and "<U+" not in text and text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _cut(line: str, where: str) -> str:
+    if len(line) <= _LONGEST_LINE:
+        return line
+    half = _LONGEST_LINE // 2
+    return f"{line[:half]} [... {len(line) - 2 * half:,} characters are not shown here; {where}] {line[-half:]}"
+
+
 def _plain(rows: list[tuple[str, ...]]) -> bool:
     """Tell whether all cells are on one line as they are, which one look at thousands of them finds out."""
     text = f"|{'|'.join('|'.join(row) for row in rows)}|"
-    return text.isascii() and text.isprintable() and not any(gap in text for gap in ("  ", "| ", " |"))
+    return (
+        _is_seen(text) and "\n" not in text and "\t" not in text and not any(gap in text for gap in ("  ", "| ", " |"))
+    )

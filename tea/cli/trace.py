@@ -73,7 +73,10 @@ def _steps(tracer: "Tracer", run: str | None, wanted: dict[str, str | int | None
 def _text(steps: "list[Step]") -> str:
     blocks: list[str] = []
     for step in steps:
-        lines = [f"{step.agent} step {step.index}  {step.time}  id {step.id}  run {step.run}"]
+        lines = [
+            one_line(f"{step.agent} step {step.index}  ")
+            + f"  {one_line(step.time)}  id {one_line(step.id)}  run {one_line(step.run)}"
+        ]
         for name in ("thinking", "evaluation", "memory", "next_goal"):
             if step.data.get(name):
                 lines.append(f"  {name}: {one_line(str(step.data[name]), _WORDS)}")

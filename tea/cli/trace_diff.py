@@ -9,7 +9,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import cost_words
 from tea.cli.fields import fields, items
-from tea.cli.terminal import one_line, table
+from tea.cli.terminal import brief, one_line, table
 
 if TYPE_CHECKING:
     from tea.journal.compare import Comparison, Effect, Side
@@ -45,7 +45,7 @@ def _text(found: "Comparison") -> str:
         parts += [f"  {name}: {_effect(one)}" for name, one in zip("AB", found.first, strict=True)]
     parts.append(f"steps: {found.same_steps} the same, {len(found.steps)} not")
     for one in found.steps[:_STEPS]:
-        parts += [f"  {one.what}", f"    A: {_step(one.a)}", f"    B: {_step(one.b)}"]
+        parts += [f"  {one_line(one.what)}", f"    A: {_step(one.a)}", f"    B: {_step(one.b)}"]
     if len(found.steps) > _STEPS:
         parts.append(f"  ({len(found.steps) - _STEPS} more, with --json)")
     return "\n".join(parts)
@@ -82,4 +82,4 @@ def _step(value: Any) -> str:
 
 
 def _said(value: Any, limit: int) -> str:
-    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), limit)
+    return brief(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), limit)

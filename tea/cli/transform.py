@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
-from tea.cli.terminal import clean
+from tea.cli.terminal import one_line
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ async def transform(
     options = {key: value for key, value in named.items() if value is not None}
     async with command.platform() as tea:
         made = await tea.transform(how, operands, **options, **_options(option or [], options))
-    lines = [f"{one.ref}  {clean(one.description).partition(chr(10))[0]}" for one in made]
+    lines = [f"{one.ref}  {one_line(one.description.partition(chr(10))[0])}" for one in made]
     command.show("\n".join(lines), {"made": [_facts(one) for one in made]})
 
 

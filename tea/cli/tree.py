@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.fields import fields, items
-from tea.cli.terminal import one_line
+from tea.cli.terminal import brief, one_line
 
 if TYPE_CHECKING:
     from tea.journal.tracer import TraceRecord
@@ -160,10 +160,10 @@ def _ref(target: Any) -> str:
 
 
 def _said(value: Any) -> str:
-    """Return a JSON value in a few words."""
+    """Return a JSON value in a few words, which are part of a line."""
     if value is None:
         return ""
-    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), _WORDS)
+    return brief(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), _WORDS)
 
 
 def _milliseconds(start: str, end: str) -> str:

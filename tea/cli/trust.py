@@ -1,15 +1,25 @@
 """`tea trust`: a person vouches for a version, so that it may be executed, or for where a home sends keys."""
 
-from typing import Annotated
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tea.cli.command import Command
+from tea.cli.person import person
 from tea.cli.reference import find
+from tea.cli.show import source_text
+from tea.cli.terminal import review, write
 from tea.cli.trust_home import HERE, HomeCommand, trust_home
-from tea.errors import BadInput
+from tea.errors import ApprovalNeeded, BadInput, Denied
+
+if TYPE_CHECKING:
+    from tea.components.manifest import Manifest
+    from tea.platform import AnyManager, Platform
 
 SHAPE = HomeCommand
+_CHOICES = ("trust", "no")
 
 
 async def trust(
@@ -21,7 +31,10 @@ async def trust(
 ) -> int | None:
     """Vouch for a version, so that it may be executed; with --home and no REF, for where a home sends keys.
 
-    Read its source first: `tea show REF --source`. `tea trust --home [FOLDER]` shows what a home asks for, and asks.
+    Trust is of a digest. It is given at once to what `tea show REF --source` showed last, and to REF@sha256:DIGEST;
+    of anything else the source is shown, or how it differs from the last version that is trusted, and a person at a
+    terminal is asked.
+    `tea trust --home [FOLDER]` shows what a home asks for, and asks.
     """
     exact = ref if ref is not None and ref.startswith("@") else None
     if exact is not None or (ref is None and (of_home or command.home is not None)):
@@ -30,6 +43,43 @@ async def trust(
         raise BadInput("Nothing says what to trust.", fix="name a component, or a home with --home.")
     async with command.platform() as tea:
         library, found = await find(tea, ref)
-        config = await library.trust(found)
+        config: Manifest = await library.info(found)
+        if found.selector != config.digest and not tea.trust(config.digest):
+            await _reviewed(tea, library, config)
+        await library.trust(config.ref.at(config.digest))
     command.show(f"trusted {config.ref}", {"ref": str(config.ref), "digest": config.digest})
     return None
+
+
+async def _reviewed(tea: "Platform", library: "AnyManager", config: "Manifest") -> None:
+    """Let a person review what was not shown to this account last.
+
+    Raises:
+        ApprovalNeeded: Nobody is there to review it.
+        Denied: They do not trust it.
+    """
+    from tea.source.reviewed import Reviewed
+
+    reviewed = Reviewed(tea.trust.path.parent)
+    if await asyncio.to_thread(reviewed.last, config.ref) == config.digest:
+        return
+    who, digest = person(), config.ref.at(config.digest)
+    if who is None:
+        problem = f"{config.ref} is not what was shown to you last, so it is not trusted."
+        raise ApprovalNeeded(problem, fix=f"read `tea show {config.ref} --source`, or name it, `tea trust {digest}`.")
+    write(f"{await _shown(tea, library, config)}\n", sys.stderr)
+    if await who(f"Do you trust {digest}?", _CHOICES) != _CHOICES[0]:
+        raise Denied(f"{config.ref} was not trusted.", fix="`tea trust` asks again.")
+    await asyncio.to_thread(reviewed.add, config.ref, config.digest)
+
+
+async def _shown(tea: "Platform", library: "AnyManager", config: "Manifest") -> str:
+    """Return how a version differs from the last that is trusted, or its source where none is."""
+    from tea.registry.difference import diff
+
+    trusted = [one for one in await library.history(config.name) if tea.trust(one.digest)]
+    if not trusted:
+        return source_text(config)
+    found = diff(trusted[-1], config)
+    parts = [f"{found.old} -> {found.new}: {found.change}", found.source, found.schema]
+    return "\n".join([*(review(part) for part in parts if part), f"# {config.ref} {config.digest}"])

@@ -9,7 +9,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.register import ReasonOption, summary
-from tea.cli.terminal import clean
+from tea.cli.terminal import review
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ async def variables(command: Command, ref: RefArgument, texts: SetOption = None,
             command.show(f"updated {config.ref}", summary(config))
         else:
             shown = await library.vars(found)
-            command.show(clean("\n\n".join(map(_text, shown))), {"variables": [asdict(one) for one in shown]})
+            command.show(review("\n\n".join(map(_text, shown))), {"variables": [asdict(one) for one in shown]})
 
 
 def _value(text: str) -> tuple[str, str]:

@@ -216,8 +216,8 @@ def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
 
 def _inner(found: type[Component], name: str) -> object:
     """Return an attribute of a class, of a property the function inside, which is no method."""
-    static = inspect.getattr_static(found, name)
-    return getattr(static, "fget", None) or getattr(static, "func", None) or getattr(found, name, None)
+    static = inspect.getattr_static(found, name)  # nothing of the class runs
+    return getattr(static, "fget", None) or getattr(static, "func", None) or getattr(static, "__func__", static)
 
 
 def _relations(found: type[Agent]) -> dict[str, Relation]:

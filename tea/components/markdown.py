@@ -1,25 +1,24 @@
 """Markdown around text that is not ours: whatever it says, it stays inside the place it is given.
 
 Descriptions, rules and examples come from components that anybody may have written. Here they keep their paragraphs,
-lists and inline code, and cannot begin a heading, a rule, a table's head, a fence, HTML or an image.
+lists and inline code, and cannot begin a heading, a rule, a table's head, a fence, HTML or an image. Characters that
+cannot be seen are written as their numbers.
 """
 
 from __future__ import annotations
 
 import re
 
+from tea.characters import numbered
+
 _MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)]) +")
 _BLOCK = re.compile(r"[#>=\-*+~|\[]|`{3}|\d{1,9}[.)]|_(?=[ _]+$)")
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_BREAK = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])(?!U\+[0-9A-F]{4,6}>)")  # a number of a character is none
 
 
 def plain(text: str) -> str:
-    """Return `text` with bare newlines, and spaces in place of all other characters that cannot be seen."""
-    lines = _BREAK.sub("\n", text)
-    if lines.replace("\n", "").isprintable():
-        return lines
-    return "".join(one if one.isprintable() or one == "\n" else " " for one in lines)
+    """Return `text` with bare newlines, spaces in place of tabs, and each hidden character as its number."""
+    return numbered(text.replace("\r\n", "\n").replace("\t", " "))
 
 
 def one_line(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, Protocol, cast
@@ -338,7 +338,12 @@ def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any
 
 
 def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
-    """Refuse defaults that do not fit: a call without arguments misses some, but nothing else may be wrong."""
+    """Refuse defaults that do not fit: a call without arguments misses some, but nothing else may be wrong.
+
+    What a source checks itself is left to the calls: nothing of it runs because it is described.
+    """
+    if _runs_source(arguments.core_schema):
+        return
     try:
         arguments.validate_json("{}")
     except ValidationError as error:
@@ -347,6 +352,17 @@ def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
             parameter, said = str(wrong[0]["loc"][0]), wrong[0]["msg"]
             problem = f"The default of {parameter!r} of {name!r} does not fit its type: {said}."
             raise BadComponent(problem, fix="mend the default or the type, for example `int | None = None`.") from error
+
+
+def _runs_source(schema: object) -> bool:
+    """Tell whether validating runs functions that are neither pydantic's nor tea's."""
+    if isinstance(schema, Mapping):
+        found = cast("Mapping[str, object]", schema)
+        called = [found.get("default_factory"), found.get("function")]
+        called += [cast("Mapping[str, object]", one).get("function") for one in called if isinstance(one, Mapping)]
+        foreign = any(callable(one) and not str(one.__module__).startswith(("pydantic", "tea.")) for one in called)
+        return foreign or any(map(_runs_source, found.values()))
+    return isinstance(schema, list | tuple) and any(map(_runs_source, cast("Sequence[object]", schema)))
 
 
 def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:

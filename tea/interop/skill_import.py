@@ -9,9 +9,10 @@ from typing import Any
 from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, UnknownComponent
 from tea.interop.skill import prompt_of
-from tea.interop.skill_folder import read_folder
+from tea.interop.skill_folder import MAIN, read_folder
 from tea.protocols.manager import ContextManager
 from tea.refs import check_name
+from tea.source.text import check_characters
 
 
 async def import_skill(
@@ -27,11 +28,12 @@ async def import_skill(
 
     Raises:
         BadRef: `name` is no name.
-        BadComponent: It is no usable skill; nothing is written.
+        BadComponent: It is no usable skill, or holds characters that would hide text; nothing is written.
         AlreadyRegistered: Something else has that name; nothing is written.
     """
     chosen = None if name is None else check_name(name, "a prompt")
     skill = await asyncio.to_thread(read_folder, folder)
+    check_characters("", {MAIN: skill.document(), **skill.files})
     text = prompt_of(skill, chosen)
     try:
         there: Manifest | None = await prompts.info(text.name)

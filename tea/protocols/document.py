@@ -13,7 +13,7 @@ from tea.models.config import ModelConfig
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
 from tea.registry.document import DocumentManager, Solution, made_as
-from tea.source.text import SourceText
+from tea.source.text import SourceText, check_characters
 
 
 class DocumentLibrary(ContextManager[Manifest]):
@@ -36,6 +36,7 @@ class DocumentLibrary(ContextManager[Manifest]):
         """Check a document; raises BadComponent."""
         if files:
             raise BadComponent(f"A {self.kind} is one file.", fix="write all of it into one document.")
+        check_characters(source)
         return self.documents.text(source)
 
     def outline(self, source: str) -> SourceText:

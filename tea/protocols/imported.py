@@ -6,21 +6,23 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
-from tea.components.manifest import Lineage, Manifest, canonical
-from tea.errors import BadComponent, Damaged
+from tea.components.manifest import Lineage, Manifest
+from tea.errors import BadComponent
 from tea.protocols.reading import Reading
 from tea.recipes.recipe import is_recipe
+from tea.source.text import check_characters
 
 
 def received(library: Reading[Any], found: Manifest) -> Manifest:
     """Return a manifest that others wrote, fit to be listed; nothing is executed that is not trusted.
 
-    What is only read, or trusted already, is described anew from its source; what other code says of itself is
-    compared with its source when a person vouches for it.
+    What is only read, or trusted already, is described anew from its source; what other code says of itself counts
+    until a person vouches for it.
 
     Raises:
-        BadComponent: It has a form that this house does not write.
+        BadComponent: It has a form that this house does not write, or characters that hide what it says.
     """
+    check_characters(found.source, found.files)
     if not library.executed:
         return _described(library, found)
     for one in found.operations.values():
@@ -36,35 +38,7 @@ def received(library: Reading[Any], found: Manifest) -> Manifest:
     return found
 
 
-def check_words(library: Reading[Any], found: Manifest) -> None:
-    """Refuse a manifest with other words than its source has, which is executed: a person vouches for what they read.
-
-    Raises:
-        Damaged: The words are not its source's.
-    """
-    with suppress(BadComponent):  # what it needs is not here; then it cannot be executed either
-        made = _described(library, found)
-        if made.digest == found.digest and _words(made) != _words(found):
-            problem = f"What the registry says of {found.ref} is not what its source declares, so it is not trusted."
-            raise Damaged(problem, fix="register its source by hand.")
-
-
 def _described(library: Reading[Any], found: Manifest) -> Manifest:
     text = library.draft(found.source, found.files, found.requires)
     made = library.build(text, found.version, Lineage(), found.created, found.reason)
     return replace(made, lineage=found.lineage)
-
-
-def _words(found: Manifest) -> tuple[object, ...]:
-    """Return what a manifest tells people and models, but for what depends on the library that writes schemas."""
-    said = {
-        name: (
-            one.description,
-            one.traits,
-            one.examples,
-            {key: schema.get("description") for key, schema in one.parameters.get("properties", {}).items()},
-        )
-        for name, one in found.operations.items()
-    }
-    declared = found.evolvable, found.recovery, found.sharing
-    return found.description, found.rules, *declared, canonical(dict(found.metadata)), said

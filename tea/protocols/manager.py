@@ -11,7 +11,6 @@ from tea.components.manifest import Lineage, Manifest
 from tea.errors import Archived
 from tea.protocols.bundle import load_components, save_components
 from tea.protocols.editor import Editor
-from tea.protocols.imported import check_words
 from tea.protocols.reading import ConfigT, Reading, Services
 from tea.recipes.recipe import is_recipe
 from tea.refs import Ref, check_name
@@ -206,16 +205,16 @@ class ContextManager(Reading[ConfigT]):
     async def trust(self, ref: str | Ref) -> ConfigT:
         """Vouch for a version, so that its source may be executed; by digest, so that no other bytes are meant.
 
+        From then on what is told of it is what its source says.
+
         Raises:
             BadComponent: Its source cannot be used; nothing of it is executed to find that out.
-            Damaged: What is told of it is not what its source says.
         """
         found = await self.info(ref)
         if not is_recipe(found.source):
             await asyncio.to_thread(self.draft, found.source, found.files, found.requires)
-        await asyncio.to_thread(check_words, self, found)
         await asyncio.to_thread(self.services.trust.grant, found.digest, str(found.ref))
-        return found
+        return cast(ConfigT, await asyncio.to_thread(self.own, found))
 
     async def purge(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> list[Tombstone]:
         """Remove bytes for good: of one version, or of all that an unregistered component had, its usage included.

@@ -10,7 +10,7 @@ from tea.components.variable import Variable
 from tea.prompts.source import read_heading
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
-from tea.source.text import SourceText
+from tea.source.text import SourceText, check_characters
 
 
 class PromptLibrary(ContextManager[Manifest]):
@@ -25,6 +25,7 @@ class PromptLibrary(ContextManager[Manifest]):
 
     def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
         """Check a prompt's text; its files are kept beside it and never read. Raises BadComponent."""
+        check_characters(source, files)
         prompt = self.services.prompts.parse(source)
         return SourceText(
             kind="prompt",

@@ -31,7 +31,7 @@ from tea.retrieval.search import Match, Retrieval, check
 from tea.source.bundled import read_source
 from tea.source.dynamic import DynamicManager
 from tea.source.requires import requirements
-from tea.source.text import SourceText
+from tea.source.text import SourceText, check_characters
 from tea.source.trust import Trust, untrusted
 from tea.types import State
 
@@ -65,7 +65,7 @@ class Reading(Generic[ConfigT]):
 
     def __init__(self, services: Services) -> None:
         self.services = services
-        self._shelf = KindRegistry(self.kind, services.versions, services.trust, self.build, self.outline)
+        self._shelf = KindRegistry(self.kind, services.versions, services.trust, self.draft, self.build, self.outline)
         self._known = LookupCache(self.kind, services.versions.store, services.trust)
 
     async def info(self, ref: str | Ref) -> ConfigT:
@@ -203,6 +203,7 @@ class Reading(Generic[ConfigT]):
     def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
         """Check source without executing it; raises BadComponent."""
         if is_recipe(source):
+            check_characters(source)
             return self.services.recipes.draft(source, files, self.kind)
         return self.services.dynamic.check(source, files, kind=self.kind, requires=requires)
 
@@ -246,6 +247,14 @@ class Reading(Generic[ConfigT]):
         if not self.services.versions.head(self.kind, ref.name).number:
             self._shelf.pin(ref)
         return Ref(kind=self.kind, name=ref.name)
+
+    def own(self, found: Manifest) -> Manifest:
+        """Return a stored version with the words of its own source where it is trusted; see `OwnWords`."""
+        return self._shelf.words.of(found)
+
+    def misdescribed(self, found: Manifest) -> bool:
+        """Return whether the registry says of a trusted version what its source does not."""
+        return self._shelf.words.differs(found)
 
     def unstored(self, name: str) -> Manifest | None:
         """Return what ships under a name, unless it is a stored version."""
@@ -292,7 +301,7 @@ class Reading(Generic[ConfigT]):
         try:
             if one.origin == "bundled":  # it may not be stored yet
                 return self._entry(Ref(kind=self.kind, name=one.name))
-            found = self.services.versions.manifest(self.kind, one.name, one.version)
+            found = self.own(self.services.versions.manifest(self.kind, one.name, one.version))
         except TeaError as error:
             return ContractEntry(name=one.name, found=error.problem)
         return ContractEntry(name=one.name, found=found, state=one.state, trusted=one.trusted)

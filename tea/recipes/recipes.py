@@ -56,6 +56,10 @@ class Library(Protocol):
         """Return a configuration that is stored."""
         ...
 
+    def own(self, found: Manifest) -> Manifest:
+        """Return a stored version with the words of its own source where it is trusted."""
+        ...
+
     async def register(
         self, what: object, *, reason: str = "", lineage: Lineage | None = None, after: int | None = None
     ) -> Manifest:
@@ -345,9 +349,11 @@ class Recipes:
 
     def _known(self, ref: Ref) -> Manifest | None:
         try:
-            return self._versions.resolve(ref)
+            found = self._versions.resolve(ref)
         except RegistryError:
             return None
+        library = self._libraries.get(ref.kind)
+        return found if found is None or library is None else library.own(found)
 
     async def _current(self, operand: Operand) -> Operand:
         ref = operand.parsed

@@ -35,16 +35,23 @@ def diff(old: Manifest, new: Manifest) -> Diff:
 
 
 def _sources(manifest: Manifest) -> list[str]:
-    lines = manifest.source.splitlines()
+    lines = _lines(manifest.source)
     for path, text in sorted(manifest.files.items()):
-        lines += [f"# file: {path}", *text.splitlines()]
+        lines += [f"# file: {path}", *_lines(text)]
     return lines
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines between newlines; what else ends a line elsewhere is for a reader to see."""
+    *lines, last = text.split("\n")
+    return [*lines, last, "\\ no newline at the end"] if last else lines
 
 
 def _schemas(manifest: Manifest) -> list[str]:
     operations = {name: one.to_json() for name, one in manifest.operations.items()}
     facts = {"operations": operations, "rules": manifest.rules, "metadata": dict(manifest.metadata)}
-    return json.dumps(cast("dict[str, Any]", facts), indent=2, sort_keys=True, default=str).splitlines()
+    facts |= {"requires": list(manifest.requires)} if manifest.requires else {}
+    return json.dumps(cast("dict[str, Any]", facts), indent=2, sort_keys=True, default=str).split("\n")
 
 
 def _unified(old: Iterable[str], new: Iterable[str], a: Manifest, b: Manifest) -> str:

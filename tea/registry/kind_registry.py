@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tea.components.manifest import Lineage, Manifest, source_digest
 from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
+from tea.protocols.own_words import Build, Draft, OwnWords
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.registry.head import Head
 from tea.registry.list_cache import ListCache, Outline, Shipped
@@ -18,7 +19,6 @@ from tea.source.text import SourceText
 from tea.source.trust import Trust
 from tea.types import State
 
-Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
 
 
@@ -31,14 +31,18 @@ class KindRegistry:
         kind: The kind.
         versions: The versions in the registry.
         trust: What may run.
+        draft: Checks source without executing it; raises BadComponent.
         build: Makes the manifest of checked source; raises BadComponent.
         outline: Says what shipped source is for; raises BadComponent.
     """
 
-    def __init__(self, kind: Kind, versions: VersionManager, trust: Trust, build: Build, outline: Outline) -> None:
+    def __init__(
+        self, kind: Kind, versions: VersionManager, trust: Trust, draft: Draft, build: Build, outline: Outline
+    ) -> None:
         self.kind: Kind = kind
         self._versions, self._trust, self._build = versions, trust, build
-        self._shown = ListCache(kind, versions, trust, outline, self.resolve)
+        self.words = OwnWords(trust, draft, build)
+        self._shown = ListCache(kind, versions, trust, outline, self.resolve, self.words.of)
         self._shipped: Mapping[str, Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}
 
@@ -99,7 +103,7 @@ class KindRegistry:
         found = self._versions.resolve(ref)
         if found is None:
             raise self._unknown(ref, shipped if head.number == 0 else None)
-        return found
+        return self.words.of(found)
 
     def exact(self, ref: Ref, digest: str) -> Manifest:
         """Return a version, in sight or not, that had a digest when it was pinned.
@@ -117,7 +121,7 @@ class KindRegistry:
             found = shipped
         if found.digest != digest:
             raise Damaged(f"{ref} does not have the bytes that were pinned.", fix="bring its version file back.")
-        return found
+        return self.words.of(found)
 
     def pin(self, ref: Ref) -> Manifest:
         """Return what `ref` means, stored, so that its digest can always be found again."""
@@ -125,14 +129,14 @@ class KindRegistry:
         stored = self._store(ref.name) if shipped is not None and shipped.digest == found.digest else None
         if stored is None and not found.created:  # another process stored it meanwhile, as a version of its own
             stored = self._versions.resolve(found.ref.at(found.digest))
-        return stored or found
+        return self.words.of(stored or found)
 
     def history(self, name: str) -> list[Manifest]:
         """Return every version in sight, oldest first."""
         self.resolve(Ref(kind=self.kind, name=name))
         shipped = self.unstored(name)
         stored = [one for one in self._versions.history(self.kind, name) if shipped is None or one.ref != shipped.ref]
-        return stored + ([shipped] if shipped else [])
+        return [*map(self.words.of, stored), *([shipped] if shipped else [])]
 
     def restore(self, ref: Ref, reason: str, author: str | None) -> Manifest:
         """Make a historical version current.
@@ -233,7 +237,7 @@ class KindRegistry:
             if vouched and by_people(made.lineage):
                 self._trust.grant(made.digest, str(made.ref.at(None)))
 
-        return self._versions.add(
+        added = self._versions.add(
             self.kind,
             made.name,
             lambda wanted: replace(made, version=wanted),
@@ -245,6 +249,8 @@ class KindRegistry:
             guard=guard,
             vouch=vouch,
         )
+        self.words.vouch(made)
+        return self.words.of(added)
 
     def _store(self, name: str) -> Manifest | None:
         """Store the shipped source as a version, current only where the current one was shipped too."""
@@ -269,10 +275,11 @@ class KindRegistry:
             return None
         if digest not in self._described:
             self._described[digest] = self._build(shipped.text, str(FIRST), Lineage(how="bundled"), "", "shipped")
+            self.words.take(self._described[digest])
         first = self._described[digest]
         begun = self._versions.resolve(first.ref.at(digest))
         if begun is not None:
-            return begun
+            return self.words.of(begun)
         build: Callable[[str], Manifest] = lambda wanted: replace(first, version=wanted)  # noqa: E731
         return build(self._versions.next_version(self.kind, name, build))
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from tea.components.manifest import Manifest
-from tea.errors import Damaged, UnknownComponent
+from tea.errors import BadComponent, Damaged, UnknownComponent
+from tea.recipes.recipe import is_recipe
 from tea.refs import Kind, Ref
 from tea.registry.row import FORM, Facts, Row, line, shipped_facts, stored_facts
 from tea.registry.version import VersionManager
+from tea.source.cache import SourceCache
 from tea.source.text import SourceText
 from tea.source.trust import Trust
 from tea.store.catalogue import Described
@@ -26,7 +28,7 @@ class Shipped(NamedTuple):
     digest: str
 
 
-_Listed = tuple[Mapping[str, Stored | None], Mapping[str, Shipped], Set[str], Sequence[Row]]
+_Listed = tuple[Mapping[str, Stored | None], Mapping[str, Shipped], Set[str], int, Sequence[Row]]
 
 
 class ListCache:
@@ -38,6 +40,7 @@ class ListCache:
         trust: What may run.
         outline: Says what shipped source is for; raises BadComponent.
         current: Says which version a name means; raises UnknownComponent.
+        own_words: Gives a version what its own source says.
     """
 
     def __init__(
@@ -47,9 +50,12 @@ class ListCache:
         trust: Trust,
         outline: Outline,
         current: Callable[[Ref], Manifest],
+        own_words: Callable[[Manifest], Manifest],
     ) -> None:
         self._kind: Kind = kind
         self._versions, self._trust, self._outline, self._current = versions, trust, outline, current
+        self._own_words, self._kept = own_words, SourceCache(trust.path.parent)
+        self._outlined: dict[str, Facts] = {}
         self._said: Mapping[str, tuple[JsonValue, ...]] = {}
         self._listed: _Listed | None = None
 
@@ -61,9 +67,9 @@ class ListCache:
             pointers: Whether it is enough that no pointer has moved since this process looked.
         """
         stored = self._versions.store.survey(self._kind, FORM, self._described, pointers=pointers)
-        trusted, before = self._trust.digests(), self._listed
-        if before is not None and before[0] is stored and before[1] is shipped and before[2] == trusted:
-            return before[3]
+        trusted, told, before = self._trust.digests(), self._trust.told.entries(), self._listed
+        if before is not None and before[0] is stored and before[1] is shipped and before[2:4] == (trusted, len(told)):
+            return before[4]
         found: list[Row] = []
         lasting = True
         for name in sorted({*stored, *shipped}):
@@ -74,8 +80,11 @@ class ListCache:
                 found += filter(None, [self.one(name, shipped)])
                 lasting = lasting and facts is None
             elif facts is not None:
-                found.append(line(self._kind, name, facts := Facts._make(facts), trusted=facts.digest in trusted))
-        self._listed = (stored, shipped, trusted, found) if lasting else None
+                facts = Facts._make(facts)
+                if facts.digest in trusted and f"{facts.digest}/{facts.words}" not in told:
+                    facts = self._own(name, facts)
+                found.append(line(self._kind, name, facts, trusted=facts.digest in trusted))
+        self._listed = (stored, shipped, trusted, len(told), found) if lasting else None
         return found
 
     def one(self, name: str, shipped: Mapping[str, Shipped]) -> Row | None:
@@ -91,6 +100,20 @@ class ListCache:
         except UnknownComponent:  # somebody unregistered it between two looks
             return None
         return None if head.number or name not in shipped else self._shipped(name, shipped)
+
+    def _own(self, name: str, facts: Facts) -> Facts:
+        """Return what the source itself of a trusted version says, without executing it."""
+        try:
+            found = self._versions.manifest(self._kind, name, facts.version)
+            if is_recipe(found.source):  # which holds no code
+                own = stored_facts(self._own_words(found), "active")
+            elif facts.digest in self._outlined:
+                own = self._outlined[facts.digest]
+            else:
+                own = self._outlined[facts.digest] = shipped_facts(self._outline(found.source), facts.digest)
+        except (BadComponent, Damaged, UnknownComponent):
+            own = Facts(description="Its source cannot be read.", text=name)
+        return facts._replace(**{key: getattr(own, key) for key in ("description", "category", "toolkit", "text")})
 
     def _described(self, name: str) -> Described:
         """Return what a list shows of the stored versions of `name`."""
@@ -109,10 +132,17 @@ class ListCache:
     def _shipped(self, name: str, shipped: Mapping[str, Shipped]) -> Row:
         digest, said = shipped[name].digest, self._said
         if digest not in said:
-            texts = {one.digest: one.text for one in shipped.values()}
-            outline: Callable[[str], Facts] = lambda one: shipped_facts(self._outline(texts[one].source), one)  # noqa: E731
-            said = self._said = self._versions.store.outlines(self._kind, texts, FORM, outline)
+            said = self._said = self._outlines({one.digest: one.text for one in shipped.values()})
         return line(self._kind, name, Facts._make(said[digest]), trusted=True)
+
+    def _outlines(self, texts: Mapping[str, SourceText]) -> Mapping[str, tuple[JsonValue, ...]]:
+        """Return what a list shows of shipped sources; it is kept in the operator's state, never in a registry."""
+        key = ("outlines", self._kind, str(FORM), *sorted(texts))
+        found = self._kept.read(*key)
+        if found is None:
+            found = {one: tuple(shipped_facts(self._outline(text.source), one)) for one, text in texts.items()}
+            self._kept.keep(found, *key)
+        return found
 
 
 def _leads(facts: tuple[JsonValue, ...] | None, shipped: Shipped) -> bool:

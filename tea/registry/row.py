@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from tea.components.manifest import Manifest
+from tea.protocols.own_words import words_digest
 from tea.refs import FIRST, Kind
 from tea.source.text import SourceText
 from tea.types import State
 
 Origin = Literal["bundled", "registry"]
-FORM = 4
+FORM = 5
 
 
 class Facts(NamedTuple):
-    """What a line of a list shows of the source and the state of a component; where it changes, `FORM` does."""
+    """What a line of a list shows of the source and the state of a component; where it changes, `FORM` does.
+
+    Beside it stands the digest of what its manifest tells, by which that is known to be what its source says.
+    """
 
     version: str = ""
     description: str = ""
@@ -24,6 +28,7 @@ class Facts(NamedTuple):
     toolkit: str = ""
     digest: str = ""
     text: str = ""
+    words: str = ""
 
 
 class Row(NamedTuple):
@@ -55,7 +60,7 @@ class Row(NamedTuple):
 
 def line(kind: Kind, name: str, facts: Facts, *, trusted: bool) -> Row:
     """Return a line of a list."""
-    version, description, state, origin, category, toolkit, digest, text = facts
+    version, description, state, origin, category, toolkit, digest, text, _ = facts
     return Row(kind, name, version, description, state, origin, trusted, category, toolkit, digest, text)
 
 
@@ -70,6 +75,7 @@ def stored_facts(found: Manifest, state: State) -> Facts:
         toolkit=str(found.metadata.get("toolkit", "")),
         digest=found.digest,
         text=found.words(),
+        words=words_digest(found),
     )
 
 

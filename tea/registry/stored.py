@@ -174,9 +174,10 @@ class Stored:
         for version in self.store.versions(ref.kind, ref.name):
             if self._digest(ref.kind, ref.name, version) == ref.selector:
                 found = self.document(ref.kind, ref.name, version)
-                if isinstance(found, Manifest):
+                if isinstance(found, Tombstone):
+                    gone = found
+                elif found.digest == ref.selector:  # else its file was changed since it was read first
                     return found
-                gone = found
         if gone is not None:
             raise gone.error()
         return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from textwrap import indent
 
+from tea.characters import argument_lines
 from tea.components.operation import Traits
 from tea.errors import ApprovalNeeded, Denied, InternalError
 from tea.journal.recorder import Recorder
@@ -145,8 +146,8 @@ class Authorizer:
         if answer is None:
             self._recorder.ask(request.key, asked, CONSENT, **about)
             if self._person is not None:
-                given = json.dumps(self._recorder.mask.data(about["data"]), ensure_ascii=False)
-                answer = await self._person(f"{asked} Its arguments are {given}.", CONSENT)
+                given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
+                answer = await self._person(f"{asked} Its arguments are:\n{indent(given, '  ')}", CONSENT)
         if answer is None or not is_text(answer):
             fix = self._recorder.remedy(request.key, "allow", " (or =deny, or =TEXT)")
             raise ApprovalNeeded(asked, fix=fix)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, cast
 
+from tea.characters import spelled
 from tea.components.answer_type import AnswerType
 from tea.components.component import Agent, Declaration, Tool, component_name
 from tea.errors import BadComponent
@@ -117,7 +118,7 @@ def _source(facts: Mapping[str, Any], words: str) -> str:
         value = facts.get(key, getattr(Agent, key))
         if value != getattr(Agent, key):
             lines.append(f"    {key} = {_literal(value, 4)}")
-    return "from tea import Agent\n\n\n" + "\n".join(lines) + "\n"
+    return "from tea import Agent\n\n\n" + spelled("\n".join(lines)) + "\n"
 
 
 def _docstring(words: str) -> str:

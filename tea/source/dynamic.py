@@ -25,7 +25,7 @@ from tea.source.check import Checked, check_source, outlined
 from tea.source.model_schema import model_from_schema, schema_to_json
 from tea.source.module import PrivateModule
 from tea.source.requires import installed
-from tea.source.text import SourceText, one_line, refusal
+from tea.source.text import SourceText, check_characters, one_line, refusal
 from tea.source.trust import untrusted
 from tea.threads import Threads
 from tea.types import JsonSchema
@@ -88,7 +88,9 @@ class DynamicManager:
         Raises:
             BadComponent: With the line, and what to do.
         """
-        return self._keep(check_source(source, files or {}, kind, requires)).text
+        found = check_source(source, files or {}, kind, requires)
+        check_characters(found.text.source, found.text.files)
+        return self._keep(found).text
 
     def outline(self, source: str, kind: Kind) -> SourceText:
         """Return what a source says it is, without its other files and unchecked; enough to list what is shipped.
@@ -187,6 +189,7 @@ class DynamicManager:
         """
         taken = captured(found)
         checked = check_source(taken.source, {}, None, taken.requires).text
+        check_characters(checked.source)
         return replace(checked, changes=(*taken.changes, *checked.changes))
 
     def schema_to_json(self, model: type[BaseModel]) -> JsonSchema:

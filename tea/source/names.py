@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tea.source.text import ParsedFile, parsed_expression
 
@@ -17,6 +17,7 @@ _MODULE_NAMES = {
 KNOWN_NAMES = frozenset(dir(builtins)) | _MODULE_NAMES
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Values = Mapping[str, tuple[ast.expr | None, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,9 @@ class Names:
         methods: What classes define or assign, which a method's call may reach.
         properties: Functions of classes that are decorated, which reading an attribute may run.
         numbers: Constants that are numbers written out.
+        assigned: The values of names that are assigned, None for one that comes out of several.
+        elsewhere: The same of all files of the component.
+        renamed: What the component's files call what they take from each other, with the names it has there.
     """
 
     imports: dict[str, str]
@@ -38,6 +42,9 @@ class Names:
     methods: frozenset[str] = frozenset()
     properties: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    assigned: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
+    elsewhere: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
+    renamed: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @classmethod
     def outline(cls, file: ParsedFile) -> Names:
@@ -56,6 +63,7 @@ class Names:
             methods=frozenset(name for one in held for name in bindings(one)),
             properties=frozenset(one.name for one in functions if one.decorator_list),
             numbers=frozenset(_numbers(file.tree)),
+            assigned=assignments(file.tree.body),
         )
 
     def with_members(self, others: Iterable[Names]) -> Names:
@@ -66,7 +74,19 @@ class Names:
         numbers = frozenset[str]().union(*(one.numbers for one in every)) - unsure
         methods = frozenset[str]().union(*(one.methods for one in every))
         properties = frozenset[str]().union(*(one.properties for one in every))
-        return replace(self, methods=methods, properties=properties, numbers=numbers)
+        elsewhere = _joined(*(one.assigned for one in every))
+        taken = [(name, one.imports[name]) for one in every for name in one.imports if one.imports[name][:1] == "."]
+        renamed = {
+            name: frozenset(origin.rpartition(".")[2] for other, origin in taken if other == name) for name, _ in taken
+        }
+        return replace(
+            self,
+            methods=methods,
+            properties=properties,
+            numbers=numbers,
+            elsewhere=elsewhere,
+            renamed=renamed,
+        )
 
     def inside(self, node: ast.ClassDef) -> Names:
         """Return the names as a class body sees them, where its own come before the module's."""
@@ -77,6 +97,7 @@ class Names:
             definitions={name: found for name, found in self.definitions.items() if name not in own},
             bound=self.bound | own,
             numbers=self.numbers - own,
+            assigned=_joined(self.assigned, assignments(node.body)),
         )
 
     def origin(self, node: ast.AST) -> str | None:
@@ -123,6 +144,30 @@ def bindings(node: ast.stmt) -> Iterator[str]:
             yield name
         case _:
             pass
+
+
+def assignments(body: Sequence[ast.stmt]) -> dict[str, tuple[ast.expr | None, ...]]:
+    """Return the values that a top level or a class body assigns to each name, None where a name is one of several."""
+    found: dict[str, tuple[ast.expr | None, ...]] = {}
+    for node in body:
+        for name in bindings(node):
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    alone = any(isinstance(one, ast.Name) and one.id == name for one in targets)
+                    found[name] = (*found.get(name, ()), value if alone else None)
+                case ast.AnnAssign(value=ast.expr() as value):
+                    found[name] = (*found.get(name, ()), value)
+                case _:
+                    pass
+        if type(node).__name__ == "TypeAlias":
+            name = node.__dict__["name"].id
+            found[name] = (*found.get(name, ()), node.__dict__["value"])
+    return found
+
+
+def _joined(*every: Values) -> Values:
+    names = dict.fromkeys(name for one in every for name in one)
+    return {name: tuple(value for one in every for value in one.get(name, ())) for name in names}
 
 
 def is_arithmetic(node: ast.expr, numbers: Collection[str] = ()) -> bool:

@@ -24,6 +24,7 @@ AGENT_MODULES = words(
 # Rooms of tea that tools and environments may import from, with what they offer.
 PUBLIC_MODULES = {"tea.web": frozenset(_WEB)}
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
+_WORKING = words("__hello__ __main__ __phello__ antigravity idlelib test this turtledemo")  # do work when imported
 _ROOMS = frozenset({"agents", "environments", "tools"})
 
 
@@ -69,6 +70,8 @@ class Reach:
 
     def _check_module(self, file: ParsedFile, module: str, node: ast.AST, members: Collection[str] = ()) -> None:
         root = module.partition(".")[0]
+        if root in _WORKING or "__main__" in (*module.split("."), *members):
+            raise file.refuse(f"imports {module!r}, which does work when it is imported.", "do without it.", node)
         if root == "tea":
             if module != "tea" and (module not in PUBLIC_MODULES or not members):
                 raise file.refuse(f"imports {module!r}, a part of tea's inside.", "write `from tea import ...`.", node)

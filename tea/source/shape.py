@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tea.source.names import Names, bindings, imported
 from tea.source.text import ParsedFile, words
 from tea.source.values import impure_part
+from tea.source.written_types import no_type, parameters_of
 
 DECORATORS = words(
     """
@@ -19,13 +20,29 @@ DECORATORS = words(
     """
 )
 _PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
-_HOOKS = words(
+_METHODS = words(
     """
-    __class_getitem__ __get_pydantic_core_schema__ __get_pydantic_json_schema__ __init_subclass__ __instancecheck__
-    __mro_entries__ __prepare__ __pydantic_init_subclass__ __set_name__ __subclasscheck__ __subclasshook__
+    __abs__ __add__ __aenter__ __aexit__ __aiter__ __and__ __anext__ __await__ __bool__ __bytes__ __call__ __ceil__
+    __complex__ __contains__ __copy__ __deepcopy__ __del__ __delattr__ __delete__ __delitem__ __dir__ __divmod__
+    __enter__ __eq__ __exit__ __float__ __floor__ __floordiv__ __format__ __fspath__ __ge__ __get__ __getattr__
+    __getattribute__ __getitem__ __getstate__ __gt__ __hash__ __iadd__ __iand__ __ifloordiv__ __ilshift__ __imatmul__
+    __imod__ __imul__ __index__ __init__ __int__ __invert__ __ior__ __ipow__ __irshift__ __isub__ __iter__ __itruediv__
+    __ixor__ __le__ __len__ __length_hint__ __lshift__ __lt__ __matmul__ __missing__ __mod__ __mul__ __ne__ __neg__
+    __new__ __next__ __or__ __pos__ __post_init__ __pow__ __radd__ __rand__ __rdivmod__ __reduce__ __reduce_ex__
+    __repr__ __reversed__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rmul__ __ror__ __round__ __rpow__
+    __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __set__ __setattr__ __setitem__ __setstate__ __sizeof__
+    __str__ __sub__ __truediv__ __trunc__ __xor__
     """
-)  # run while a class is made
+)  # run on instances alone; others may run while a class is made or described
+_OF_MODELS = words(
+    """
+    Config model_computed_fields model_config model_fields model_json_schema model_parametrized_name model_rebuild
+    """
+)  # what pydantic reads, or calls, while a class is made or described
+_BOUND = frozenset({"property", "functools.cached_property", "pydantic.computed_field"})
+_TYPE_OPTIONS = frozenset({"json_schema_input_type", "return_type"})
 _FREE_DUNDERS = words("__all__ __author__ __doc__ __hash__ __license__ __match_args__ __slots__ __version__")
+_OF_ENUMS = words("name value")  # what pydantic reads of members
 _ENUM_BASES = words("bytes float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
 
 
@@ -39,7 +56,7 @@ def check_shape(file: ParsedFile, names: Names) -> None:
         BadComponent: A statement does work; the error names its line.
     """
     _check_bound_once(file, names)
-    _check_properties(file, file.tree)
+    _check_properties(file, names, file.tree)
     _check_body(file, names, file.tree.body)
 
 
@@ -87,15 +104,15 @@ def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
         case ast.Assign(targets=targets, value=value):
             _check_targets(file, targets)
             _check_values(file, names, [value])
-            if "model_config" in bindings(node) and not isinstance(value, ast.Call):
-                raise file.refuse("model_config is no ConfigDict.", "write `model_config = ConfigDict(...)`.", node)
         case ast.AnnAssign(target=target, annotation=annotation, value=value):
             _check_targets(file, [target])
             _check_values(file, names, [annotation, value])
+            _check_types(file, names, [annotation])
         case ast.If(test=test, body=body, orelse=[]) if names.origin(test) == "typing.TYPE_CHECKING":
             _check_imports_only(file, body)
         case _ if type(node).__name__ == "TypeAlias":
             _check_values(file, names, [node.__dict__["value"]])
+            _check_types(file, names, [node.__dict__["value"], *parameters_of(node)])
         case _:
             raise _work(file, node)
 
@@ -106,6 +123,7 @@ def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     annotations = [one.annotation for one in every if one is not None]
     _check_values(file, names, [*given.defaults, *given.kw_defaults, *annotations, node.returns])
+    _check_types(file, names, [*annotations, node.returns, *parameters_of(node)])
 
 
 def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
@@ -114,12 +132,33 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
         if keyword.arg == "metaclass" and names.origin(keyword.value) not in ("abc.ABCMeta", "enum.EnumMeta"):
             raise file.refuse("a class has a metaclass.", "derive from ordinary classes.", node)
     for inner in node.body:
-        if isinstance(inner, ast.FunctionDef) and inner.name in _HOOKS:
-            raise file.refuse(f"{inner.name} runs while the file is imported.", "do without it.", inner)
+        _check_member(file, names, node, inner)
     _check_bases(file, names, node)
     _check_values(file, names, [*node.bases, *(keyword.value for keyword in node.keywords)])
-    _check_properties(file, node)
-    _check_body(file, names.inside(node), node.body)
+    _check_types(file, names, [*node.bases, *parameters_of(node)])
+    inside = names.inside(node)
+    _check_properties(file, inside, node)
+    _check_body(file, inside, node.body)
+
+
+def _check_member(file: ParsedFile, names: Names, node: ast.ClassDef, inner: ast.stmt) -> None:
+    """Refuse members that Python or pydantic would call, or obey, while the class is made or described."""
+    if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+        if _is_special(inner.name) and inner.name not in _METHODS:
+            raise file.refuse(f"{inner.name[:60]} may run while the file is imported.", "do without it.", inner)
+        origins = {names.origin(one.func if isinstance(one, ast.Call) else one) for one in inner.decorator_list}
+        if "classmethod" in origins and (origins & _BOUND or any(map(_is_property_part, inner.decorator_list))):
+            fix = "write a plain method, or a constant."
+            raise file.refuse("a property of a class runs while the file is imported.", fix, inner)
+    for name in _OF_MODELS.intersection(bindings(inner)) - (set() if node.bases else {"Config"}):
+        made = inner.value if isinstance(inner, ast.Assign) else None
+        if name != "model_config" or not (isinstance(made, ast.Call) and _is_config(made, names)):
+            fix = "write `model_config = ConfigDict(...)`, or give it another name."
+            raise file.refuse(f"{name} is what pydantic obeys while the file is imported.", fix, inner)
+
+
+def _is_config(node: ast.Call, names: Names) -> bool:
+    return names.origin(node.func) == "pydantic.ConfigDict"
 
 
 def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
@@ -144,7 +183,8 @@ def _check_enum(file: ParsedFile, node: ast.ClassDef, is_plain: bool) -> None:
         raise file.refuse("an Enum derives from another class.", "derive from Enum, or from str or int and Enum.", node)
     names = [(name, inner) for inner in node.body for name in bindings(inner)]
     for name, inner in names:
-        if name.startswith("_") and name.endswith("_") and name not in _FREE_DUNDERS:
+        read = name in _OF_ENUMS and not isinstance(inner, ast.Assign | ast.AnnAssign)
+        if read or (name.startswith("_") and name.endswith("_") and name != "__doc__"):
             raise file.refuse(
                 f"{name[:60]} of an Enum runs while the file is imported.", "write a plain method.", inner
             )
@@ -152,18 +192,21 @@ def _check_enum(file: ParsedFile, node: ast.ClassDef, is_plain: bool) -> None:
         raise file.refuse("an Enum has no members.", "write its members into it.", node)
 
 
-def _check_properties(file: ParsedFile, node: ast.ClassDef | ast.Module) -> None:
-    """Refuse `@x.setter` where no `x` stands before in the same class."""
+def _check_properties(file: ParsedFile, names: Names, node: ast.ClassDef | ast.Module) -> None:
+    """Refuse `@x.setter` where no property `x` stands before in the same class, and nothing else of that name."""
     seen: set[str] = set()
     for inner in node.body:
-        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-            for mark in inner.decorator_list:
-                if _is_property_part(mark) and not (
-                    inner.name in seen and ast.unparse(mark).startswith(f"{inner.name}.")
-                ):
-                    raise file.refuse("a part of a property stands without it.", "write the property before it.", inner)
-            if isinstance(node, ast.ClassDef):
-                seen.add(inner.name)
+        if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            seen.difference_update(bindings(inner))
+            continue
+        for mark in inner.decorator_list:
+            if _is_property_part(mark) and not (inner.name in seen and ast.unparse(mark).startswith(f"{inner.name}.")):
+                raise file.refuse("a part of a property stands without it.", "write the property before it.", inner)
+        made = any(names.origin(mark) == "property" or _is_property_part(mark) for mark in inner.decorator_list)
+        if made and isinstance(node, ast.ClassDef):
+            seen.add(inner.name)
+        else:
+            seen.discard(inner.name)
 
 
 def _check_decorators(file: ParsedFile, names: Names, decorators: Sequence[ast.expr]) -> None:
@@ -176,6 +219,17 @@ def _check_decorators(file: ParsedFile, names: Names, decorators: Sequence[ast.e
             )
         if isinstance(node, ast.Call):
             _check_values(file, names, [*node.args, *(keyword.value for keyword in node.keywords)])
+            if (names.origin(called) or "").startswith("pydantic."):
+                _check_options(file, names, node)
+
+
+def _check_options(file: ParsedFile, names: Names, node: ast.Call) -> None:
+    """Refuse what pydantic would call while it describes a class."""
+    types = [one.value for one in node.keywords if one.arg in _TYPE_OPTIONS]
+    _check_types(file, names, types)
+    plain = [*node.args, *(one.value for one in node.keywords if one.arg not in _TYPE_OPTIONS)]
+    if not all(isinstance(one, ast.Constant | ast.Dict) for one in plain) or any(k.arg is None for k in node.keywords):
+        raise file.refuse("an option of a decorator is no constant.", "write it out.", node)
 
 
 def _is_property_part(node: ast.expr) -> bool:
@@ -203,6 +257,13 @@ def _check_values(file: ParsedFile, names: Names, values: Sequence[ast.expr | No
     found = impure_part(values, names)
     if found is not None:
         raise _work(file, found)
+
+
+def _check_types(file: ParsedFile, names: Names, values: Sequence[ast.expr | None]) -> None:
+    found = no_type(values, names)
+    if found is not None:
+        problem = "an annotation, or a base class, is no type that is written out."
+        raise file.refuse(problem, "write types, or names that stand for types.", found)
 
 
 def _check_imports_only(file: ParsedFile, body: Sequence[ast.stmt]) -> None:

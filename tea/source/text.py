@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from tea.characters import forbidden
 from tea.errors import BadComponent
 from tea.refs import Kind
 
@@ -190,6 +191,29 @@ def read_text(source: str | bytes, path: str = "") -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     _check_coding(text, path)
     return text
+
+
+def check_characters(source: str, files: Mapping[str, str] | None = None) -> None:
+    r"""Refuse source with characters that would hide it from whoever reviews it.
+
+    Refused are control characters, but newline, tab, form feed and the carriage return of a line end `\r\n`, and those
+    that change the direction of writing.
+
+    Args:
+        source: The main file's text.
+        files: Its further files by relative path.
+
+    Raises:
+        BadComponent: With the place of the first one.
+    """
+    for path, text in {"": source, **(files or {})}.items():
+        if found := forbidden(text):
+            line, column, number = found
+            problem = _spaced(path, f"line {line}:", f"column {column} holds the character {number}.")
+            fix = (
+                "remove it, or write it as an escape of Python or JSON: a terminal would obey it, or a reader miss it."
+            )
+            raise refusal(problem, fix)
 
 
 def _check_coding(text: str, path: str) -> None:

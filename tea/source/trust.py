@@ -29,6 +29,7 @@ class Trust:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._list = _List(folder, "trusted")
+        self.told = Told(folder)
         self.path = self._list.path
         self._shipped: set[str] = set()
 
@@ -87,6 +88,29 @@ class GrantedHomes:
         self._list.add(digest, str(home).encode("unicode_escape").decode("ascii"))
 
 
+class Told:
+    """The manifests that tell what their source says, as this account made or compared them: `digest/digest of words`.
+
+    Args:
+        folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._list = _List(folder, "told")
+
+    def __call__(self, entry: str) -> bool:
+        """Tell whether a manifest is known to tell what its source says."""
+        return entry in self._list.read()
+
+    def entries(self) -> Set[str]:
+        """Return all that is known, as of now."""
+        return self._list.read()
+
+    def grant(self, entry: str, what: str) -> None:
+        """Remember a manifest from now on; what a crash takes away is found out again."""
+        self._list.add(entry, what, durable=False)
+
+
 class _List:
     """One list of the operator's: a line each, an entry without spaces first, then what it is in words."""
 
@@ -94,7 +118,7 @@ class _List:
         self.path = (folder or state_folder()) / name
         self._granted = _Granted()
 
-    def add(self, digest: str, what: str) -> None:
+    def add(self, digest: str, what: str, *, durable: bool = True) -> None:
         """Write an entry that is not there yet."""
         if digest in self.read():
             return
@@ -105,7 +129,8 @@ class _List:
                 known, before = self._granted, _stamp(os.fstat(handle))
                 line = (b"" if known.data.endswith(b"\n") else b"\n") + f"{digest} {what}\n".encode()
                 os.write(handle, line)
-                os.fsync(handle)
+                if durable:
+                    os.fsync(handle)
                 self._granted = known.grown(line, digest, before, _stamp(os.fstat(handle)))
             finally:
                 os.close(handle)

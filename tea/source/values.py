@@ -6,8 +6,9 @@ import ast
 import math
 from collections.abc import Iterable
 
-from tea.source.names import Names, is_arithmetic
+from tea.source.names import KNOWN_NAMES, Names, is_arithmetic
 from tea.source.text import words
+from tea.source.written_types import no_type
 
 _BUILTINS = """
     abs bool bytes chr complex dict enumerate float frozenset int len list max min object ord range
@@ -50,8 +51,12 @@ PURE_METHODS = words(
     union upper values difference intersection
     """
 )
+_HOLDERS = frozenset({"object", "type", "types.SimpleNamespace", "typing.cast"})  # give back what they are given
+_READ = frozenset({"sys.stdin", "sys.__stdin__"})
 _CALLED_BACK = words("bool dict float frozenset int len list set str tuple abs")
+_FIELD_CODE = words("discriminator exclude_if field_title_generator json_schema_extra")  # run where a schema is made
 _CALLBACKS = {"max": "key", "min": "key", "sorted": "key"}
+_UNFOLDED = frozenset({*_CALLBACKS, "type", "collections.defaultdict", "dataclasses.field", "types.SimpleNamespace"})
 _DATA_BASES = frozenset({"typing.NamedTuple", "typing.TypedDict", "typing.Generic"})
 _PARTS = (
     ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.Dict, ast.DictComp,
@@ -101,11 +106,7 @@ def is_pure_call(node: ast.Call, names: Names) -> bool:
         case ast.Name(id=name) if isinstance(found := names.definitions.get(name), ast.ClassDef):
             return is_data_class(found, names)
         case ast.Attribute(value=value, attr=attribute) if attribute in PURE_METHODS:
-            known = (
-                isinstance(value, ast.Constant | ast.JoinedStr | ast.Dict) or names.origin(value) in _BUILTINS.split()
-            )
-            own = not known and attribute in names.methods
-            return not own and "." not in (names.origin(value) or "") and not _is_module(value, names)
+            return names.origin(value) in _BUILTINS.split() or _is_plain(value, names)
         case _:
             return False
 
@@ -135,11 +136,21 @@ def _is_called(function: str, node: ast.expr | ast.keyword, names: Names) -> boo
     """Tell whether a pure call may run what it gets here: a callback that is no plain builtin."""
     match node:
         case ast.keyword(arg=None) | ast.Starred():
-            return function in (*_CALLBACKS, "type", "pydantic.ConfigDict", "collections.defaultdict")
+            return function in _UNFOLDED or function.startswith("pydantic.")
         case ast.keyword(arg=name, value=value) if name == _CALLBACKS.get(function):
             return not _is_callback(value, names)
         case ast.keyword(value=value) if function == "pydantic.ConfigDict":
             return not isinstance(value, ast.Constant)
+        case ast.keyword(arg="metadata", value=value) if function == "dataclasses.field":
+            return not isinstance(value, ast.Dict) or not all(map(_is_inert, value.keys))
+        case ast.keyword(arg=str() as name) if function == "types.SimpleNamespace":
+            return name.startswith("__")
+        case ast.expr() if function == "types.SimpleNamespace":
+            return True
+        case ast.keyword(arg="default_factory", value=value) if function == "pydantic.Field":
+            return not _is_factory(value, names)
+        case ast.keyword(arg=name, value=value) if function == "pydantic.Field":
+            return name in _FIELD_CODE and not isinstance(value, ast.Constant | ast.Dict)
         case ast.keyword():
             return function == "type"
         case _ if function == "collections.defaultdict":
@@ -148,6 +159,11 @@ def _is_called(function: str, node: ast.expr | ast.keyword, names: Names) -> boo
             return not isinstance(node, ast.List | ast.Tuple) and not _is_sequence(node)
         case _:
             return function in _BUILTINS.split() and _is_function(node, names)
+
+
+def _is_inert(key: ast.expr | None) -> bool:
+    """Tell whether pydantic obeys nothing that stands under a key of a field's metadata."""
+    return isinstance(key, ast.Constant) and key.value not in (*_FIELD_CODE, "default_factory")
 
 
 def _is_callback(node: ast.expr, names: Names) -> bool:
@@ -180,20 +196,53 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
     """Tell whether nothing hides here: no property that runs, no loop variable that stands for something known."""
     match node:
         case ast.Attribute(attr=attribute):
-            return attribute not in names.properties
+            return attribute not in names.properties and names.origin(node) not in _READ
+        case ast.Name():
+            return names.origin(node) not in _READ
+        case ast.Subscript(value=value, slice=inner) if isinstance(inner, ast.Constant | ast.Slice | ast.UnaryOp):
+            text = isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+            return not text or _is_plain(value, names) or no_type([node], names) is None
+        case ast.Subscript(value=value):
+            return _is_plain(value, names) or no_type([node], names) is None
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             targets = [part for loop in node.generators for part in ast.walk(loop.target)]
             taken = names.imports.keys() | names.definitions.keys() | set(_BUILTINS.split())
             plain = (ast.Name, ast.Tuple, ast.List, ast.Starred, ast.expr_context)
-            return all(
+            free = all(
                 isinstance(one, plain) and not (isinstance(one, ast.Name) and one.id in taken) for one in targets
             )
+            calls = any(isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) for one in ast.walk(node))
+            return free and (not calls or all(_is_plain(loop.iter, names) for loop in node.generators))
         case _:
             return True
 
 
-def _is_module(node: ast.expr, names: Names) -> bool:
-    return isinstance(node, ast.Name) and node.id in names.imports
+def _is_plain(node: ast.expr, names: Names, seen: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a value is of the builtin types, and made here, so that its methods are none of the file's own."""
+    match node:
+        case ast.Constant() | ast.JoinedStr():
+            return True
+        case ast.Name(id=name) if name in names.assigned and name not in seen:
+            found, around = names.assigned[name], seen | {name}
+            return name not in names.imports and all(one is not None and _is_plain(one, names, around) for one in found)
+        case ast.Name(id=name):
+            return name not in names.bound and name not in names.imports and name not in KNOWN_NAMES
+        case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=given) if attribute in PURE_METHODS:
+            return (names.origin(value) in _BUILTINS.split() or _is_plain(value, names, seen)) and all(
+                _is_plain(one, names, seen) for one in given
+            )
+        case ast.Call(func=function, args=given, keywords=options):
+            values = [
+                *given,
+                *(one.value for one in options if one.arg != _CALLBACKS.get(names.origin(function) or "")),
+            ]
+            makes = names.origin(function) in PURE_CALLS - _HOLDERS
+            return makes and all(_is_plain(one, names, seen) for one in values)
+        case ast.Attribute() | ast.Lambda():
+            return False
+        case _:
+            inner = [one.iter if isinstance(one, ast.comprehension) else one for one in ast.iter_child_nodes(node)]
+            return all(_is_plain(one, names, seen) for one in inner if isinstance(one, ast.expr))
 
 
 def _is_small(node: ast.expr, names: Names) -> bool:

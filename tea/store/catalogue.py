@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -109,24 +109,6 @@ class Catalogue:
         if self._unsaved[kind] * _WORTH >= len(rows) >= self._least:
             self._unsaved[kind] = 0
             self._save(self._path(kind), {"form": form, **_columns(rows)})
-        return found
-
-    def outlines(
-        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], Facts]
-    ) -> dict[str, Facts]:
-        """Return what a list shows of sources beside the registry; it is kept where there is a catalogue.
-
-        Args:
-            kind: Their kind.
-            digests: Their digests, which say all that they are.
-            form: Number of the form of the facts.
-            outline: Reads one source.
-        """
-        path = self._path(f"shipped_{kind}")
-        known: dict[str, Any] = self._load(path, form).get("rows", {})
-        found: dict[str, Facts] = {one: tuple(known[one]) if one in known else outline(one) for one in digests}
-        if found.keys() != known.keys() and path.parent.is_dir():
-            self._save(path, {"form": form, "rows": found})
         return found
 
     def mark(self, kind: str, name: str) -> tuple[int, int] | None:

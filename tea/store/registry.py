@@ -9,7 +9,7 @@ is listed has a version. Each file carries a check of its document, so that dama
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -137,12 +137,6 @@ class FileRegistry:
     def survey(self, kind: str, form: int, describe: Describe, *, pointers: bool = False) -> Mapping[str, Facts | None]:
         """See `RegistryStore.survey`."""
         return self.catalogue.survey(kind, self.names(kind), form, describe, pointers=pointers)
-
-    def outlines(
-        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], Facts]
-    ) -> dict[str, Facts]:
-        """See `RegistryStore.outlines`."""
-        return self.catalogue.outlines(kind, digests, form, outline)
 
     def _create_name(self, path: Path, data: bytes) -> bool:
         """Create the folder of a new name with its first version in it, or return False if the name is there."""

@@ -1,6 +1,6 @@
 """What a registry keeps and promises, wherever it keeps it: immutable versions, and heads that say what is current."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from tea.store.bulk import Whole
@@ -101,18 +101,5 @@ class RegistryStore(Protocol):
             form: Number of the form of what `describe` returns; another number reads everything anew.
             describe: Reads one component.
             pointers: Whether it is enough that no pointer has moved since this process looked.
-        """
-        ...
-
-    def outlines(
-        self, kind: str, digests: Collection[str], form: int, outline: Callable[[str], Facts]
-    ) -> dict[str, Facts]:
-        """Return what a list shows of sources that are not in the registry, reading only those it does not know.
-
-        Args:
-            kind: The kind.
-            digests: Digests of the sources.
-            form: Number of the form of what `outline` returns.
-            outline: Reads the source of a digest.
         """
         ...

@@ -301,6 +301,8 @@ def test_what_was_saved_is_loaded_elsewhere_and_waits_for_trust(tea: Tea, tmp_pa
     assert other("load", tea.folder / "some.json", "--json").data["added"] == []
     assert "[quarantined]" in other("list", "tools").out
     other("call", "shout", "text=hi").refused(2, "not trusted", "tea trust")
+    other("trust", "shout").refused(6, "tea show tool:shout@1.0.0 --source", "tea trust tool:shout@sha256:")
+    other("show", "shout", "--source")
     assert other("trust", "shout").out == "trusted tool:shout@1.0.0\n"
     assert other("call", "shout", "text=hi").out == "HI\n"
     assert other("list", "models", "--json").data["components"][0]["name"] == "small"

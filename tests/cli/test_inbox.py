@@ -61,7 +61,7 @@ def test_all_open_questions_of_a_run_are_listed_with_what_answers_them(waiting: 
         f"run {port['run']}  Plan it.",
         f"  {port['key']}  host asks, since {port['asked']}",
         "    Which port?",
-        "      0.9  tea asks",
+        "      0.9  tea asks<U+001B>]0;owned<U+0007><U+202E>",
         f"    tea resume {port['run']} --answer {port['key']}=TEXT",
         f"  {drink['key']}  host asks, since {drink['asked']}",
         "    Drink?",
@@ -88,7 +88,10 @@ def test_a_wait_is_pointed_out_wherever_the_run_is_looked_at(waiting: Tea) -> No
     assert run["status"] == "waiting"
     assert waiting("runs").err == "1 waits for an answer: tea inbox\n"
     assert waiting("trace", "last").err == f"it waits for an answer: tea inbox {run['run']}\n"
-    assert "person ask Which port? 0.9 tea asks -> no outcome" in waiting("trace", "last").out
+    assert (
+        "person ask Which port? 0.9 tea asks<U+001B>]0;owned<U+0007><U+202E> -> no outcome"
+        in waiting("trace", "last").out
+    )
     assert waiting("resume", "last", "--json").data["run"] == run["run"]
     waiting("resume", "last", "-q").refused(6, "Which port?", f"`tea inbox {run['run']}` shows all 2 questions")
     port, drink = questions(waiting)
@@ -116,7 +119,7 @@ def test_consent_is_asked_with_the_arguments_of_the_call(tea: Tea) -> None:
     assert question["arguments"] == {"to": "A\x1b[2J", "amount": 5}
     shown = tea("inbox").out
     assert "\n    choices: allow / deny / text in place of its result\n" in shown
-    assert '\n      "amount": 5' in shown
+    assert '\n    arguments:\n      to: "A\\u001b[2J"\n      amount: 5\n' in shown
     assert question["command"].endswith(f"--answer {question['key']}=allow")
     assert "\x1b" not in shown
     answered(tea, question, "")

@@ -144,7 +144,7 @@ def test_an_internal_error_is_one_line_and_its_traceback_comes_when_asked_for(te
             check=False,
         )
         assert finished.returncode == 3
-        assert finished.stderr.startswith("tea: internal error ZeroDivisionError: oh. Fix: ")
+        assert finished.stderr.startswith("tea: internal error ZeroDivisionError: oh<U+001B>[31m. Fix: ")
         assert len(finished.stderr.splitlines()) >= lines
         assert ("Traceback" in finished.stderr) == bool(options)
 

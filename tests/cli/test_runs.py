@@ -80,7 +80,9 @@ def test_a_default_offline_model_is_told_once(stocked: Tea) -> None:
 
 def test_no_escape_sequence_of_an_answer_reaches_anyone(stocked: Tea) -> None:
     said = stocked("run", "ok", "--agent", "rude")
-    assert said.out == "words back\nline\ttab\n"
+    assert said.out == (
+        "<U+001B>]0;owned<U+0007><U+001B>[2Jwords<U+009B>31m <U+202E>back<U+000D>\nline\ttab<U+0000><U+0008>\n"
+    )
     failed = stocked("run", "fail", "--agent", "rude", "--use", "agent:rude=1.0.0")
     assert failed.code == 1
     steps = stocked("trace", "last", "--steps")
@@ -356,7 +358,11 @@ def test_a_call_prints_and_logs_no_secret(tea: Tea) -> None:
     secret = {"CLOUD_TOKEN": "planted-0123456789"}
     assert tea("register", tea.write("loud.py", LOUD), **secret).code == 0
     called = tea("call", "loud", **secret)
-    assert (called.code, called.out, called.err) == (0, "<secret:CLOUD_TOKEN>\n", "found <secret:CLOUD_TOKEN>\n")
+    assert (called.code, called.out, called.err) == (
+        0,
+        "<secret:CLOUD_TOKEN>\n",
+        "found <secret:CLOUD_TOKEN> <U+001B>[31m\n",
+    )
 
 
 def test_the_plan_is_shown_as_it_changes(tea: Tea) -> None:

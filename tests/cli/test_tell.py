@@ -21,6 +21,7 @@ class Waiter(Agent):
 '''
 
 NASTY = "\x1b]0;owned\x07\u202eleft\nright"
+SHOWN = "<U+001B>]0;owned<U+0007><U+202E>"
 
 
 def test_a_run_hears_what_another_process_tells_it(tea: Tea) -> None:
@@ -34,11 +35,11 @@ def test_a_run_hears_what_another_process_tells_it(tea: Tea) -> None:
         assert tea("tell", run, "stop", "--json").data == {"schema": 1, "run": run, "number": 2, "held": True}
         out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
-    assert out == "left\nright stop\n"
+    assert out == f"{SHOWN}left\nright stop\n"
     assert "told: left right" in err
     assert tea("replay", "last").out.startswith("identical: ")
     tree = tea("trace", "last").out
-    assert tree.count("told: ") == tree.count("told: left right") + tree.count("told: stop")
+    assert tree.count("told: ") == tree.count(f"told: {SHOWN}left right") + tree.count("told: stop")
     assert "not taken over" not in tree
     tea("tell", "last", "more").refused(2, run, "has ended")
     assert tea("doctor").code == 0
@@ -55,9 +56,9 @@ def test_a_run_that_waits_shows_what_it_was_told_and_hears_it_when_it_goes_on(te
     assert (told.code, told.err) == (0, f"nobody works on it now: tea resume {question['run']}\n")
     assert tea("tell", "last", "stop", "-q").err == ""
     shown = tea("trace", "last").out
-    assert shown.endswith("told, and not taken over: left right\ntold, and not taken over: stop\n")
+    assert shown.endswith(f"told, and not taken over: {SHOWN}left right\ntold, and not taken over: stop\n")
     assert [one["number"] for one in tea("trace", "last", "--json").data["untaken"]] == [1, 2]
-    assert tea("resume", "last", "-q", "--answer", f"{question['key']}=yes").out == "left\nright stop\n"
+    assert tea("resume", "last", "-q", "--answer", f"{question['key']}=yes").out == f"{SHOWN}left\nright stop\n"
     assert tea("trace", "last", "--json").data["untaken"] == []
 
 

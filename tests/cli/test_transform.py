@@ -71,6 +71,7 @@ def test_saving_a_recipe_says_what_it_is_made_of_and_the_file_lacks(tea: Tea, tm
     home = ("--home", tmp_path / "elsewhere")
     tea("load", "whole.json", *home)
     for ref in ("tool:desk_calculator", "environment:desk", "tool:calculator"):
+        tea("show", ref, "--source", *home)
         tea("trust", ref, *home)
     assert tea("call", "desk_calculator", "expression=17 * 3", *home).out == "51\n"
 

@@ -73,9 +73,8 @@ def test_any_component_is_a_valid_skill(kind: str, name: str, words: str) -> Non
     assert (again.name, again.description, again.body) == (skill.name, skill.description, skill.body.strip("\n"))
 
 
-def test_words_that_show_nothing_leave_a_description_without_them() -> None:
-    skill = skill_of(manifest("solution", "a", "\U00010768"))
-    assert skill.description == "Use it when this is asked again:"
+def test_words_that_show_nothing_are_described_by_their_numbers() -> None:
+    assert skill_of(manifest("solution", "a", "\U00010768")).description == "<U+10768> <U+10768>"
 
 
 @given(SKILLS)

@@ -9,7 +9,6 @@ from protocol_kit import CASES
 from test_bundle import forged
 
 from tea.components.manifest import source_digest
-from tea.errors import Damaged
 from tea.platform import Platform
 
 TOOL = CASES[0]
@@ -118,7 +117,7 @@ async def test_source_that_is_trusted_is_described_by_itself_not_by_the_file(tmp
 
 
 @pytest.mark.parametrize("lie", ["parameter", "metadata", "example"])
-async def test_a_lie_about_source_is_found_when_a_person_would_trust_it(lie: str, tmp_path: Path) -> None:
+async def test_a_lie_about_source_ends_when_a_person_trusts_it(lie: str, tmp_path: Path) -> None:
     theirs, mine = open_platform(tmp_path / "theirs"), open_platform(tmp_path / "mine")
     await theirs.tcp.register(TOOL.source())
     file = tmp_path / "file.json"
@@ -136,9 +135,10 @@ async def test_a_lie_about_source_is_found_when_a_person_would_trust_it(lie: str
 
     forged(file, tell)
     await mine.tcp.load(file)
-    with pytest.raises(Damaged, match="not what its source declares"):
-        await mine.tcp.trust("greeter")
-    assert not (await mine.tcp.list())[0].trusted
+    theirs_found, found = await theirs.tcp.info("greeter"), await mine.tcp.trust("greeter")
+    assert found.text() == (await mine.tcp.info("greeter")).text() == theirs_found.text()
+    assert found.metadata == theirs_found.metadata
+    assert (await mine.tcp.list())[0].trusted
 
 
 @pytest.mark.parametrize("stored", [True, False])

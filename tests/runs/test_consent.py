@@ -74,7 +74,7 @@ async def test_who_is_there_is_asked_with_the_arguments(tmp_path: Path, said: tu
         outcome = await tea.run("Go.", agent="sender")
         assert outcome.answer == told
         assert [choices for _, choices in somebody.asked] == [("allow", "deny")] * 2
-        assert all(word in somebody.asked[1][0] for word in ("tool:send@1.0.0", '"to": "Bob"', '"words": "hello"'))
+        assert all(word in somebody.asked[1][0] for word in ("tool:send@1.0.0", '  to: "Bob"\n', '  words: "hello"'))
         assert (await tea.replay(outcome.run)).answer == told
         assert len(somebody.asked) == 2
         assert (await tea.inbox()).questions == ()
@@ -223,7 +223,7 @@ async def test_what_declares_to_leave_the_workspace_is_asked_about_once_for_its_
         assert first.answer == second.answer == BOTH_SENT
         ((question, choices),) = somebody.asked
         assert choices == ("allow", "deny")
-        assert all(word in question for word in ("tool:send@1.0.0", "'external'", "once", '"to": "Ann"'))
+        assert all(word in question for word in ("tool:send@1.0.0", "'external'", "once", '  to: "Ann"'))
         assert (await tea.replay(first.run)).answer == BOTH_SENT
     other = Somebody("deny")
     async with plain(tmp_path, other) as tea:

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from tea.managers import trust as module
 
 from tea.errors import StorageError
+from tea.source import trust as module
 from tea.source.trust import GrantedHomes, Trust, state_folder
 
 ONE, TWO, THREE = (f"sha256:{digit * 64}" for digit in "123")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from surveyor import NAMES, catalogue, reader
 
-from tea.store.catalogue import Catalogue, Described, Facts, settled
+from tea.store.catalogue import Catalogue, Described, settled
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch
 
@@ -201,30 +201,6 @@ def test_a_small_registry_has_none_and_a_missing_one_stays_missing(house: House,
     assert FileRegistry(nowhere).survey("tool", 1, house.read) == {}
     assert not house.file.parent.exists()
     assert not nowhere.exists()
-
-
-def test_a_source_beside_the_registry_is_read_once_by_its_digest(house: House) -> None:
-    read: list[str] = []
-
-    def outline(digest: str) -> Facts:
-        read.append(digest)
-        return (f"what {digest} is for", 3)
-
-    def shown(*digests: str, form: int = 1) -> list[str]:
-        read.clear()
-        found = catalogue(house.root).outlines("memory", digests, form, outline)
-        assert found == {one: (f"what {one} is for", 3) for one in digests}
-        return read
-
-    assert shown("a", "b") == shown("a", "b") == ["a", "b"], "nothing is written where there is no catalogue"
-    assert not house.file.parent.exists()
-    house.look()
-    assert shown("a", "b") == ["a", "b"]
-    assert shown("b", "a") == []
-    assert shown("a", "c") == ["c"]
-    assert shown("a", "c", form=2) == ["a", "c"]
-    (house.file.parent / "shipped_memories.json").write_bytes(b"{}")
-    assert shown("a", "c") == ["a", "c"]
 
 
 def test_git_leaves_it_alone(house: House) -> None:

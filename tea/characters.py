@@ -1,0 +1,110 @@
+"""Characters that cannot be seen as what they are: which they are, and how text is written so that they can be.
+
+A terminal obeys control characters, a reader never sees invisible ones, and bidirectional ones show text in another
+order than the one in which it is read by Python. Where a person reviews text, nothing of it is left out: each such
+character is written as its number, `<U+202E>`. A text that spells such a number itself is written with `<U+003C>` in
+the place of its first character, so what is shown stands for one text only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+from unicodedata import category
+
+_BLANK = frozenset("\n\t")
+# Letters and signs that print as nothing or as a gap (Unicode, Default_Ignorable_Code_Point), beside the categories.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
+)
+
+
+def is_hidden(one: str) -> bool:
+    """Return whether a character is no sign, blank, newline or tab that a reader sees in its place."""
+    if one in _BLANK:
+        return False
+    return category(one) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _UNSEEN.match(one) is not None
+
+
+def escaped(text: str) -> str:
+    """Return text with the number of each hidden character in its place, `<U+202E>`; different texts stay different.
+
+    It is to be done once: what is escaped already is a text that spells numbers.
+    """
+    return numbered(_SPELLED.sub("<U+003C>", text))
+
+
+def numbered(text: str) -> str:
+    """Return text with the number of each hidden character in its place, however often that is done."""
+    return text.translate(_NUMBERS)
+
+
+def escaped_json(value: Any, indent: int | None = None) -> str:
+    r"""Return a JSON value as JSON text, in which hidden characters are escaped as JSON does it, `\u202e`."""
+    return json.dumps(value, ensure_ascii=False, indent=indent, default=str).translate(_IN_JSON)
+
+
+def argument_lines(given: object) -> str:
+    """Return the arguments of a call as a person reviews them: one a line, each value as JSON."""
+    if not isinstance(given, Mapping):
+        return escaped_json(given)
+    pairs = cast("Mapping[str, object]", given).items()
+    return "\n".join(
+        f"{name if name.isascii() and name.isidentifier() else escaped_json(name)}: {escaped_json(one)}"
+        for name, one in pairs
+    )
+
+
+def forbidden(text: str) -> tuple[int, int, str] | None:
+    """Return line, column and number of the first character that a source may not hold, None where there is none.
+
+    It may hold no control character but newline, tab, form feed and the carriage return of a line end, and none that
+    changes the direction of writing.
+    """
+    found = _FORBIDDEN.search(text)
+    if found is None:
+        return None
+    before = text[: found.start()]
+    return before.count("\n") + 1, len(before) - before.rfind("\n"), number(found[0])
+
+
+def spelled(literals: str) -> str:
+    r"""Return text that consists of literals with the characters that a source may not hold as escapes, `\u202e`."""
+    return _FORBIDDEN.sub(lambda found: found[0] if found[0] in "\0\r" else f"\\u{ord(found[0]):04x}", literals)
+
+
+def number(one: str) -> str:
+    """Return how Unicode calls a character, `U+202E`."""
+    return f"U+{ord(one):04X}"
+
+
+def _in_json(one: str) -> str:
+    return json.dumps(one) if ord(one) > 0x7F else f'"\\u{ord(one):04x}"'
+
+
+class _Written(dict[int, str]):
+    """What each character is written as, worked out when it is met first.
+
+    Args:
+        write: Writes a hidden one.
+    """
+
+    def __init__(self, write: Callable[[str], str]) -> None:
+        super().__init__()
+        self._write = write
+
+    def __missing__(self, code: int) -> str:
+        one = chr(code)
+        found = self[code] = self._write(one) if is_hidden(one) else one
+        return found
+
+
+_NUMBERS = _Written(lambda one: f"<{number(one)}>")
+_IN_JSON = _Written(lambda one: _in_json(one)[1:-1])

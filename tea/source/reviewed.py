@@ -1,0 +1,59 @@
+"""Reviewed: which source this account was shown last of each component, in the operator's own state."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tea.errors import StorageError
+from tea.refs import Ref
+from tea.store.files import read_regular
+from tea.store.strict import Refused
+
+_FILE, _LIMIT = "reviewed", 2**24
+
+
+class Reviewed:
+    """The digests that were shown, a line each; of one component the last line counts.
+
+    Args:
+        folder: The operator's state.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
+
+    def last(self, ref: Ref) -> str | None:
+        """Return the digest of the source that was shown last of a component, None where none was.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        try:
+            lines = read_regular(self._path, _LIMIT).decode("utf-8", "replace").split("\n")
+        except FileNotFoundError:
+            return None
+        except (OSError, Refused) as error:
+            problem = f"The list of what was reviewed, {str(self._path)[-150:]!r}, cannot be read: {error}."
+            raise StorageError(problem, fix="set TEA_STATE to a folder you may read, or remove the file.") from error
+        start = f"{ref.at(None)} "
+        return next((line.removeprefix(start) for line in reversed(lines) if line.startswith(start)), None)
+
+    def add(self, ref: Ref, digest: str) -> None:
+        """Remember that a source was shown.
+
+        Raises:
+            StorageError: The file cannot be read or written.
+        """
+        if self.last(ref) == digest:
+            return
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+            try:
+                os.write(handle, f"{ref.at(None)} {digest}\n".encode())
+            finally:
+                os.close(handle)
+        except OSError as error:
+            problem = f"The list of what was reviewed, {str(self._path)[-150:]!r}, cannot be written: {error.strerror}."
+            raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error

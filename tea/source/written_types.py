@@ -1,0 +1,164 @@
+"""Types as a source writes them: annotations are evaluated, and texts in them too, so both hold nothing but types.
+
+What describes a component reads its annotations, whether they are expressions or texts, and a text is evaluated as an
+expression wherever it stands for a type. So a type has to be written out: names and attributes that stand for types,
+subscripts, `|`, and texts of the same form; no text that is put together, kept under a name, or read from elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from tea.source.names import Names, assignments
+from tea.source.text import parsed_expression, words
+
+_TYPING = ("typing", "typing_extensions")
+_MAKERS = frozenset(
+    f"{module}.{name}"
+    for module in _TYPING
+    for name in words("NamedTuple NewType ParamSpec TypeVar TypeVarTuple TypedDict")
+) | {"collections.namedtuple"}
+_LITERAL = frozenset(f"{module}.Literal" for module in _TYPING)
+_ANNOTATED = frozenset(f"{module}.Annotated" for module in _TYPING)
+_PARAMETER_PARTS = frozenset({"args", "kwargs"})
+
+
+def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
+    """Return the first of these annotations and base classes that is no type which is written out."""
+    return next((one for one in nodes if one is not None and not _Reader(names).is_type(one)), None)
+
+
+def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
+    """Give the bounds and defaults of type parameters, which only newer Pythons have."""
+    for parameter in getattr(node, "type_params", ()):
+        for name in ("bound", "default_value"):
+            found = getattr(parameter, name, None)
+            if isinstance(found, ast.expr):
+                yield found
+
+
+class _Reader:
+    """Follows a type through the names of its file, each once."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._seen: set[str] = set()
+
+    def is_type(self, node: ast.expr) -> bool:
+        """Tell whether evaluating an expression gives a type, and evaluates no text but types."""
+        match node:
+            case ast.Constant(value=str() as text):
+                return all(map(self.is_type, _expressions(text)))
+            case ast.Constant():
+                return True
+            case ast.Name(id=name):
+                return self._is_type_name(name)
+            case ast.Attribute():
+                return self._is_type_attribute(node)
+            case ast.Subscript(value=value, slice=inner):
+                return self.is_type(value) and self._is_inside(value, inner)
+            case ast.BinOp(op=ast.BitOr(), left=left, right=right):
+                return self.is_type(left) and self.is_type(right)
+            case ast.IfExp(body=left, orelse=right):
+                return self.is_type(left) and self.is_type(right)
+            case ast.Tuple(elts=inner) | ast.List(elts=inner):
+                return all(map(self.is_type, inner))
+            case ast.Starred(value=value):
+                return self.is_type(value)
+            case ast.Call():
+                return self._is_made(node)
+            case _:
+                return False
+
+    def _is_inside(self, value: ast.expr, inner: ast.expr) -> bool:
+        """Tell whether what stands between the brackets is made of types, where it stands for types."""
+        origin = self._names.origin(value)
+        if origin in _LITERAL:
+            return True
+        if origin in _ANNOTATED and isinstance(inner, ast.Tuple):
+            return self.is_type(inner.elts[0])
+        return self.is_type(inner)
+
+    def _is_type_name(self, name: str) -> bool:
+        if name.startswith("__"):
+            return False
+        if name in self._seen:
+            return True
+        self._seen.add(name)
+        values = self._names.assigned.get(name, ())
+        origin = self._names.imports.get(name, "")
+        return (
+            self._are_types(values)
+            and not _imports(origin)
+            and (not origin.startswith(".") or self._is_type_elsewhere(origin))
+        )
+
+    def _is_type_attribute(self, node: ast.Attribute) -> bool:
+        if node.attr.startswith("_"):
+            return False
+        origin = self._names.origin(node)
+        if origin is not None:
+            return not _imports(origin) and (not origin.startswith(".") or self._is_type_elsewhere(origin))
+        if node.attr in _PARAMETER_PARTS and isinstance(node.value, ast.Name):
+            return self._is_type_name(node.value.id)
+        return self._is_nested(node)
+
+    def _is_nested(self, node: ast.Attribute) -> bool:
+        """Tell whether an attribute is a type that a class of the file holds."""
+        chain: list[str] = []
+        at: ast.expr = node
+        while isinstance(at, ast.Attribute):
+            chain.append(at.attr)
+            at = at.value
+        holder = self._names.definitions.get(at.id) if isinstance(at, ast.Name) else None
+        for name in reversed(chain):
+            if not isinstance(holder, ast.ClassDef):
+                return False
+            held = assignments(holder.body).get(name)
+            if held is not None:
+                return name == chain[0] and self._are_types(held)
+            holder = next((one for one in holder.body if isinstance(one, ast.ClassDef) and one.name == name), None)
+        return holder is not None
+
+    def _is_type_elsewhere(self, origin: str) -> bool:
+        """Tell whether what another file of the component gives is a type, in every file that has such a name."""
+        name = origin.rpartition(".")[2]
+        if f".{name}" in self._seen:
+            return True
+        self._seen.add(f".{name}")
+        found = self._names.elsewhere.get(name, ())
+        return self._are_types(found) and all(map(self._is_type_elsewhere, self._names.renamed.get(name, ())))
+
+    def _is_made(self, node: ast.Call) -> bool:
+        """Tell whether a call makes a type of types: `NewType("Id", int)`."""
+        origin = self._names.origin(node.func)
+        if origin == "collections.namedtuple":
+            return True
+        if origin not in _MAKERS or any(one.arg is None for one in node.keywords):
+            return False
+        fields = node.args[1:]
+        if origin.endswith(".TypedDict"):
+            return all(isinstance(one, ast.Dict) and self._are_types(one.values) for one in fields)
+        if origin.endswith(".NamedTuple"):
+            rows = [row for one in fields for row in getattr(one, "elts", (None,))]
+            return all(isinstance(row, ast.Tuple) and self._are_types(row.elts[1:]) for row in rows)
+        return self._are_types([*fields, *(one.value for one in node.keywords)])
+
+    def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
+        return all(one is not None and self.is_type(one) for one in values)
+
+
+def _imports(origin: str) -> bool:
+    """Tell whether a type imports what a value names, a default above all."""
+    return origin.startswith("pydantic.") and origin.endswith(".ImportString")
+
+
+def _expressions(text: str) -> list[ast.expr]:
+    """Return what Python may evaluate a text as that stands for a type; nothing of one that it cannot evaluate."""
+    found: list[ast.expr] = []
+    for form in (text, f"({text},)[0]") if text.startswith("*") else (text,):  # as `typing.ForwardRef` does
+        with suppress(SyntaxError, ValueError):
+            found.append(parsed_expression(form))
+    return found

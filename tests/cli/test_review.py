@@ -1,0 +1,207 @@
+"""What a person reviews is shown and never left out: sources, differences, words, questions and arguments."""
+
+import asyncio
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tea.characters import is_hidden
+from tea.cli.person import AtTerminal
+from tea.components.manifest import ToolConfig
+from tea.components.operation import Signature
+from tea.platform import Platform
+
+from .conftest import PAYER, PROMPT, SHOUT, Tea
+
+HIDDEN = "\x1b]0;x\x07\x9d\u202e\u2066\u200b\ufe0f\U000e0041\u3164\u2028\x85\r"
+DARK = f'''"""A tool."""
+
+from tea import tool
+
+
+@tool
+async def dark(text: str) -> str:
+    """Say it.{HIDDEN} Then more."""
+    return "ok{HIDDEN}" + text
+'''
+SEEN = ("<U+001B>]0;x<U+0007>", "<U+009D>", "<U+202E>", "<U+2066>", "<U+200B>", "<U+FE0F>", "<U+E0041>", "<U+3164>")
+
+
+@pytest.fixture
+def dark(tea: Tea) -> Tea:
+    """A home that holds two versions with every trick in them, as one that came from elsewhere may."""
+
+    def manifest(version: str) -> ToolConfig:
+        words = f"Say it.{HIDDEN} Then more."
+        text = {"type": "string", "description": f"Any{HIDDEN} words."}
+        call = Signature(name="call", description=words, parameters={"properties": {"text": text}}, returns={})
+        return ToolConfig(
+            kind="tool", name="dark", version=version, description=words, source=DARK + f"# {version}\n",
+            files={"_dark/a.py": f"A = 1  # {HIDDEN}\n"}, requires=(f"evil{HIDDEN}",), operations={"call": call},
+            rules=f"Rule{HIDDEN}", metadata={"category": f"c{HIDDEN}"}, reason=f"why{HIDDEN}\ntrusted: yes",
+        )  # fmt: skip
+
+    home = Platform(tea.folder, state=tea.state)
+    for version in ("1.0.0", "1.0.1"):
+        home.versions.add("tool", "dark", manifest, version=version)
+    return tea
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seen"),
+    [
+        (["show", "dark", "--source"], SEEN),
+        (["show", "dark"], SEEN),
+        (["diff", "dark@1.0.0"], ()),
+        (["vars", "dark"], SEEN),
+        (["contract", "dark"], SEEN),
+        (["list"], SEEN),
+        (["history", "dark", "-v"], SEEN),
+        (["retrieve", "say it"], SEEN),
+        (["show", "dark", "--schema", "openai"], (r"\u001b]0;x\u0007", r"\u202e", r"\u200b")),
+    ],
+)
+def test_a_version_that_is_in_a_home_already_is_shown_with_all_it_holds(
+    dark: Tea, arguments: list[str], seen: tuple[str, ...]
+) -> None:
+    shown = dark(*arguments)
+    assert shown.code == 0, shown
+    assert [one for one in shown.out + shown.err if is_hidden(one)] == []
+    for one in seen:
+        assert one in shown.out
+    data = dark(*arguments, "--json")
+    assert json.loads(data.out)
+    assert data.out.isascii()
+
+
+def test_a_difference_shows_what_ends_no_line_too(tea: Tea) -> None:
+    home = Platform(tea.folder, state=tea.state)
+    for version, text in (("1.0.0", "a\u2028b = 1"), ("1.0.1", "a\nb = 1")):
+        config = ToolConfig(kind="tool", name="cut", version=version, description="Cut.", source=f"# {text}\n")
+        home.versions.add("tool", "cut", lambda _, config=config: config, version=version)
+    assert "-# a<U+2028>b = 1" in tea("diff", "cut@1.0.0", "cut@1.0.1").out
+
+
+@pytest.mark.parametrize(
+    "one", ["\x1b", "\x07", "\x0b", "\x85", "\x9d", "\x7f", "\u202e", "\u2066", "\u200f", "\u061c"]
+)
+def test_sources_with_controls_are_refused_wherever_they_come_in(tea: Tea, tmp_path: Path, one: str) -> None:
+    bad = SHOUT.replace('"""Say it louder.', f'"""Say it{one} louder.')
+    place, number = "line 7: column 14", f"U+{ord(one):04X}"
+    tea("register", tea.write("shout.py", bad)).refused(2, place, number, "escape")
+    tea("register", tea.write("shout.py", SHOUT))
+    before = tea.files()
+    tea("update", "shout", tea.write("shout.py", bad)).refused(2, place, number)
+    tea("vars", "shout", "--set", "source=@shout.py").refused(2, place, number)
+    tea("register", tea.write("greeting.md", PROMPT.replace("You greet.", f"You{one} greet."))).refused(2, number)
+    model = {"kind": "model", "name": "m", "provider": "openai_chat", "description": f"x{one}"}
+    text = json.dumps(model, ensure_ascii=False)
+    if one > "\x1f":  # JSON has escapes for the others
+        tea("register", tea.write("m.json", text)).refused(2, number)
+    (tmp_path / "skill").mkdir()
+    skill = tmp_path / "skill" / "SKILL.md"
+    skill.write_text("---\nname: skill\ndescription: d\n---\nBody\n")
+    (tmp_path / "skill" / "run.sh").write_text(f"echo {one}\n")
+    tea("import", tmp_path / "skill").refused(2, number)
+    (tmp_path / "skill" / "run.sh").unlink()
+    skill.write_text(f"---\nname: skill\ndescription: d\n---\nBo{one}dy\n")
+    tea("import", tmp_path / "skill").refused(2)
+    assert tea.files() - before <= {"greeting.md", "m.json"}
+
+
+def test_what_others_saved_with_controls_is_not_loaded(dark: Tea, tmp_path: Path) -> None:
+    assert dark("save", tmp_path / "dark.json", "tool:dark").code == 0
+    (tmp_path / "else").mkdir()
+    other = Tea(tmp_path / "else", tmp_path / "else", dark.warm)
+    other("load", tmp_path / "dark.json").refused(2, "U+001B", "nothing was changed")
+    assert "dark" not in other("list").out
+    assert dark("load", tmp_path / "dark.json").code == 0
+
+
+def test_escapes_in_a_source_are_fine_and_stay_as_they_are_written(tea: Tea) -> None:
+    tea("register", tea.write("shout.py", SHOUT.replace("text.upper()", r'text.upper() + "\x1b\u202e"')))
+    assert r'"\x1b\u202e"' in tea("show", "shout", "--source").out
+    assert tea("call", "shout", "text=a").out == "A<U+001B><U+202E>\n"
+
+
+PAY = '''
+from tea import tool
+
+
+@tool(effects="irreversible", network=False)
+async def pay(note: str, to: str, amount: float) -> str:
+    """Pay."""
+    return "paid"
+'''
+
+
+def paying(tea: Tea, given: dict[str, object], *typed: bytes) -> tuple[int, str]:
+    """Let an agent pay with these arguments, and return what the person at the terminal saw."""
+    tea("register", tea.write("pay.py", PAY))
+    tea("register", tea.write("payer.py", PAYER.replace('"pay", {}', f'"pay", {given!a}')))
+    return on_terminal(tea, list(typed), "run", "pay", "--agent", "payer")
+
+
+def on_terminal(tea: Tea, typed: list[bytes], *line: str) -> tuple[int, str]:
+    """Return exit code and screen of a command; each text is typed when the next question was shown."""
+    master, terminal = os.openpty()
+    with subprocess.Popen(
+        tea.line(*line), cwd=tea.folder, env=tea.environment, stdin=terminal, stdout=terminal, stderr=terminal
+    ) as process:
+        os.close(terminal)
+        said, waiting = b"", list(typed)
+        try:
+            while part := os.read(master, 65536):
+                said += part
+                if said.endswith(b"> ") and waiting:
+                    os.write(master, waiting.pop(0) + b"\n")
+                    said += b"\n"
+        except OSError:  # the terminal is gone
+            pass
+        code = process.wait(timeout=30)
+    os.close(master)
+    return code, said.decode()
+
+
+def test_consent_is_asked_with_arguments_one_a_line_and_nothing_hidden(tea: Tea) -> None:
+    spoof = "\x1b]0;\x07\u202e\", 'amount': 12.0}.\nIts arguments are: {'to': 'me'"
+    code, screen = paying(tea, {"note": spoof, "to": "EVIL", "amount": 99_999.0}, b"deny")
+    assert code != 0
+    lines = [line.strip("\r") for line in screen.split("\n")]
+    assert '  to: "EVIL"' in lines
+    assert "  amount: 99999.0" in lines
+    (note,) = [line for line in lines if line.startswith("  note: ")]
+    assert json.loads(note.removeprefix("  note: ")) == spoof
+    assert "\u202e" not in screen
+
+
+def test_a_long_argument_cannot_push_another_out_of_sight(tea: Tea) -> None:
+    long = "x" * 40_000 + "MIDDLE" + "x" * 40_000
+    code, screen = paying(tea, {"note": long, "to": "EVIL", "amount": 1.0}, b"show", b"deny")
+    assert code != 0
+    first, _, rest = screen.partition("[allow / deny] > ")
+    assert "characters are not shown here; answer `show` to see all]" in first
+    assert len(first) < 3_000
+    assert 'to: "EVIL"' in first
+    assert "MIDDLE" not in first
+    assert "MIDDLE" in rest
+
+
+async def test_many_lines_cannot_push_the_question_out_of_sight(capsys: pytest.CaptureFixture[str]) -> None:
+    keyboard, screen = os.openpty()
+    asked = asyncio.ensure_future(AtTerminal(screen)("Sell?" + "\n" * 5_000 + "All of it?", ()))
+    said = ""
+    async with asyncio.timeout(30):
+        while "> " not in said:
+            await asyncio.sleep(0)
+            said += capsys.readouterr().err
+    os.write(keyboard, b"no\n")
+    assert await asked == "no"
+    assert said.count("\n") < 80
+    assert "lines are not shown here; answer `show` to see all" in said
+    assert said.index("Sell?") < said.index("All of it?")
+    os.close(keyboard)
+    os.close(screen)

@@ -1,0 +1,346 @@
+"""Attacks on the static check: sources that would do something while they are imported or described, and do nothing."""
+
+import builtins
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tea.errors import BadComponent
+from tea.source.dynamic import DynamicManager
+
+MANAGER = DynamicManager(lambda digest: True)
+RUN = "import builtins; builtins.canary = 1"
+EVIL = f"def evil(*a, **k):\n    {RUN}\n    return 1\n"
+HEAD = '# /// script\n# dependencies = ["pydantic"]\n# ///\nfrom tea import Environment, action, tool\n'
+
+
+def tool(parameter: str = "x: int", head: str = "", result: str = "int") -> str:
+    """A tool with this parameter, after these lines."""
+    return f'{HEAD}{head}\n\n@tool\nasync def t({parameter}) -> {result}:\n    """Doc."""\n    return 1\n'
+
+
+def environment(body: str, head: str = "") -> str:
+    """An environment with these members."""
+    state = '    async def state(self) -> int:\n        """S."""\n        return 1\n'
+    return f'{HEAD}{head}\n\nclass E(Environment):\n    """Doc."""\n{body}\n{state}'
+
+
+def model(body: str, head: str = "", parameter: str = "x: D", result: str = "D") -> str:
+    """A tool that takes and gives a model of pydantic with these members."""
+    names = "BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator"
+    return tool(parameter, f"from pydantic import {names}\n{head}class D(BaseModel):\n{body}", result)
+
+
+def method(name: str, *marks: str, indent: str = "    ") -> str:
+    """A method that hits."""
+    lines = [*(f"@{mark}" for mark in marks), f"def {name}(self, *a, **k):", f"    {RUN}", "    return 1"]
+    return "".join(f"{indent}{line}\n" for line in lines)
+
+
+TEXTS = {
+    "text": tool('x: "evil()"', EVIL),
+    "result": tool(result='"evil()"', head=EVIL),
+    "inside a list": tool('x: list["evil()"]', EVIL),
+    "only by keyword": tool('*, x: "evil()"', EVIL),
+    "text in a text": tool("x: \"'evil()'\"", EVIL),
+    "text after the future": "from __future__ import annotations\n" + tool('x: "evil()"', EVIL),
+    "starred text": tool('x: "*int,)[0] or evil() or (1"', EVIL),
+    "put together": tool('x: "evil(" + ")"', EVIL),
+    "formatted": tool('x: f"evil({1})"', EVIL),
+    "joined": tool('x: "".join(["evil(", ")"])', EVIL),
+    "constant": tool("x: A", f'{EVIL}A = "evil()"'),
+    "constant in a text": tool('x: "A"', f'{EVIL}A = "evil()"'),
+    "constant in a list": tool("x: list[A]", f'{EVIL}A = "evil()"'),
+    "constant of a constant": tool("x: A", f'{EVIL}B = "evil()"\nA = B'),
+    "constant later": tool("x: A", f'{EVIL}A = int\nA = "evil()"'),
+    "one of several": tool("x: A", f'{EVIL}A, B = "evil()", 1'),
+    "declared an alias": tool("x: A", f'from typing import TypeAlias\n{EVIL}A: TypeAlias = "evil()"'),
+    "conditional": tool("x: int if False else A", f'{EVIL}A = "evil()"'),
+    "of a tuple": tool("x: T[0]", f'{EVIL}T = ("evil()",)'),
+    "alias of a list": tool("x: L", f'from typing import List\n{EVIL}L = List["evil()"]'),
+    "alias that is optional": tool("x: L", f'from typing import Optional\n{EVIL}L = Optional["evil()"]'),
+    "cast": tool("x: A", f'from typing import cast\n{EVIL}A = cast(type, "evil()")'),
+    "docstring": f'"""evil()"""\n{tool("x: __doc__", EVIL)}',
+    "docstring of a class": tool("x: K.__doc__", f'{EVIL}class K:\n    """evil()"""'),
+    "attribute of a class": tool("x: K.a", f'{EVIL}class K:\n    a = "evil()"'),
+    "inherited attribute": tool("x: K.a", f'{EVIL}class P:\n    a = "evil()"\nclass K(P):\n    pass'),
+    "member of an enum": tool("x: K.a", f'from enum import StrEnum\n{EVIL}class K(StrEnum):\n    a = "evil()"'),
+    "value of a member": tool("x: K.a.value", f'from enum import Enum\n{EVIL}class K(Enum):\n    a = "evil()"'),
+    "literal by name only": tool('x: Literal["evil()"]', f"from typing import List as Literal\n{EVIL}"),
+    "annotated": tool('x: Annotated["evil()", 1]', f"from typing import Annotated\n{EVIL}"),
+    "annotated by name only": tool('x: Annotated[int, "evil()"]', f"from typing import Union as Annotated\n{EVIL}"),
+    "typed dict": tool("x: D", f'from typing import TypedDict\n{EVIL}class D(TypedDict):\n    y: "evil()"'),
+    "typed dict made": tool("x: D", f'from typing import TypedDict\n{EVIL}D = TypedDict("D", {{"y": "evil()"}})'),
+    "named tuple": tool("x: D", f'from typing import NamedTuple\n{EVIL}class D(NamedTuple):\n    y: "evil()"'),
+    "named tuple made": tool("x: D", f'from typing import NamedTuple\n{EVIL}D = NamedTuple("D", [("y", "evil()")])'),
+    "new type": tool("x: D", f'from typing import NewType\n{EVIL}D = NewType("D", "evil()")'),
+    "bound": tool("x: T", f'from typing import TypeVar\n{EVIL}T = TypeVar("T", bound="evil()")'),
+    "constraint": tool("x: T", f'from typing import TypeVar\n{EVIL}T = TypeVar("T", "evil()", int)'),
+    "dataclass": tool("x: D", f'from dataclasses import dataclass\n{EVIL}@dataclass\nclass D:\n    y: "evil()"'),
+    "inner class": tool(
+        "x: K.D",
+        f'from dataclasses import dataclass\n{EVIL}class K:\n    @dataclass\n    class D:\n        y: "evil()"',
+    ),
+    "model": model('    y: "evil()"', EVIL),
+    "model by a constant": model("    y: A", f'{EVIL}A = "evil()"\n'),
+    "generic": tool(
+        'x: B["evil()"]',
+        "from pydantic import BaseModel\nfrom typing import Generic, TypeVar\nT = TypeVar('T')\n"
+        f"{EVIL}class B(BaseModel, Generic[T]):\n    y: T",
+    ),
+    "generic as a value": tool(
+        head="from pydantic import BaseModel\nfrom typing import Generic, TypeVar\nT = TypeVar('T')\n"
+        f'{EVIL}class B(BaseModel, Generic[T]):\n    y: T\nX = B["evil()"]'
+    ),
+    "computed": model(
+        '    y: int\n    @computed_field(return_type="" + "evil()")\n    @property\n    def z(self):\n        return 1',
+        EVIL,
+    ),
+    "action": environment(
+        '    @action\n    async def go(self, x: "evil()") -> int:\n        """G."""\n        return 1\n', EVIL
+    ),
+}
+PROPERTY = ("classmethod", "property")
+HOOKS = {
+    "import by a default": tool("x: ImportString = 'antigravity'", "from pydantic import ImportString"),
+    "import by a field": model(
+        "    y: pydantic.ImportString = Field('this', validate_default=True)", "import pydantic\n"
+    ),
+    "property of a class": environment(method("boo", *PROPERTY)),
+    "metadata as one": environment(method("metadata", *PROPERTY)),
+    "computed of a class": model(f"    y: int\n{method('z', 'classmethod', 'computed_field')}"),
+    "compared by one": tool(
+        head=f"from functools import total_ordering\nclass B:\n{method('__lt__', *PROPERTY)}@total_ordering\n"
+        f"class C(B):\n{method('__gt__', *PROPERTY)}"
+    ),
+    "pattern of a template": tool(head=f"import string\nclass T(string.Template):\n{method('pattern', *PROPERTY)}"),
+    "default of a dataclass": tool(
+        head=f"from dataclasses import dataclass\nclass P:\n{method('x', *PROPERTY)}@dataclass\nclass C(P):\n    x: int"
+    ),
+    "hash of a member": tool(
+        head=f"from enum import Enum\nclass K(Enum):\n    a = 1\n{method('__hash__')}X = {{K.a: 1}}"
+    ),
+    "hash that is assigned": tool(
+        head=f"from enum import Enum\n{EVIL}class K(Enum):\n    a = 1\n    __hash__ = evil\nX = {{K.a: 1}}"
+    ),
+    "value of a default": tool(
+        "x: K = K.a", f"from enum import Enum\nclass K(Enum):\n    a = 'a'\n{method('value', 'property')}"
+    ),
+    "setter of another class": tool(
+        head=f"class K:\n{method('setter', 'staticmethod')}class C:\n    @property\n    def x(self): return 1\n"
+        "    x = K\n    @x.setter\n    def x(self, v): pass"
+    ),
+    "validators of old": tool("x: D", f"class D:\n{method('__get_validators__', 'classmethod')}"),
+    "when complete": tool(
+        "x: D",
+        f"from pydantic import BaseModel\nclass B(BaseModel):\n"
+        f"{method('__pydantic_on_complete__', 'classmethod')}class D(B):\n    y: int = 1",
+    ),
+    "name of a generic": tool(
+        "x: D[int]",
+        "from pydantic import BaseModel\nfrom typing import Generic, TypeVar\nT = TypeVar('T')\n"
+        f"class D(BaseModel, Generic[T]):\n    y: T\n{method('model_parametrized_name', 'classmethod')}",
+    ),
+    "before a default is validated": model(
+        "    y: int = 1\n    @model_validator(mode='before')\n    @classmethod\n"
+        f"    def v(cls, data):\n        {RUN}\n        return data\n",
+        parameter="x: D = None",
+    ),
+    "configured by an annotation": model(
+        "    model_config: ClassVar = {'alias_generator': evil}\n    y: int", f"from typing import ClassVar\n{EVIL}"
+    ),
+    "configured by a dict": model("    model_config = dict(alias_generator=evil)\n    y: int", EVIL),
+    "configured by a cast": model(
+        "    model_config = cast(dict, {'alias_generator': evil})\n    y: int", f"from typing import cast\n{EVIL}"
+    ),
+    "configured by a base": tool(
+        "x: D",
+        f"from pydantic import BaseModel\n{EVIL}class B:\n"
+        f"    model_config = dict(alias_generator=evil)\nclass D(BaseModel, B):\n    y: int",
+    ),
+    "configured by a class": model("    class Config:\n        alias_generator = evil\n    y: int", EVIL),
+    "factory": tool(
+        "x: Annotated[list[int], Field(default_factory=evil)]",
+        f"from typing import Annotated\nfrom pydantic import Field\n{EVIL}",
+    ),
+    "factory as a default": tool("x: int = Field(default_factory=evil)", f"from pydantic import Field\n{EVIL}"),
+    "schema": tool(
+        "x: Annotated[int, Field(json_schema_extra=evil)]",
+        f"from typing import Annotated\nfrom pydantic import Field\n{EVIL}",
+    ),
+    "schema unfolded": tool(
+        "x: Annotated[int, Field(**{'json_schema_extra': evil})]",
+        f"from typing import Annotated\nfrom pydantic import Field\n{EVIL}",
+    ),
+    "title": model("    y: int = Field(field_title_generator=evil)", EVIL),
+    "title of a computed field": model(
+        "    y: int\n    @computed_field(field_title_generator=evil)\n    @property\n"
+        "    def z(self) -> int:\n        return 1",
+        EVIL,
+    ),
+    "metadata of a field": tool(
+        "x: D",
+        f"from dataclasses import dataclass, field\n{EVIL}@dataclass\nclass D:\n"
+        f"    y: int = field(metadata={{'json_schema_extra': evil}})",
+    ),
+    "namespace as a hook": tool(
+        "x: Annotated[int, SimpleNamespace(__get_pydantic_core_schema__=evil)]",
+        f"from typing import Annotated\nfrom types import SimpleNamespace\n{EVIL}",
+    ),
+}
+CALLS = {
+    "namespace": tool(head=f"from types import SimpleNamespace\nX = SimpleNamespace(get=exec).get('{RUN}')"),
+    "dataclass": tool(
+        head=f"from dataclasses import dataclass\n@dataclass\nclass P:\n    get: object\nX = P(exec).get('{RUN}')"
+    ),
+    "named tuple": tool(
+        head=f"from typing import NamedTuple\nclass P(NamedTuple):\n    get: object\nX = P(exec).get('{RUN}')"
+    ),
+    "default": tool(f"x: int = SimpleNamespace(get=exec).get('{RUN}')", "from types import SimpleNamespace"),
+    "annotation": tool(
+        f"x: Annotated[int, SimpleNamespace(get=exec).get('{RUN}')]",
+        "from types import SimpleNamespace\nfrom typing import Annotated",
+    ),
+}
+COPIES = {
+    "by modules": "X = sys.modules['shutil'].copy(A, B)",
+    "in a list": "X = [shutil][0].copy(A, B)",
+    "another name": "M = shutil\nX = M.copy(A, B)",
+    "inside of another": "M = zipfile.shutil\nX = M.copy(A, B)",
+    "in a loop": "X = [m.copy(A, B) for m in [shutil]]",
+    "the largest": "X = max([shutil]).copy(A, B)",
+    "cast": "X = cast(Any, shutil).copy(A, B)",
+    "in a class": "class K:\n    m = shutil\nX = K.m.copy(A, B)",
+    "in a variable": "X = ContextVar('x', default=shutil).get().copy(A, B)",
+    "chosen": "X = (shutil if 1 else 0).copy(A, B)",
+}
+
+
+@pytest.fixture(autouse=True)
+def canary() -> Iterator[None]:
+    """Fail where anything of a source ran."""
+    yield
+    ran = hasattr(builtins, "canary")
+    if ran:
+        delattr(builtins, "canary")
+    assert not ran, "the source ran"
+
+
+def refused(source: str, files: dict[str, str] | None = None) -> bool:
+    """Whether a source is refused before anything of it runs; else it is described, which must run nothing."""
+    try:
+        text = MANAGER.check(source, files)
+    except BadComponent as error:
+        return "never defined" not in str(error)
+    MANAGER.describe(text, version="1.0.0")
+    return False
+
+
+@pytest.mark.parametrize("source", TEXTS.values(), ids=TEXTS)
+def test_a_text_that_stands_for_a_type_is_held_to_the_rule_of_expressions(source: str) -> None:
+    assert refused(source)
+
+
+def test_a_text_in_another_file_is_too() -> None:
+    files = {"_t/w.py": f'{EVIL}A = "evil()"\n'}
+    assert refused(tool("x: A", "from ._t.w import A"), files)
+    assert refused(tool("x: w.A", "from ._t import w"), files)
+    assert refused(tool("x: B", "from ._t.v import B"), {**files, "_t/v.py": "from .w import A as B\n"})
+
+
+@pytest.mark.parametrize("source", HOOKS.values(), ids=HOOKS)
+def test_nothing_that_python_or_pydantic_calls_runs(source: str) -> None:
+    assert refused(source) or "model_validator" in source
+
+
+@pytest.mark.parametrize("source", CALLS.values(), ids=CALLS)
+def test_methods_are_called_of_builtin_values_only(source: str) -> None:
+    assert refused(source)
+
+
+@pytest.mark.parametrize("line", COPIES.values(), ids=COPIES)
+def test_no_module_is_reached_in_disguise(line: str) -> None:
+    head = (
+        "import shutil, sys, zipfile\nfrom typing import Any, cast\nfrom contextvars import ContextVar\nA = B = 'x'\n"
+    )
+    assert refused(tool(head=head + line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import antigravity",
+        "import this",
+        "import unittest.__main__",
+        "from unittest import __main__",
+        "import idlelib.idle",
+        "import sys\nX = list(sys.stdin)",
+    ],
+)
+def test_modules_that_work_when_they_are_imported_are_refused(line: str) -> None:
+    assert refused(tool(head=line))
+    assert "antigravity" not in sys.modules
+
+
+if sys.version_info >= (3, 12):
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            'def f[T: "evil()"](x: T) -> T: return x',
+            "def f[T: evil()](x: T) -> T: return x",
+            'type A = "evil()"',
+            'class K[T: "evil()"]: pass',
+        ],
+    )
+    def test_type_parameters_are_held_to_it_too(head: str) -> None:
+        assert refused(tool(head=EVIL + head))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        tool('x: "Optional[int]" = None', "from typing import Optional"),
+        tool(
+            "x: Json",
+            "from collections.abc import Mapping, Sequence\nJson = None | bool | Sequence['int'] | Mapping[str, 'int']",
+        ),
+        tool(
+            "x: Words",
+            "from typing import Annotated\nfrom pydantic import Field\n"
+            "Words = Annotated[str, Field(min_length=1, description='a call(like) this')]",
+        ),
+        tool("x: Literal['evil()', 'a b'] = 'a b'", "from typing import Literal"),
+        tool(
+            "x: 'K.D'",
+            "from dataclasses import dataclass\nclass K:\n    @dataclass\n    class D:\n        y: 'int | None'",
+        ),
+        tool("x: D", "from typing import NotRequired, TypedDict\nclass D(TypedDict):\n    y: NotRequired['list[str]']"),
+        tool("x: Id", "from typing import NewType\nId = NewType('Id', 'int')"),
+        tool(
+            "x: Color = Color.RED",
+            "from enum import Enum\nclass Color(str, Enum):\n    RED = 'r'\n    def shown(self): return 1",
+        ),
+        model(
+            "    model_config = ConfigDict(extra='forbid')\n"
+            "    y: int = Field(default_factory=int, json_schema_extra={'a': 1})"
+        ),
+        model(
+            "    y: int\n    @field_validator('y')\n    @classmethod\n"
+            "    def check(cls, v: int) -> int:\n        return v\n    @computed_field\n"
+            "    @property\n    def z(self) -> int:\n        return 1"
+        ),
+        tool(
+            head="NAMES = 'a b'.split()\nUPPER = [one.upper() for one in NAMES]\n"
+            "TABLE = dict.fromkeys(UPPER, 0)\nX = TABLE.copy()"
+        ),
+        tool(
+            head="class C:\n    @property\n    def x(self): return 1\n    @x.setter\n"
+            "    def x(self, v): pass\n    def __enter__(self): return self\n"
+            "    def __exit__(self, *a): pass"
+        ),
+    ],
+)
+def test_what_components_are_written_with_is_not_refused(source: str) -> None:
+    assert not refused(source)

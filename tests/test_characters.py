@@ -1,0 +1,70 @@
+"""Characters that cannot be seen as what they are: always shown, and never confused with text that spells them."""
+
+import json
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.characters import argument_lines, escaped, escaped_json, forbidden, is_hidden, numbered
+
+UNSEEN = (
+    "\x00\x07\x1b\x7f\x85\x9b\x9d\r\x0b\x0c\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u200b\u200c\u200d\u200e\u200f"
+    "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2064\u2066\u2067\u2068\u2069\u206f\u2800\u3164\ufe00\ufe0f\ufeff"
+    "\uffa0\ufff9\U0001d173\U000e0001\U000e0041\U000e007f\U000e0100\ud800\udfff\ue000\U0010ffff"
+)
+TEXTS = st.text(st.characters() | st.sampled_from(UNSEEN) | st.sampled_from("<U+202E>\\x1b\n\t"))
+
+
+@pytest.mark.parametrize("one", UNSEEN, ids=lambda one: f"U+{ord(one):04X}")
+def test_what_cannot_be_seen_is_shown_as_its_number(one: str) -> None:
+    assert is_hidden(one)
+    assert escaped(f"a{one}b") == numbered(f"a{one}b") == f"a<U+{ord(one):04X}>b"
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "a\tb\n", "naïve 日本語 العربية ½ 🎉", r"\x1b \u202e", "a < b <U> <U+12>", "a\u00a0b"]
+)
+def test_what_is_seen_stays_as_it_is(text: str) -> None:
+    assert escaped(text) == text
+
+
+def test_text_that_spells_a_number_is_told_from_the_character() -> None:
+    assert escaped("<U+202E>") == "<U+003C>U+202E>"
+    assert escaped("\u202e") == "<U+202E>"
+
+
+@given(TEXTS)
+def test_different_texts_are_shown_differently_and_nothing_is_lost(text: str) -> None:
+    shown = escaped(text)
+    assert re.sub(r"<U\+([0-9A-F]{4,6})>", lambda found: chr(int(found[1], 16)), shown) == text
+    assert not any(map(is_hidden, shown))
+    assert {unicodedata.category(one) for one in shown if one not in "\n\t"}.isdisjoint({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+@given(st.recursive(st.none() | st.integers() | TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)))
+def test_json_is_shown_as_json_of_the_same_value(value: object) -> None:
+    shown = escaped_json(value, indent=2)
+    assert json.loads(shown) == json.loads(json.dumps(value))
+    assert not any(map(is_hidden, shown))
+
+
+@given(st.dictionaries(TEXTS | st.just("to\ufe0f"), TEXTS))
+def test_arguments_stand_one_a_line_whatever_they_hold(given_: dict[str, str]) -> None:
+    lines = argument_lines(given_).split("\n") if given_ else []
+    assert len(lines) == len(given_)
+    assert not any(map(is_hidden, "".join(lines)))
+
+
+@pytest.mark.parametrize("text", ["a\tb\n", "a\r\nb", "a\x0cb", "\u200b\ufeff\u2028", "ü 日本語"])
+def test_a_source_may_hold_what_ends_lines_and_what_is_no_control(text: str) -> None:
+    assert forbidden(text) is None
+
+
+@pytest.mark.parametrize(
+    "one", "\x00\x01\x07\x08\x0b\x0e\x1b\x1f\x7f\x80\x85\x9b\x9d\x9f\u061c\u200e\u200f\u202a\u202e\u2066\u2069\r"
+)
+def test_the_first_character_that_a_source_may_not_hold_is_named_with_its_place(one: str) -> None:
+    assert forbidden(f"first\nab{one}c\u202e") == (2, 3, f"U+{ord(one):04X}")
