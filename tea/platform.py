@@ -41,7 +41,7 @@ from tea.registry.version import VersionManager
 from tea.retrieval.embedding.choice import destination, embedder_of
 from tea.retrieval.search import Retrieval
 from tea.retrieval.usage import UsageEvidence
-from tea.source.bundled import bundled_root, entry_point_roots
+from tea.source.bundled import bundled_roots, entry_point_roots
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 from tea.source.trust import Consents, GrantedHomes, Trust
@@ -121,7 +121,7 @@ class Platform:
         installed = entry_point_roots()
         self.problems: list[str] = list(installed.problems)
         self._instances = Instances()
-        roots = (bundled_root(), *installed.roots.values())
+        roots = (*bundled_roots(), *installed.roots.values())
         self.retrieval = Retrieval(
             embedder_of(self.settings.embedder, self.keys, self.home_trust.of_embedder),
             FileVectors(self.home / "registry"),

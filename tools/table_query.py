@@ -26,7 +26,7 @@ _FOUND = ("phrase", "table", "column", "value", "rows", "match")
 
 
 class Answer(TypedDict):
-    """What was asked for: `tables` and `links`, or `columns` and `rows`; for programs also `found`.
+    """What was asked for: `tables` and `links`, or `columns` and `rows`; for programs also `found`, beside `tables`.
 
     `row_count` rows are in it, of `total`; more follow from `next_offset` on where `truncated` is true. `cut` says that
     cells are shortened.
@@ -80,7 +80,7 @@ def _answer(
     tables = load(paths)
     if phrases:
         found = find_cells(tables, phrases)
-        return {"found": found} if full else _found(found, limit, offset)
+        return {**_described(tables, full), "found": found} if full else _found(found, limit, offset)
     if not sql.strip():
         return _described(tables, full)
     with Database(tables) as database:

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from tea.components.manifest import Lineage, Manifest, source_digest
 from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
-from tea.protocols.own_words import Build, Draft, OwnWords
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.registry.head import Head
 from tea.registry.list_cache import ListCache, Outline, Shipped
 from tea.registry.new_version import NewVersion
+from tea.registry.own_words import Build, Draft, OwnWords
 from tea.registry.row import Row
 from tea.registry.version import Again, Guard, VersionManager, timestamp
 from tea.source.text import SourceText
@@ -97,10 +97,12 @@ class KindRegistry:
         head = self._versions.head(self.kind, ref.name)
         if head.number and head.current is None and ref.selector is None:
             raise self._unknown(ref, None)
+        current = head.current is not None and ref.selector is None
+        found = self._versions.resolve(ref) if current else None  # first, so that no version is read twice
         shipped = self.unstored(ref.name)
         if shipped is not None and self._means(ref, head, shipped):
             return shipped
-        found = self._versions.resolve(ref)
+        found = found or self._versions.resolve(ref)
         if found is None:
             raise self._unknown(ref, shipped if head.number == 0 else None)
         return self.words.of(found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from tea.components.manifest import Manifest
-from tea.protocols.own_words import words_digest
 from tea.refs import FIRST, Kind
+from tea.registry.own_words import words_digest
 from tea.source.text import SourceText
 from tea.types import State
 

@@ -14,6 +14,7 @@ from tea.source.text import MOST_BYTES, one_line, read_text, refusal
 
 FOLDERS: dict[str, str] = {"agent": "agents", "environment": "environments", "tool": "tools", "prompt": "agents"}
 GROUP = "tea.components"
+SOLVERS = "offline"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -31,7 +32,7 @@ class EntryPointRoots:
 
 
 def bundled_root() -> Path:
-    """Return the folder that holds tea's own `agents`, `environments` and `tools`.
+    """Return the folder that holds tea's own `agents`, `environments`, `tools` and `offline`.
 
     Raises:
         StorageError: They are neither inside the package nor beside it in a checkout.
@@ -45,6 +46,16 @@ def bundled_root() -> Path:
     raise StorageError("The components that ship with tea are missing.", fix=fix)
 
 
+def bundled_roots() -> tuple[Path, ...]:
+    """Return the folders with components of tea's own: the bundled ones, and the solvers in place of a model.
+
+    Raises:
+        StorageError: They are neither inside the package nor beside it in a checkout.
+    """
+    root = bundled_root()
+    return root, root / SOLVERS
+
+
 def bundled_files(kind: Kind, root: Path | None = None) -> list[Path]:
     """Return the component files of one kind: Python, or for prompts the Markdown beside the agents.
 
@@ -55,8 +66,9 @@ def bundled_files(kind: Kind, root: Path | None = None) -> list[Path]:
     if kind not in FOLDERS:
         return []
     suffix = "*.md" if kind == "prompt" else "*.py"
-    folder = (root or bundled_root()) / FOLDERS[kind]
-    return sorted(path for path in folder.glob(suffix) if path.is_file() and path.name[0].isalpha())
+    folders = [one / FOLDERS[kind] for one in ((root,) if root else bundled_roots())]
+    found = (path for folder in folders for path in folder.glob(suffix))
+    return sorted(path for path in found if path.is_file() and path.name[0].isalpha())
 
 
 def read_source(path: Path) -> tuple[str, dict[str, str]]:

@@ -108,8 +108,7 @@ class DynamicManager:
             BadComponent: The source is not what the manifest says, or raises while it is imported.
             Damaged: The manifest says of the source what it does not.
         """
-        files = dict(manifest.files)
-        digest = source_digest(manifest.kind, manifest.name, manifest.source, files, manifest.requires)
+        files, digest = dict(manifest.files), manifest.digest
         if not self._trusted(digest):
             raise untrusted(manifest.ref)
         with self._lock_of(digest):

@@ -17,6 +17,7 @@ from .numbers import (
 from .tables import Cell, Column, RawTable, Table
 
 _CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
+_PERHAPS_CODES = {"NA", "nan", "NaN"}
 _MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
 
 
@@ -86,17 +87,20 @@ def _typed(
 
 def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list[Cell] | None:
     """Return all cells as numbers, or None when some cell that counts is not one."""
-    if any(is_code(text) for text in present):
+    if present and present[0] not in _MISSING_NUMBERS and number(present[0], decimal_comma=decimal_comma) is None:
+        return None
+    if any(text[0] == "0" and is_code(text) for text in present):
         return None
     pointed = decimal_comma and has_points_between_thousands([t for t in present if t not in _MISSING_NUMBERS])
     numeric: list[Cell] = []
     for cell in cells:
-        text = cell.replace(".", "") if pointed and isinstance(cell, str) else cell
-        value = number(text, decimal_comma=decimal_comma) if isinstance(text, str) else text
-        if isinstance(value, float) and not math.isfinite(value):
+        value = cell
+        if isinstance(cell, str):
+            value = number(cell.replace(".", "") if pointed else cell, decimal_comma=decimal_comma)
+            if value is None and cell.strip() not in _MISSING_NUMBERS:
+                return None
+        elif isinstance(cell, float) and not math.isfinite(cell):
             value = None
-        if value is None and isinstance(cell, str) and cell.strip() not in _MISSING_NUMBERS:
-            return None
         numeric.append(value)
     whole = [value for value in numeric if not isinstance(value, str) and value is not None]
     if not whole:
@@ -108,9 +112,11 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
 
 def _missing(counts: Counter[Cell]) -> set[str]:
     """Return what stands for a missing text: NA does not among codes such as MA and ZA."""
+    if not any(isinstance(cell, str) and cell.strip() in _PERHAPS_CODES for cell in counts):
+        return MISSING
     present = {cell: count for cell, count in counts.items() if isinstance(cell, str) and cell.strip() not in MISSING}
     codes = sum(count for cell, count in present.items() if _CODE.fullmatch(cell.strip()))
-    return MISSING - {"NA", "nan", "NaN"} if present and codes >= 0.9 * sum(present.values()) else MISSING
+    return MISSING - _PERHAPS_CODES if present and codes >= 0.9 * sum(present.values()) else MISSING
 
 
 def _text(cell: Cell, missing: set[str]) -> Cell:

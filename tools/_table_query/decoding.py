@@ -7,17 +7,16 @@ from tea import ToolError
 MOST_BYTES = 200_000_000
 
 
-def read_text(path: Path, name: str) -> str:
-    """Return a text file's text: UTF-8, UTF-16 with a mark, else Windows Latin.
+def text_of(data: bytes, name: str) -> str:
+    """Return the text that bytes are: UTF-8, UTF-16 with a mark, else Windows Latin.
 
     Args:
-        path: The file.
+        data: The file's bytes.
         name: What its user calls it, for messages.
 
     Raises:
-        ToolError: It cannot be read, is too large, or is not text.
+        ToolError: It is not text.
     """
-    data = read_bytes(path, name)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace")
     if b"\x00" in data[:100_000]:

@@ -55,8 +55,8 @@ def _describe(column: Column, cells: list[Cell]) -> ColumnDescription:
     present = [cell for cell in cells if cell is not None]
     counts = Counter(present)
     listed = [value for value, _ in counts.most_common(MOST_LISTED if len(counts) <= MOST_LISTED else FEW_EXAMPLES)]
-    numeric = [cell for cell in present if isinstance(cell, int | float)]
-    texts = [cell for cell in present if isinstance(cell, str)]
+    numeric = [cell for cell in counts if isinstance(cell, int | float)]
+    texts = [cell for cell in counts if isinstance(cell, str)] if not numeric else []
     lowest, highest = (min(numeric), max(numeric)) if numeric else (min(texts, default=None), max(texts, default=None))
     return ColumnDescription(
         name=column.name,

@@ -1,11 +1,14 @@
 """Cells that phrases stand for: the same words, nearly the same, or contained."""
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal, TypedDict
 
 from .tables import Table
-from .words import list_items, norm, singular
+from .words import list_items, norm, norms, singular
 
 Match = Literal["exact", "normalised", "item", "fuzzy", "contained"]
 MOST_MATCHES = 8
@@ -29,33 +32,40 @@ class Found(TypedDict):
 
 
 class _Index:
-    """The distinct values of one text column, by their words."""
+    """The distinct values of one text column, by their words.
+
+    A word loses at most its last two letters as its plural ending, and keeps its first one in a slip: only values that
+    are like a phrase in that are compared with it.
+    """
 
     def __init__(self, table: Table, position: int) -> None:
         self.table = table.name
         self.column = table.columns[position].name
         self.rows = Counter(cell for cell in table.cells[position] if isinstance(cell, str))
-        self.exact: defaultdict[str, list[str]] = defaultdict(list)
-        self.singular: defaultdict[str, list[str]] = defaultdict(list)
-        self.words: defaultdict[str, list[str]] = defaultdict(list)
+        values = list(self.rows)
+        keys = norms(values)
+        self.exact: dict[str, tuple[str, ...]] = dict(zip(keys, zip(values, strict=True), strict=True))
+        if len(self.exact) < len(keys):
+            self.exact = _grouped(keys, values)
         self.items: defaultdict[str, list[str]] = defaultdict(list)
-        self.lengths: defaultdict[int, list[str]] = defaultdict(list)
-        for value in self.rows:
-            key = norm(value)
-            self.exact[key].append(value)
-            self.singular[singular(key)].append(value)
-            self.lengths[len(key)].append(key)
+        for value in values:
             for item in list_items(value):
                 self.items[item].append(value)
-            for word in dict.fromkeys(singular(key).split()):
-                self.words[word].append(value)
+        self.keys = list(self.exact)
+        self.text = "\n" + "\n".join(self.keys)
+        self.ends = list(accumulate(len(key) + 1 for key in self.keys))
+
+    @cached_property
+    def begun(self) -> Mapping[str, Sequence[str]]:
+        """The keys by their first letter."""
+        return _grouped([key[:1] for key in self.keys], self.keys)
 
     def find(self, phrase: str) -> tuple[Match, list[str]] | None:
         key = norm(phrase)
         if values := self.exact.get(key):
             same = [value for value in values if value == phrase.strip()]
-            return ("exact", same) if same and len(values) == len(same) else ("normalised", values)
-        if values := self.singular.get(singular(key)):
+            return ("exact", same) if same and len(values) == len(same) else ("normalised", list(values))
+        if values := self._inflected(singular(key)):
             return "normalised", values
         if values := self.items.get(key):
             return "item", values
@@ -65,20 +75,46 @@ class _Index:
             return "contained", values
         return None
 
+    def _inflected(self, key: str) -> list[str]:
+        """Return values that differ in plural endings only."""
+        most = len(key) + 2 * len(key.split())
+        begun = (other for other in self._with(f"\n{key[:2]}") if len(key) <= len(other) <= most)
+        return self._values(other for other in begun if singular(other) == key)
+
     def _near(self, key: str) -> list[str]:
         """Return values one edit away, for words long enough that this is a slip."""
         if len(key) < 6 or not key.replace(" ", "").isalpha():
             return []
-        near = [other for size in (-1, 0, 1) for other in self.lengths.get(len(key) + size, ()) if one_edit(key, other)]
-        return [value for other in dict.fromkeys(near) for value in self.exact[other]]
+        near = [other for other in self.begun.get(key[:1], ()) if abs(len(other) - len(key)) < 2]
+        return self._values(sorted((other for other in near if one_edit(key, other)), key=len))
 
     def _containing(self, key: str) -> list[str]:
-        words = key.split()
-        if not words or len(key) < 3:
+        """Return values with these words in a row, in singular or plural; the longest word is looked for first."""
+        if len(key) < 3:
             return []
-        candidates = min((self.words.get(word, []) for word in words), key=len)
+        longest = max(key.split(), key=len)
         padded = f" {key} "
-        return [value for value in candidates if padded in f" {singular(norm(value))} "]
+        begun = self._with(longest[:-1] if longest.endswith("y") else longest)
+        return self._values(other for other in begun if padded in f" {singular(other)} ")
+
+    def _with(self, part: str) -> Iterator[str]:
+        """Yield the keys that contain a part, or begin with what follows a line break, in order."""
+        place = self.text.find(part)
+        while place >= 0:
+            number = bisect_right(self.ends, place)
+            yield self.keys[number]
+            place = self.text.find(part, self.ends[number])
+
+    def _values(self, keys: Iterable[str]) -> list[str]:
+        return [value for key in keys for value in self.exact[key]]
+
+
+def _grouped(keys: Sequence[str], values: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values of each key, in order."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for key, value in zip(keys, values, strict=True):
+        found[key].append(value)
+    return {key: tuple(same) for key, same in found.items()}
 
 
 def find(tables: Iterable[Table], phrases: Iterable[str]) -> list[Found]:

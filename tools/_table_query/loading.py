@@ -1,11 +1,12 @@
 """Files to typed tables."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from tea import ToolError
 
 from .columns import sql_name, typed
-from .decoding import read_text
+from .decoding import read_bytes, text_of
 from .delimited import read_delimited
 from .json_tables import read_json
 from .tables import MOST_CELLS, RawTable, Table
@@ -14,6 +15,7 @@ from .workbook import read_workbook
 _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
 _JSON = {".json", ".jsonl", ".ndjson", ".geojson"}
 _BOOKS = {".xlsx", ".xlsm"}
+_MOST_KEPT = 1_000_000
 _FIX = "name CSV, TSV, JSON, JSON lines or XLSX files; read_file reads other texts."
 
 
@@ -23,7 +25,14 @@ def load(paths: list[tuple[str, Path]]) -> list[Table]:
     Raises:
         ToolError: A file is missing, too large, or holds no table.
     """
-    raw = [table for file, path in paths for table in _read(file, path)]
+    contents = tuple((file, read_bytes(path, file)) for file, path in paths)
+    small = sum(len(data) for _, data in contents) <= _MOST_KEPT
+    return list((_kept if small else _parsed)(contents))
+
+
+def _parsed(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:
+    """Return the tables in the bytes of files."""
+    raw = [table for file, data in contents for table in _read(file, data)]
     if sum(len(table.rows) * max(1, len(table.header)) for table in raw) > MOST_CELLS:
         raise ToolError(f"The tables have more than {MOST_CELLS:,} cells.", fix="split the files.")
     tables: list[Table] = []
@@ -35,14 +44,19 @@ def load(paths: list[tuple[str, Path]]) -> list[Table]:
             name, repeat = f"{base}_{repeat}", repeat + 1
         taken.add(name.lower())
         tables.append(typed(table, name))
-    return tables
+    return tuple(tables)
 
 
-def _read(file: str, path: Path) -> list[RawTable]:
+@lru_cache(maxsize=2)  # a question is followed by others about the same files
+def _kept(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:
+    return _parsed(contents)
+
+
+def _read(file: str, data: bytes) -> list[RawTable]:
     stem, suffix = Path(file).stem, Path(file).suffix.lower()
     if suffix in _BOOKS:
-        return read_workbook(path, stem, file)
-    text = read_text(path, file)
+        return read_workbook(data, stem, file)
+    text = text_of(data, file)
     if suffix in _JSON or (suffix not in _DELIMITED and text.lstrip()[:1] in ("{", "[")):
         return read_json(text, stem, file)
     table = read_delimited(text, stem, file, loose=suffix in _DELIMITED)

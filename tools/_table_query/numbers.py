@@ -40,6 +40,18 @@ def number(text: str, *, decimal_comma: bool = False) -> int | float | None:
     """Return the number that a cell shows, or None: thousands separators, currency signs and percents are dress."""
     if len(text) < 19 and text.isdecimal() and text.isascii():
         return int(text)
+    bare = text if _PLAIN.fullmatch(text) else _undressed(text, decimal_comma)
+    if not bare:
+        return None
+    if "." not in bare and "e" not in bare and "E" not in bare:
+        value = int(bare) if len(bare) < 20 else 0
+        return value if len(bare) < 20 and abs(value) < 2**63 else None
+    value = float(bare)
+    return value if abs(value) < 1e300 else None
+
+
+def _undressed(text: str, decimal_comma: bool) -> str:
+    """Return a number as Python writes it, nothing where the text is none."""
     bare = text.strip().replace("\u2212", "-").replace("\u00a0", "")
     if (bare and not bare[-1].isdigit()) or bare[:1] in "$€£¥+-":
         bare = _DRESS.sub(r"\1", bare)
@@ -47,13 +59,7 @@ def number(text: str, *, decimal_comma: bool = False) -> int | float | None:
         bare = bare.replace(".", "").replace(",", ".")
     elif _GROUPED.fullmatch(bare):
         bare = bare.replace(",", "")
-    if not _PLAIN.fullmatch(bare):
-        return None
-    if re.fullmatch(r"[+-]?\d+", bare):
-        value = int(bare) if len(bare) < 20 else 0
-        return value if len(bare) < 20 and abs(value) < 2**63 else None
-    value = float(bare)
-    return value if abs(value) < 1e300 else None
+    return bare if _PLAIN.fullmatch(bare) else ""
 
 
 def has_points_between_thousands(texts: Sequence[str]) -> bool:

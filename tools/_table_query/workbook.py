@@ -4,17 +4,15 @@ import io
 import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime, time
-from pathlib import Path
 
 from tea import ToolError
 
-from .decoding import read_bytes
 from .tables import Cell, RawTable
 
 MOST_UNPACKED = 1_000_000_000
 
 
-def read_workbook(path: Path, name: str, file: str) -> list[RawTable]:
+def read_workbook(data: bytes, name: str, file: str) -> list[RawTable]:
     """Return each sheet's table; a formula gives the value last computed.
 
     Raises:
@@ -22,7 +20,6 @@ def read_workbook(path: Path, name: str, file: str) -> list[RawTable]:
     """
     from openpyxl import load_workbook
 
-    data = read_bytes(path, file)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > MOST_UNPACKED:

@@ -1,0 +1,65 @@
+"""What every test may rely on: no outside network, no keys, and in CI no silent skips."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from loopback_only import forbid_outside_network
+
+settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)
+if "CI" not in os.environ:
+    settings.load_profile("tea")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a script starts in its background ignores it, children too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_LINE = "report"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_outside_network() -> Iterator[None]:
+    """Refuse every connection, datagram and name lookup beyond loopback, in the processes that tests start too."""
+    forbid_outside_network()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent / "tests" / "guard"), prepend=os.pathsep)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_operator_settings() -> Iterator[None]:
+    """Hide the operator's home, keys and proxies, so that tests see a fresh machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith("TEA_") or name.endswith("_API_KEY") or name.lower().endswith("_proxy"):
+                patch.delenv(name)
+        yield
+
+
+@pytest.fixture
+def report(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Add a line to what is printed after the tests; it goes with the test's own report, from any process."""
+    return partial(record_property, _LINE)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the lines of the `report` fixture."""
+    for ended in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for line in (value for name, value in ended.user_properties if name == _LINE):
+            terminalreporter.write_line(line)
+    if _skips_that_count(config):
+        terminalreporter.write_line("Tests were skipped, and in CI a skipped test is a failure.", red=True)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail in CI where a test was skipped."""
+    if _skips_that_count(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _skips_that_count(config: pytest.Config) -> bool:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return os.environ.get("CI") == "true" and reporter is not None and bool(reporter.stats.get("skipped"))

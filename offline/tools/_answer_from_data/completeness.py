@@ -1,0 +1,110 @@
+"""Whether a query answers all that is asked: the highest price and its city are two things, and one is no answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .query import Query, columns_of
+from .schema import Column
+from .span import Span
+
+_LIGHT = ("BE", "DO", "HAVE", "IN", "REL", "THERE", "WHAT", "WHEN", "WHERE", "LIST", "DISTINCT", "POSS")
+_ASKING = ("WHAT", "WHEN", "WHERE", "HOWMUCH", "HOWADJ")
+_COMPUTING = ("AGG", "SUP", "MOST", "OFTEN", "ORD", "COUNT", "HOWMANY", "LIST", "CALC")
+_BEGINNING = frozenset(["IN", "AGG", "SUP", "MOST", "BY", "PER", "HOWMANY", "WHAT"])
+_WITHIN = ("IN", "PER", "BY")
+_PAIRS = ("difference", "ratio", "compare", "which", "check")
+
+
+def completed(query: Query, path: Sequence[Span]) -> Query | None:
+    """Return a query that shows all that a path of spans asks for, None where it would leave something out."""
+    if _asks_again(query, path):
+        return None
+    for place, span in enumerate(path):
+        column = span.column
+        joint = "AND" if _is_listed(path, place) else _joint(path, place)
+        if span.tag == "ROW" and query.kind not in _PAIRS and joint == "AND":
+            return None
+        if span.tag != "COL" or column is None:
+            continue
+        tested = _is_among(column, (*columns_of(query.where), *columns_of(query.part)))
+        alone = _stands_alone(path, place) and not (column.truths and tested)
+        if joint == "AND" and query.kind not in _PAIRS and alone:
+            query = _with_its_measure(query) if query.kind == "top" else query
+            if len(query.select) < 2 or not _is_among(column, query.select):
+                return None
+        used = tested or _is_among(column, _used(query))
+        if not used and (joint or _is_followed(path, place) or not _says_rows(query, path, place)):
+            return None
+    return query
+
+
+def _asks_again(query: Query, path: Sequence[Span]) -> bool:
+    """Tell whether there is a second question: one more asking word, or something to compute after an "and"."""
+    asking = [span for span in path if span.tag in _ASKING or (span.tag == "HOWMANY" and span.text.startswith("how"))]
+    if len(asking) > 1 or any(_joins_nothing(path, place) for place in range(len(path))):
+        return True
+    paired = query.kind in _PAIRS or (query.measure is not None and query.measure.function == "range")
+    return not paired and any(
+        span.tag in _COMPUTING and _joint(path, place) == "AND" for place, span in enumerate(path)
+    )
+
+
+def _joins_nothing(path: Sequence[Span], place: int) -> bool:
+    """Tell whether an "and" has words beside it that only begin something: the total of and, and who had it."""
+    if _joining(path[place]) != "AND":
+        return False
+    before, after = [span.tag for span in path[:place]], [span.tag for span in path[place + 1 :]]
+    return all(tag in _LIGHT for tag in after) or (before[-1:] != after[:1] and not _BEGINNING.isdisjoint(before[-1:]))
+
+
+def _joint(path: Sequence[Span], place: int) -> str:
+    """Return the tag of the "and" or the comma that leads to a place with nothing but light words between, or none."""
+    before = next((span for span in reversed(path[:place]) if span.tag not in _LIGHT), None)
+    return _joining(before) if before else ""
+
+
+def _joining(span: Span) -> str:
+    """Return AND or COMMA where a span joins what is beside it; "and" is read as the end of a range as well."""
+    either = span.tag == "AND" and span.sense.value == "or"
+    return "AND" if span.text == "and" else span.tag if span.tag in ("AND", "COMMA") and not either else ""
+
+
+def _stands_alone(path: Sequence[Span], place: int) -> bool:
+    """Tell whether nothing is said of the column at a place, so that it is asked for instead of compared."""
+    after = next((span for span in path[place + 1 :] if span.tag not in _LIGHT), None)
+    return after is None or _joining(after) != ""
+
+
+def _is_listed(path: Sequence[Span], place: int) -> bool:
+    """Tell whether a comma alone stands between a column and the one before it: what is the highest price, the city."""
+    opened = path[0].tag in ("WHAT", "LIST")
+    return opened and [span.tag for span in path[max(0, place - 2) : place]] == ["COL", "COMMA"]
+
+
+def _is_followed(path: Sequence[Span], place: int) -> bool:
+    """Tell whether one more column is joined to the one at a place."""
+    after = [_joining(span) or span.tag for span in path[place + 1 :] if span.tag not in _LIGHT]
+    return after[:2] in (["AND", "COL"], ["COMMA", "COL"])
+
+
+def _says_rows(query: Query, path: Sequence[Span], place: int) -> bool:
+    """Tell whether a column only says which rows are meant: how many cities there are, the top price of any city."""
+    counts = query.measure is not None and query.measure.column is None
+    return counts or query.kind == "exists" or path[max(0, place - 1)].tag in _WITHIN
+
+
+def _with_its_measure(query: Query) -> Query:
+    """Return a ranking that shows by what it ranks, too, where that is a column."""
+    column = query.measure.column if query.measure else None
+    if column is None or query.group is not None or column in query.select:
+        return query
+    return replace(query, select=(column, *query.select))
+
+
+def _used(query: Query) -> list[Column]:
+    measured = query.measure.column if query.measure else None
+    return [*query.select, *(one for one in (query.group, measured) if one)]
+
+
+def _is_among(column: Column, others: Sequence[Column]) -> bool:
+    return any((column.table, column.name) == (other.table, other.name) for other in others)
