@@ -369,7 +369,7 @@ class Executions:
         except StorageError as error:
             unheard = [error.problem]
         inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
-        folder = Path(run.workspace)
+        folder = self._workspaces.path(run.id)
         names = [path.relative_to(folder) for path in self._workspaces.written(run.id, inputs)]
         shown = sorted(name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts))
         return tuple(shown), tuple(unheard)

@@ -241,10 +241,10 @@ async def test_what_is_noted_counts_before_a_provider_counts_it(tmp_path: Path) 
     """All of it is noted in a step whose results fill the rest of the window."""
     notes = [call("note", fact=f"{n} {'fact ' * 330}") for n in range(4)]
     many = says(*notes, *(call("look", n=n) for n in range(10, 13)))
-    _, script = await read(tmp_path, CHAT, Reader(8, also={4: many}))
-    assert "folded away" not in script.asked[3].words
-    assert script.asked[4].size <= 0.77 * WINDOW  # it is an estimate
-    assert "folded away" in script.asked[4].words
+    _, script = await read(tmp_path, CHAT, Reader(8, also={5: many}))
+    assert "folded away" not in script.asked[4].words
+    assert script.asked[5].size <= 0.77 * WINDOW  # it is an estimate
+    assert "folded away" in script.asked[5].words
 
 
 @pytest.mark.parametrize("fold", ["restart", "summary"])
