@@ -85,7 +85,7 @@ def tell_changes(command: Command, config: "Manifest") -> None:
 
 def tell_undeclared(command: Command, config: "Manifest") -> None:
     """Say how a tool or the actions of an environment would declare their effects, where they declare none."""
-    from tea.recipes.recipe import is_recipe
+    from tea.components.manifest import is_recipe
 
     if command.as_json or config.kind not in ("tool", "environment") or is_recipe(config.source):
         return

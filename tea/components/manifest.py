@@ -252,3 +252,8 @@ def _operation_text(name: str, one: Signature) -> str:
         lines.append(f"- {key} ({kind}, {need}): {schema.get('description') or ''}".rstrip(": "))
     lines += [f"    >>> {example.call}\n    {example.result}" for example in one.examples]
     return "\n".join(lines)
+
+
+def is_recipe(source: str) -> bool:
+    """Return whether a source is a recipe; neither Python nor a prompt begins with a brace."""
+    return source.startswith("{")

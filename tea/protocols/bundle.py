@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tea.components.manifest import is_recipe
 from tea.errors import BadComponent, BadInput, RegistryError, StorageError
 from tea.protocols.imported import received
 from tea.protocols.reading import Reading
-from tea.recipes.recipe import is_recipe, read_recipe
+from tea.recipes.recipe import read_recipe
 from tea.refs import Kind, Ref
 from tea.registry.transfer import LIMIT, House, Loaded, load, saved
 from tea.registry.version import VersionManager

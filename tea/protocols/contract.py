@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tea.components.manifest import Manifest
+from tea.components.manifest import Manifest, is_recipe
 from tea.components.markdown import block, code, inline, one_line, plain, prose
 from tea.components.operation import Signature, Traits
 from tea.components.schema_words import as_object, as_words, limit_words, type_words
 from tea.errors import BadComponent
 from tea.protocols.contract_documents import document_facts
-from tea.recipes.recipe import EnvironmentToAgent, is_recipe, read_recipe
+from tea.recipes.recipe import EnvironmentToAgent, read_recipe
 from tea.refs import Kind
 from tea.types import State
 

@@ -6,10 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
-from tea.components.manifest import Lineage, Manifest
+from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import BadComponent
 from tea.protocols.reading import Reading
-from tea.recipes.recipe import is_recipe
 from tea.source.text import check_characters
 
 

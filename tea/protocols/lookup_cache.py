@@ -6,8 +6,7 @@ from collections import OrderedDict
 from typing import TypeVar
 
 from tea.components.definition import Definition
-from tea.components.manifest import Manifest
-from tea.recipes.recipe import is_recipe
+from tea.components.manifest import Manifest, is_recipe
 from tea.refs import Kind, Ref
 from tea.source.trust import Trust
 from tea.store.registry_store import RegistryStore

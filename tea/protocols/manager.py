@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from tea.components.manifest import Lineage, Manifest
+from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import Archived
 from tea.protocols.bundle import load_components, save_components
 from tea.protocols.editor import Editor
 from tea.protocols.reading import ConfigT, Reading, Services
-from tea.recipes.recipe import is_recipe
 from tea.refs import Ref, check_name
 from tea.registry.head import Head
 from tea.registry.new_version import NewVersion

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from tea.components.manifest import Manifest
+from tea.components.manifest import Manifest, is_recipe
 from tea.errors import TeaError
 from tea.prompts.manager import PromptManager
-from tea.recipes.recipe import LOOP_PROMPT, Chooser, ToolsToEnvironment, is_recipe, read_recipe
+from tea.recipes.recipe import LOOP_PROMPT, Chooser, ToolsToEnvironment, read_recipe
 from tea.refs import KINDS, Kind, Ref
 
 Known = Callable[[Kind, str], bool]

@@ -13,14 +13,13 @@ from typing import ClassVar, Generic, TypeVar, cast
 from pydantic import BaseModel
 
 from tea.components.definition import Definition
-from tea.components.manifest import Lineage, Manifest
+from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.components.variable import Variable
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
 from tea.prompts.manager import PromptManager
 from tea.protocols.contract import ContractEntry, contract
 from tea.protocols.instances import instance_of
 from tea.protocols.lookup_cache import LookupCache
-from tea.recipes.recipe import is_recipe
 from tea.recipes.recipes import Recipes
 from tea.refs import Kind, Ref, check_name
 from tea.registry.difference import Diff, diff

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from tea.components.context import Context
 from tea.components.definition import Definition
-from tea.components.manifest import Manifest
+from tea.components.manifest import Manifest, is_recipe
 from tea.components.operation import Executor, InProcess, Traits
 from tea.errors import (
     ApprovalNeeded,
@@ -31,7 +31,6 @@ from tea.errors import (
 )
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager
-from tea.recipes.recipe import is_recipe
 from tea.refs import Kind, Ref, with_kind
 from tea.timeout import Expired, finish
 from tea.types import JsonObject, JsonValue, Response, failure, success

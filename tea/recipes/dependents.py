@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from tea.components.manifest import is_recipe
 from tea.errors import BadComponent, RegistryError, StorageError
-from tea.recipes.recipe import is_recipe, read_recipe
+from tea.recipes.recipe import read_recipe
 from tea.refs import Kind, Ref
 from tea.registry.version import VersionManager
 

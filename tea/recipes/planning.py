@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tea.components.manifest import Manifest
+from tea.components.manifest import Manifest, is_recipe
 from tea.errors import BadComponent
-from tea.recipes.recipe import AnyRecipe, Transform, is_recipe, make_recipe, read_recipe
+from tea.recipes.recipe import AnyRecipe, Transform, make_recipe, read_recipe
 from tea.types import JsonObject
 
 

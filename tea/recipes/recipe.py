@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from tea.components.manifest import canonical
+from tea.components.manifest import canonical, is_recipe
 from tea.components.operation import reasons
 from tea.errors import BadComponent, BadRef, TeaError
 from tea.refs import Kind, Ref, check_name, is_digest, is_version
@@ -185,11 +185,6 @@ def transformation(how: str) -> Transform:
 def a_kind(kind: Kind) -> str:
     """Return a kind with its article."""
     return f"a {kind}" if kind == "tool" else f"an {kind}"
-
-
-def is_recipe(source: str) -> bool:
-    """Tell whether a source is a recipe; neither Python nor a prompt begins with a brace."""
-    return source.startswith("{")
 
 
 def read_recipe(source: str) -> AnyRecipe:

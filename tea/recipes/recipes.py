@@ -14,7 +14,15 @@ from typing import Protocol, cast
 
 from tea.components.definition import Definition
 from tea.components.json_schema import value_faults
-from tea.components.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.components.manifest import (
+    AgentConfig,
+    EnvironmentConfig,
+    Lineage,
+    Manifest,
+    ToolConfig,
+    is_recipe,
+    source_digest,
+)
 from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError
 from tea.recipes.dependents import Reference, referring
 from tea.recipes.planning import continues, planned
@@ -25,7 +33,6 @@ from tea.recipes.recipe import (
     Operand,
     Transform,
     a_kind,
-    is_recipe,
     read_recipe,
     transformation,
     write_recipe,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from tea.components.manifest import Manifest
+from tea.components.manifest import Manifest, is_recipe
 from tea.errors import BadComponent, Damaged, UnknownComponent
-from tea.recipes.recipe import is_recipe
 from tea.refs import Kind, Ref
 from tea.registry.row import FORM, Facts, Row, line, shipped_facts, stored_facts
 from tea.registry.version import VersionManager

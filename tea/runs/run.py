@@ -10,7 +10,7 @@ from functools import partial
 
 from tea.components.context import Context, Port
 from tea.components.definition import Definition
-from tea.components.manifest import Manifest
+from tea.components.manifest import Manifest, is_recipe
 from tea.components.operation import Traits
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
 from tea.journal.header import RunConfig
@@ -19,7 +19,6 @@ from tea.kernel.entry import Entry, JsonText, canonical, encode
 from tea.kernel.gate import Gate
 from tea.models.manager import CallTool
 from tea.protocols.instances import Place
-from tea.recipes.recipe import is_recipe
 from tea.refs import Kind, Ref, with_kind
 from tea.runs.authorization import Authorizer
 from tea.runs.budget import BudgetAccount, BudgetAccounts
