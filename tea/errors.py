@@ -17,7 +17,8 @@ TeaError                    exit code 3 unless a subclass says otherwise
 ├── MissingExtra            2  an optional dependency is not installed
 ├── StorageError            2  a file cannot be read or written
 │   ├── Conflict            2  another process changed it first
-│   └── Damaged             2  a stored file is not what was written
+│   ├── Damaged             2  a stored file is not what was written
+│   └── ResourceExhausted   2  this machine lacks open files or disk space; a run is suspended by it
 ├── CallError               1  a call did not give a result; a model may correct it and try again
 │   ├── BadArguments        1  the arguments do not fit the operation's schema
 │   ├── ToolError           1  the component itself says why it cannot
@@ -36,10 +37,22 @@ TeaError                    exit code 3 unless a subclass says otherwise
 └── InternalError           3  a defect of tea
 """
 
+import errno
+import os
 from collections.abc import Iterator
 from typing import ClassVar, cast
 
 from typing_extensions import TypedDict
+
+_SPACE = "free space on its disk."
+_FILES = "raise the limit on open files (`ulimit -n`), or let fewer runs go on at once."
+LACKING = {  # what a machine may lack for a while, by the number of the system's error, and what to do about it
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
+    errno.ENOSPC: _SPACE,
+    errno.EDQUOT: _SPACE,
+    errno.EFBIG: "raise the limit on file sizes (`ulimit -f`).",
+}
 
 
 class ErrorRecord(TypedDict):
@@ -147,6 +160,10 @@ class Conflict(StorageError):
 
 class Damaged(StorageError):
     """A stored file is not what was written."""
+
+
+class ResourceExhausted(StorageError):
+    """This machine lacks open files or disk space; a run is suspended by it, and can be resumed."""
 
 
 class CallError(TeaError):
@@ -273,6 +290,46 @@ def sole_error(error: BaseException) -> TeaError | None:
     leaves = list(_leaves(error))
     first = leaves[0]
     return first if isinstance(first, TeaError) and all(type(one) is type(first) for one in leaves) else None
+
+
+def exhausted(error: BaseException, doing: str = "") -> ResourceExhausted | None:
+    """Return the error for open files or disk space that ran out, where that caused another one; None elsewhere.
+
+    Args:
+        error: Any error, with those that it was raised from or while it was handled.
+        doing: What was being done, in words.
+    """
+    for one in _causes(error):
+        if isinstance(one, ResourceExhausted):
+            return one
+        if isinstance(one, OSError) and (fix := LACKING.get(one.errno or 0)):
+            words = one.strerror or type(one).__name__
+            return ResourceExhausted(f"{doing or 'This machine lacks something'}: {words}.", fix=fix)
+    return None
+
+
+def lacking_descriptors() -> OSError | None:
+    """Return what the system says where no file can be opened for want of descriptors, None where one can."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as problem:
+        return problem if problem.errno in LACKING else None
+    return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it, each once, that of every error in a group too."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        before = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        waiting += [before] if before is not None else []
+        if isinstance(one, BaseExceptionGroup):
+            waiting += cast("BaseExceptionGroup[BaseException]", one).exceptions
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

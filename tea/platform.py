@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 from tea.components.answer_type import AnswerType
 from tea.components.component import Agent
 from tea.components.manifest import Manifest
-from tea.errors import BadInput, BadOutput, TeaError
+from tea.errors import BadInput, BadOutput, ResourceExhausted, StorageError, TeaError
 from tea.home import SETTINGS, Settings, find_home, read_keys, read_settings
 from tea.home_trust import HomeTrust
 from tea.journal.tracer import Tracer
@@ -41,6 +41,7 @@ from tea.registry.version import VersionManager
 from tea.retrieval.embedding.choice import destination, embedder_of
 from tea.retrieval.search import Retrieval
 from tea.retrieval.usage import UsageEvidence
+from tea.runs.descriptors import raise_limit
 from tea.source.bundled import bundled_roots, entry_point_roots
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
@@ -133,11 +134,12 @@ class Platform:
         self._open = ExitStack()
 
     async def __aenter__(self) -> Self:
-        """Read what is shipped and stored; nothing is executed or written."""
+        """Read what is shipped and stored; nothing is executed or written. The limit on open files is raised."""
         for library in self.libraries.values():
             self.problems += await library.init()
         await self._find_models()
         self._open.enter_context(relaxed())
+        raise_limit()
         return self
 
     async def __aexit__(
@@ -347,7 +349,14 @@ class Platform:
     async def _find_models(self) -> None:
         """Make further models available, after those of the settings: the registry's, then presets."""
         library = cast("DocumentLibrary", self.libraries["model"])
-        for one in await library.list():
+        try:
+            listed = await library.list()
+        except ResourceExhausted:
+            raise
+        except StorageError as error:
+            self.problems.append(error.problem)
+            listed = []
+        for one in listed:
             if self.models.knows(one.name):
                 continue
             try:

@@ -12,7 +12,8 @@ MOST_QUOTE = 400
 MOST_REFERENCES = 20
 
 _CITED = re.compile(r"\[\d+\]\(")
-_FENCE = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+_OPENS = re.compile(r"^```json[ \t]*\n", re.MULTILINE)
+_CLOSES = re.compile(r"^```[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +111,15 @@ class _Citations:
 
 def _facts(task: str) -> tuple[str, dict[str, Any]]:
     """Return the words of a task and the JSON object it holds."""
-    match = _FENCE.search(task)
+    begin = _OPENS.search(task)
+    end = _CLOSES.search(task, begin.end()) if begin else None
     try:
-        found: Any = json.loads(match[1]) if match else {}
+        found: Any = json.loads(task[begin.end() : end.start()]) if begin and end else {}
     except (ValueError, RecursionError):
         found = {}
-    if match is None or not isinstance(found, dict) or not found:
+    if begin is None or end is None or not isinstance(found, dict) or not found:
         return task.strip(), {}
-    words = f"{task[: match.start()]}{task[match.end() :]}".strip()
+    words = f"{task[: begin.start()]}{task[end.end() :]}".strip()
     return words, cast("dict[str, Any]", found)
 
 

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 
 _CITATION = re.compile(
-    r"(?P<code>^```.*?^```|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"(?P<code>^```.*?^```|(?<!`)(?P<ticks>`+)(?!`).{1,5000}?(?<!`)(?P=ticks)(?!`))"
     r"|(?<![!\\\w\]])\[(?P<number>[1-9]\d{0,3})\]"
-    r"(?:\((?P<target><[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:[ ]+\"[^\"\n]*\")?\))?",
+    r"(?:\((?P<target><[^>\n]{0,2000}>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:[ ]+\"[^\"\n]{0,500}\")?\))?",
     re.DOTALL | re.MULTILINE,
 )
 _LIST = re.compile(
@@ -17,8 +17,8 @@ _LIST = re.compile(
     r"(?P<body>.*?)(?=^#{1,6}[ \t]|\Z)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-_LISTED = re.compile(r"^[ \t]*(?:[-*][ \t]+)?(?:\[(\d{1,4})\]:?|(\d{1,4})[.)])[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_LINK = re.compile(r"\[([^\]\n]*)\]\(<?([^()<>\n]*(?:\([^()\s]*\)[^()<>\s]*)*)>?\)")
+_LISTED = re.compile(r"^[ \t]*(?:[-*][ \t]+)?(?:\[(\d{1,4})\]:?|(\d{1,4})[.)])[ \t]*(\S.*)$", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]\n]{0,300})\]\(<?([^()<>\n]*(?:\([^()\s]*\)[^()<>\s]*)*)>?\)")
 _ADDRESS = re.compile(r"(?:https?|file)://[^\s<>\"')\]]+", re.IGNORECASE)
 _WEB = re.compile(r"(https?)://([^/?#\s]+)([^?#\s]*)(\?[^#\s]*)?(?:#\S*)?", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
@@ -69,7 +69,7 @@ class References:
 
     def _collect(self, body: str) -> None:
         for match in _LISTED.finditer(body):
-            text = match[3]
+            text = match[3].rstrip(" \t")
             link, address = _LINK.search(text), _ADDRESS.search(text)
             target = link[2] if link else address[0] if address else ""
             words = _LINK.sub(r"\1", text) if link else text.replace(target, "")

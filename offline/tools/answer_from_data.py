@@ -9,7 +9,7 @@ from ._answer_from_data.steps import Step
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"category": "solver"})
-async def answer_from_data(
+def answer_from_data(
     task: str, files: list[str], history: list[dict[str, Any]], answer: dict[str, Any] | None = None
 ) -> Step:
     """Return the next step of the work on a question about tables.
@@ -25,7 +25,7 @@ async def answer_from_data(
         answer: JSON Schema of the wanted answer; text when there is none.
 
     Examples:
-        >>> (await answer_from_data("How many orders?", ["orders.csv"], []))["calls"][0]["arguments"]
+        >>> (answer_from_data("How many orders?", ["orders.csv"], []))["calls"][0]["arguments"]
         {'files': ['orders.csv'], 'full': True, 'find': ['orders']}
     """
     return next_step(task, files, history, answer)

@@ -13,14 +13,15 @@ MOST_FILES_ALONE = 5
 _PLAN = "plan"
 _ANALYST = "analyzer"
 _WRITER = "reporter"
-_REPORT = re.compile(
-    r"[,;]?\s*(?:\b(?:and|then|please)\s+)*\b(?:write|make|prepare|draft|give)\b[^.?!]*\breport\b[^.?!]*[.!]?",
-    re.IGNORECASE,
-)
+_SENTENCE_ENDS = re.compile(r"([.?!])")
+_WRITES = re.compile(r"\b(?:write|make|prepare|draft|give)\b", re.IGNORECASE)
+_REPORT = re.compile(r"\breport\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\s,;]+|[,;]")
+_LEADS = ("and", "then", "please")
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"category": "solver"})
-async def plan_offline(
+def plan_offline(
     task: str,
     files: list[str] | None = None,
     answer: dict[str, Any] | None = None,
@@ -38,7 +39,7 @@ async def plan_offline(
         history: What was seen: for each step, its calls with their results.
 
     Examples:
-        >>> (await plan_offline("What is 12% of 250?")).calls[0].arguments
+        >>> plan_offline("What is 12% of 250?").calls[0].arguments
         {'expression': '12 / 100 * 250'}
     """
     past = Past(history or [])
@@ -77,8 +78,8 @@ class _Plan:
     """A question about files: analyse, report, answer."""
 
     def __init__(self, task: str, files: list[str], answer: dict[str, Any] | None, past: Past) -> None:
-        self.reports = _REPORT.search(task) is not None
-        self.task = task = _REPORT.sub("", task).strip() or task
+        rest, self.reports = _without_report(task)
+        self.task = task = rest.strip() or task
         self.files = files
         self.answer = answer
         self.past = past
@@ -248,6 +249,31 @@ def _told_of(written: list[Made]) -> str:
         return "Success: the analyzer gave an answer."
     report = str(written[-1]["value"]["report"] or "") if written[-1]["ok"] else ""
     return f"Success: the report is {report}." if report else f"No report: {reason_of(written[-1])}"
+
+
+def _without_report(task: str) -> tuple[str, bool]:
+    """Return a task without the sentences or clauses that ask for a report, and whether there are any."""
+    pieces, asked = list[str](), False
+    texts = _SENTENCE_ENDS.split(task)
+    for text, end in zip(texts[::2], [*texts[1::2], ""], strict=True):
+        verb = _WRITES.search(text)
+        if verb is None or _REPORT.search(text, verb.end()) is None:
+            pieces += [text, end]
+            continue
+        asked = True
+        pieces += [_without_leads(text[: verb.start()]), end if end == "?" else ""]
+    return "".join(pieces), asked
+
+
+def _without_leads(text: str) -> str:
+    """Return what stands before a clause, without the words and the mark that lead over to it."""
+    cut = len(text)
+    for word in reversed(list(_WORD.finditer(text))):
+        if word[0].lower() not in _LEADS:
+            break
+        cut = word.start()
+    rest = text[:cut].rstrip()
+    return rest[:-1] if rest.endswith((",", ";")) else rest
 
 
 def _formed(value: int | float, answer: dict[str, Any] | None) -> Any:

@@ -46,12 +46,13 @@ async def doctor(
         found += await asyncio.to_thread(lambda: list(examine_derived(tea.home, mend=repair)))
         unmended = [one.problem for one in found if not (one.mendable or one.mended)]
         damage = [*tea.problems, *astray(tea), *await asyncio.to_thread(_damage, tea), *unmended]
+        runs = await asyncio.to_thread(_tried, damage, tea.tracer.runs)
         data = {
             "versions": _versions(),
             "home": str(tea.home),
             "home_exists": tea.home.is_dir(),
-            "registry": await asyncio.to_thread(_counts, tea),
-            "runs": len(await asyncio.to_thread(tea.tracer.runs)),
+            "registry": await asyncio.to_thread(_counts, tea, damage),
+            "runs": len(runs),
             "models": await _models(tea),
             "extras": [_extra(one.name, one.purpose, one.missing, one.install_command) for one in EXTRAS],
             "trust": {"list": str(tea.trust.path), "granted": await asyncio.to_thread(_granted, tea.trust.path)},
@@ -78,14 +79,7 @@ def _damage(tea: "Platform") -> list[str]:
     from tea.components.manifest import Manifest
 
     damage: list[str] = []
-
-    def tried(look: Callable[[], list[T]]) -> list[T]:
-        try:
-            return look()
-        except TeaError as error:
-            damage.append(brief(error.problem, 300))
-            return []
-
+    tried = partial(_tried, damage)
     versions = tea.versions
     for kind in KEPT:
         for name in tried(partial(versions.names, kind)):
@@ -101,14 +95,23 @@ def _damage(tea: "Platform") -> list[str]:
     return damage
 
 
+def _tried(damage: list[str], look: Callable[[], list[T]]) -> list[T]:
+    """Return what a look finds; one that fails is damage like any other."""
+    try:
+        return look()
+    except TeaError as error:
+        damage.append(brief(error.problem, 300))
+        return []
+
+
 def _read(tea: "Platform", run: str) -> list[int]:
     with suppress(BadInput):  # another process removed it meanwhile
         return [sum(1 for _ in tea.tracer.records(run))]
     return []
 
 
-def _counts(tea: "Platform") -> dict[str, int]:
-    return {kind: len(tea.versions.names(kind)) for kind in KEPT}
+def _counts(tea: "Platform", damage: list[str]) -> dict[str, int]:
+    return {kind: len(_tried(damage, partial(tea.versions.names, kind))) for kind in KEPT}
 
 
 def _granted(path: Path) -> int:

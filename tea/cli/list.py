@@ -7,7 +7,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.reference import KEPT, kind_named
 from tea.cli.terminal import one_line, table
-from tea.errors import BadRef
+from tea.errors import BadRef, StorageError
 from tea.refs import Kind
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ async def list_components(
     found: list[Row] = []
     async with command.platform() as tea:
         for one in kinds:
-            found += await tea.libraries[one].list(state=None if everything else "active", category=category)
+            try:
+                found += await tea.libraries[one].list(state=None if everything else "active", category=category)
+            except StorageError as error:
+                tea.problems.append(error.problem)
     if command.as_json:
         command.show("", {"components": [_facts(one) for one in found], "problems": tea.problems})
         return

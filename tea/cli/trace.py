@@ -45,8 +45,11 @@ async def trace(
     query = any(value is not None for value in wanted.values())
     async with command.platform() as tea:
         if steps or query:
-            found = await asyncio.to_thread(_steps, tea.tracer, run if query else run or "last", wanted)
-            command.show(_text(found), {"steps": [asdict(one) for one in found]})
+            problems: list[str] = []
+            found = await asyncio.to_thread(_steps, tea.tracer, run if query else run or "last", wanted, problems)
+            command.show(_text(found), {"steps": [asdict(one) for one in found], "problems": problems})
+            for problem in [] if command.as_json else problems:
+                command.tell(one_line(problem, 250))
             return
         name = await asyncio.to_thread(tea.tracer.find, run or "last")
         records = await asyncio.to_thread(lambda: list(tea.tracer.records(name)))
@@ -64,9 +67,9 @@ async def trace(
             command.tell(f"it waits for an answer: tea inbox {name}")
 
 
-def _steps(tracer: "Tracer", run: str | None, wanted: dict[str, str | int | None]) -> "list[Step]":
+def _steps(tracer: "Tracer", run: str | None, wanted: dict[str, str | int | None], problems: list[str]) -> "list[Step]":
     chosen = {name: value for name, value in wanted.items() if value is not None}
-    found = tracer.run_steps(tracer.find(run)) if run else tracer.steps()
+    found = tracer.run_steps(tracer.find(run)) if run else tracer.steps(problems=problems)
     return [step for step in found if all(getattr(step, name) == value for name, value in chosen.items())]
 
 

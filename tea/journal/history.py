@@ -12,6 +12,7 @@ from typing import Any
 
 from tea.errors import BadInput
 from tea.journal.header import RunConfig, TaskFile
+from tea.journal.mask import Mask
 from tea.journal.pin import Pin, pins
 from tea.journal.recorder import AGAIN
 from tea.journal.revision import REVISION, check_revision
@@ -96,19 +97,33 @@ class History:
         begun = [one.key for one in self.entries if one.event == "start" and one.kind in _ANSWERED]
         return tuple(self.status.asked) or tuple(key for key in begun if key not in ended)
 
-    def check(self, run: str, answers: Mapping[str, object]) -> None:
-        """Refuse to go on with a run that has ended, or with answers to what it does not ask.
+    def accepted(self, run: str, answers: Mapping[str, str], mask: Mask) -> dict[str, str]:
+        """Return the answers that are new, and refuse to go on where the run does not wait for them.
+
+        What was answered already may be said again, in the same words: who said it may not know that a process which
+        died had written it down. It counts for what was asked then, not for what may be asked since.
+
+        Args:
+            run: The run.
+            answers: What a person says now, by key.
+            mask: Takes out of an answer what its record does not hold.
 
         Raises:
-            BadInput: It is refused.
+            BadInput: The run has ended, or an answer is to nothing that it asks, is another one, or is no text.
         """
         if self.end:
             raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
-        if strange := [key for key in answers if key not in self.waiting]:
-            fix = f"answer {', '.join(self.waiting[:5])}." if self.waiting else "resume it without an answer."
-            raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
         if odd := [key for key, answer in answers.items() if not is_text(answer)]:
             raise BadInput(f"The answer to {odd[0]} is no text.", fix="give text, in UTF-8 on a command line.")
+        said = self.status.answers
+        again = [key for key in answers if key in said and key not in self.status.asked]
+        if other := [key for key in again if mask.data(answers[key]) != said[key]]:
+            problem = f"The call {other[0]} of the run {run} was answered already, with {said[other[0]][:60]!r}."
+            raise BadInput(problem, fix=f"`tea resume {run}` goes on with that answer.")
+        if strange := [key for key in answers if key not in self.waiting and key not in again]:
+            fix = f"answer {', '.join(self.waiting[:5])}." if self.waiting else "resume it without an answer."
+            raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
+        return {key: answer for key, answer in answers.items() if key not in again}
 
     @property
     def unprepared(self) -> bool:

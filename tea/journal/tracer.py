@@ -7,12 +7,11 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from tea.errors import BadInput
+from tea.errors import BadInput, StorageError
 from tea.registry.version import timestamp
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
@@ -246,13 +245,36 @@ class Tracer:
         raise BadInput(problem, fix="`tea runs` lists the runs.")
 
     def steps(
-        self, *, session: str | None = None, task: str | None = None, index: int | None = None, id: str | None = None
+        self,
+        *,
+        session: str | None = None,
+        task: str | None = None,
+        index: int | None = None,
+        id: str | None = None,
+        problems: list[str] | None = None,
     ) -> list[Step]:
-        """Return steps, oldest first, by session, task, place in their run, or record id."""
+        """Return steps, oldest first, by session, task, place in their run, or record id.
+
+        Args:
+            session: Id of the session.
+            task: Id of the task.
+            index: Place among the steps of the run.
+            id: Id of the record.
+            problems: Takes what is wrong with runs that cannot be read; without it the first of them is raised.
+
+        Raises:
+            StorageError: A run cannot be read.
+        """
         found: list[Step] = []
         for run in reversed(self.runs()):
-            with suppress(BadInput):  # another process removed it meanwhile
+            try:
                 found += self.run_steps(run)
+            except BadInput:  # another process removed it meanwhile
+                continue
+            except StorageError as error:
+                if problems is None:
+                    raise
+                problems.append(error.problem)
         wanted = {"session": session, "task": task, "index": index, "id": id}
         return [s for s in found if all(v is None or getattr(s, name) == v for name, v in wanted.items())]
 

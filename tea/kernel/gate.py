@@ -69,6 +69,7 @@ class Gate:
         Raises:
             Diverged: The program does not do what its journal holds, or waits for what no gate records.
             ApprovalNeeded: A call waits for a person, and so does all that is left to do, or for a timer or message.
+            ResourceExhausted: The same of a call that found this machine without open files or disk space.
             TeaError: The reason of a cancellation from outside that the program did not answer with a result.
             Exception: What the program raised.
         """
@@ -94,7 +95,7 @@ class Gate:
             data: Its input, as JSON or its canonical text; recorded whole.
             perform: Does the work, outside of the program's branches, when the outcome is not in the journal. It
                 gets the key. A call that the program gave up on is cancelled, and cleans up while the program goes
-                on. Raising `ApprovalNeeded` records no outcome and ends the run, to be resumed.
+                on. Raising `ApprovalNeeded` or `ResourceExhausted` records no outcome and ends the run, to be resumed.
             light: Of the platform's own work that seldom waits, and has no task (so no `asyncio.timeout`) before it
                 does: whether it only looks, so that it may begin before its start is safe on disk, or acts.
 

@@ -7,7 +7,15 @@ import contextvars
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
-from tea.errors import ApprovalNeeded, BadArguments, InternalError, TeaError, words_of
+from tea.errors import (
+    ApprovalNeeded,
+    BadArguments,
+    InternalError,
+    ResourceExhausted,
+    TeaError,
+    exhausted,
+    words_of,
+)
 from tea.handoff import handed_over
 from tea.kernel.branch import Wait
 from tea.kernel.entry import Entry, Event, encode
@@ -16,6 +24,7 @@ from tea.types import JsonValue
 Perform = Callable[[str], Awaitable[JsonValue]]
 Light = Literal["looks", "acts"]
 Launch = Callable[["Pending"], Callable[[], object]]
+SUSPENDING = (ApprovalNeeded, ResourceExhausted)  # no outcome: the call is made again when the run is resumed
 
 
 class Pending(Wait):
@@ -55,7 +64,7 @@ class Performs:
     Args:
         settled: Called with the outcome of each call; None when there is none, as it was called off.
         ended: Called with the outcome of a call that ended as it began, which had no task.
-        failed: Called with a call's key and what ends the run: an approval that is needed, or a keyboard interrupt.
+        failed: Called with a call's key and what ends the run: one of `SUSPENDING`, or a keyboard interrupt.
     """
 
     def __init__(
@@ -141,12 +150,14 @@ async def _fail(error: BaseException) -> Any:
 
 
 async def _outcome(key: str, what: str, perform: Perform) -> Entry:
-    """Perform a call; every failure but the need of an approval is an outcome too."""
+    """Perform a call; every failure is an outcome too, but the need of an approval, or of what this machine lacks."""
     try:
         value = await perform(key)
-    except ApprovalNeeded:
+    except SUSPENDING:
         raise
     except TeaError as error:
+        if (lack := exhausted(error, f"{what} ended")) is not None:
+            raise lack from error
         return _failure(key, error)
     except asyncio.CancelledError as error:
         task: asyncio.Task[Any] | None = asyncio.current_task()
@@ -154,6 +165,8 @@ async def _outcome(key: str, what: str, perform: Perform) -> Entry:
             raise
         return _failure(key, _defect(what, error))
     except (Exception, SystemExit) as error:
+        if (lack := exhausted(error, f"{what} ended")) is not None:
+            raise lack from error
         return _failure(key, _defect(what, error))
     try:
         return Entry(event="done", key=key, text=encode(value))

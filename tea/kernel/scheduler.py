@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
-from tea.errors import ApprovalNeeded, ErrorRecord, TeaError, error_from
+from tea.errors import ErrorRecord, TeaError, error_from
 from tea.kernel.branch import Branch, Branches
 from tea.kernel.entry import Entry, Event, canonical, spoken
 from tea.kernel.past import Past
-from tea.kernel.pending import Launch, Pending, Performs
+from tea.kernel.pending import SUSPENDING, Launch, Pending, Performs
 from tea.types import JsonObject, JsonValue, as_object
 
 _SLICE = 64
@@ -50,7 +50,7 @@ class Scheduler:
         self._armed = False
         self._launches: dict[str, Pending] = {}
         self._events: deque[Entry] = deque()
-        self._approvals: dict[str, ApprovalNeeded] = {}
+        self._suspending: dict[str, TeaError] = {}
         self.branches = Branches(self.arm)
         self.performs = Performs(self._settled, self._events.append, self._failed)
         self.open: dict[str, Pending] = {}
@@ -112,7 +112,7 @@ class Scheduler:
             return
         self.open.pop(pending.key, None)
         self._launches.pop(pending.key, None)
-        self._approvals.pop(pending.key, None)
+        self._suspending.pop(pending.key, None)
         if pending.stop is not None:
             pending.stop()
 
@@ -165,10 +165,10 @@ class Scheduler:
         self._scheduler()
 
     def _failed(self, key: str, error: BaseException) -> None:
-        if not isinstance(error, ApprovalNeeded):
+        if not isinstance(error, SUSPENDING):
             self.branches.stop(error)
         elif key in self.open:
-            self._approvals[key] = error
+            self._suspending[key] = error
         self._scheduler()
 
     def _record(self, entry: Entry) -> None:
@@ -248,8 +248,8 @@ class Scheduler:
             self._deliver(event, root)
         elif stranger is not None and not self.open:
             self.branches.stop(stranger)
-        elif self._approvals and not self.performs:
-            self.branches.stop(next(iter(self._approvals.values())))
+        elif self._suspending and not self.performs:
+            self.branches.stop(next(iter(self._suspending.values())))
         else:
             return False
         return True

@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _GROUPING = re.compile(r"(?<=\d)[,\u2009\u202f '_](?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]+")
 _FRAGMENT = re.compile(r"\.{3}|…|\n|;|\||(?<=[.!?])\s")
+_MOST_SOUGHT = 200  # pieces of a quote, and numbers of a piece, of which each is sought in every line
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "\xa0": " "})
 
 
@@ -84,6 +85,8 @@ def stands_in(quote: str, text: str) -> bool:
     if _plain(quote).strip(" \"'.") in whole:
         return True
     pieces = [piece for piece in (_plain(one).strip(" \"'.,:") for one in _FRAGMENT.split(quote)) if piece]
+    if len(pieces) > _MOST_SOUGHT:
+        return False
     lines = [(set(_WORD.findall(line)), list(_numbers(line))) for line in map(_plain, text.splitlines())]
     everything = [number for _, numbers in lines for number in numbers]
     return bool(pieces) and all(piece in whole or _in_a_line(piece, lines, everything) for piece in pieces)
@@ -107,6 +110,8 @@ def evidence_in(value: JsonObject) -> tuple[Evidence, ...]:
 
 def _in_a_line(piece: str, lines: Sequence[tuple[set[str], list[float]]], everything: Sequence[float]) -> bool:
     words, numbers = set(_WORD.findall(piece)), list(_wanted(piece))
+    if len(numbers) > _MOST_SOUGHT:
+        return False
     if not words:
         return bool(numbers) and all(_found(one, everything) for one in numbers)
     return any(words <= known and all(_found(one, there) for one in numbers) for known, there in lines)

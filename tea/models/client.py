@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from tea.errors import ProviderError
+from tea.errors import ProviderError, exhausted, lacking_descriptors
 from tea.models.accounts import Accounts
 from tea.models.config import ModelConfig
 from tea.models.connections import ConnectionUse, alone, arriving, connections
@@ -142,11 +142,23 @@ class ProviderClient:
                 raise
             if isinstance(error, TimeoutError):
                 raise CallFailure(f"no answer within {seconds:.3g} seconds", again=True, unheard=True) from error
+            if getattr(error, "status_code", None) is None:
+                self._check_machine(error)
             raise self._fault(error, name, begun=response is not None) from None  # its words may hold the key
         finally:
             self._accounts[name].leave()
             if response is not None:
                 await response.aclose()
+
+    def _check_machine(self, error: Exception) -> None:
+        """Tell what is this machine's fault from what speaks against a provider.
+
+        Raises:
+            ResourceExhausted: There is no descriptor left, or no space; looking up a name gives no reason of its own.
+        """
+        cause = lacking_descriptors() or error
+        if (lack := exhausted(cause, f"{self._base_url} cannot be reached")) is not None:
+            raise lack from None
 
     async def _asked(self, path: str, body: bytes, name: str) -> Any:
         """Return the response to a question: the first to an address through the SDK, others as it sent that one."""

@@ -17,7 +17,10 @@ _GIVEN = ("arguments", "parameters")
 _BEGINS = re.compile(r'\{\s*["}]')
 # What models put before a call: a fence, a tag such as <tool_call>, a mark such as [TOOL_CALLS], a list.
 _WRAPPED = re.compile(r"(?:\s|```\w*|<[^<>]{1,40}>|\[[A-Z_]{1,40}\]|\[)*\{")
-_WRAPPING = re.compile(r"```\w*|</?[\w|]{0,40}(?:tool|function)[\w|]{0,40}>|\[/?TOOL_CALLS\]|^[\s\[\],]+|[\s\[\],]+$")
+_WRAPPING = re.compile(
+    r"```\w*|</?[\w|]{0,40}(?:tool|function)[\w|]{0,40}>|\[/?TOOL_CALLS\]"
+    r"|^[\s\[\],]+|(?<![\s\[\],])[\s\[\],]+$"
+)
 _SPEAKS_OF_CALLS = re.compile(r"""["'](?:tool_)?calls["']\s*:|["'](?:arguments|parameters)["']\s*:""")
 _decode = json.JSONDecoder().raw_decode
 

@@ -28,6 +28,7 @@ from tea.errors import (
     TeaError,
     Uncertain,
     UnknownComponent,
+    exhausted,
 )
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager
@@ -193,6 +194,8 @@ class Server(Generic[ConfigT, ResponseT]):
         except _RAISED:
             raise
         except TeaError as error:
+            if (lack := exhausted(error, f"{ref} ended")) is not None:
+                raise lack from error
             return failure(self.response, ref, error)
         except TimeoutError as error:
             if goes_on and isinstance(error, Expired):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from tea.components.manifest import Manifest, is_recipe
-from tea.errors import BadComponent, Damaged, UnknownComponent
+from tea.errors import BadComponent, Damaged, ResourceExhausted, StorageError, UnknownComponent
 from tea.refs import Kind, Ref
 from tea.registry.row import FORM, Facts, Row, line, shipped_facts, stored_facts
 from tea.registry.version import VersionManager
@@ -94,7 +94,9 @@ class ListCache:
                 found = self._current(Ref(kind=self._kind, name=name))
                 facts = stored_facts(found, head.states.get(found.version, "active"))
                 return line(self._kind, name, facts, trusted=self._trust(found.digest))
-        except Damaged as error:
+        except ResourceExhausted:
+            raise
+        except StorageError as error:
             return line(self._kind, name, _damaged(error), trusted=False)
         except UnknownComponent:  # somebody unregistered it between two looks
             return None
@@ -119,7 +121,9 @@ class ListCache:
         try:
             head = self._versions.head(self._kind, name)
             found = self._versions.resolve(Ref(kind=self._kind, name=name))
-        except Damaged as error:
+        except ResourceExhausted:
+            raise
+        except StorageError as error:
             return Described(facts=_damaged(error))
         except UnknownComponent:  # somebody purged it between two looks
             return Described(facts=None)
@@ -152,5 +156,5 @@ def _leads(facts: tuple[JsonValue, ...] | None, shipped: Shipped) -> bool:
     return bool(stored.digest) and (stored.origin != "bundled" or stored.digest == shipped.digest)
 
 
-def _damaged(error: Damaged) -> Facts:
+def _damaged(error: StorageError) -> Facts:
     return Facts(description=error.problem.partition("\n")[0])

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tea.components.context import Agents
-from tea.errors import ApprovalNeeded, BadInput, Damaged, Diverged, NotLocked, StorageError, TeaError
+from tea.errors import (
+    ApprovalNeeded,
+    BadInput,
+    Damaged,
+    Diverged,
+    Interrupted,
+    NotLocked,
+    ResourceExhausted,
+    StorageError,
+    TeaError,
+)
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.history import REBUILT, History, entry_of, head_of, pins_of
 from tea.journal.mask import mask_file
@@ -24,6 +35,7 @@ from tea.registry.version import timestamp
 from tea.runs.admission import admit, admit_model
 from tea.runs.budget import BudgetAccount
 from tea.runs.deps import RunDeps
+from tea.runs.descriptors import Descriptors
 from tea.runs.fork import Change, Fork, require_used, unread
 from tea.runs.inheritance import Inheritance
 from tea.runs.outcome import Outcome
@@ -49,6 +61,7 @@ class Executions:
 
     def __init__(self, deps: RunDeps, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances) -> None:
         self._deps, self._tracer, self._workspaces, self._instances = deps, tracer, workspaces, instances
+        self._descriptors = Descriptors()
 
     async def begin(
         self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
@@ -67,6 +80,8 @@ class Executions:
             Quarantined: Its agent is not trusted; nothing is written.
             NotLocked: It is locked, and its agent or a tool that it names is not; nothing is written.
             ApprovalNeeded: A call waits for a person; the run can be resumed.
+            Interrupted: This machine lacks open files or disk space; the run can be resumed.
+            ResourceExhausted: The same, before the run began; nothing is written.
         """
         await admit(self._deps, task, locked=locked)
         if self._deps.mask:
@@ -76,15 +91,16 @@ class Executions:
             inputs = self._workspaces.prepare(folder, files)
             return [self._first(task, self._run_config(run, task, locked), inputs)]
 
-        trace, records = await self._created(first, task.session or "", task.id or "")
-        try:
-            run_config = self._run_config(trace.run, task, locked)
-            recorder = Recorder(trace, trace.run, watch, self._deps.mask)
-            recorder.begun(records[0])
-            gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
-            return await self._finish(self._run(run_config, gate, recorder, task), task, trace)
-        finally:
-            await self._close(trace, task)
+        async with self._descriptors.place():
+            trace, records = await self._created(first, task.session or "", task.id or "")
+            try:
+                run_config = self._run_config(trace.run, task, locked)
+                recorder = Recorder(trace, trace.run, watch, self._deps.mask)
+                recorder.begun(records[0])
+                gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
+                return await self._finish(self._run(run_config, gate, recorder, task), task, trace)
+            finally:
+                await self._close(trace, task)
 
     async def fork(self, run: str, at: str | None, change: Change, watch: Watcher | None, tell: Tell | None) -> Outcome:
         """Begin a run with the events of another up to a position, and go on live, otherwise.
@@ -111,25 +127,26 @@ class Executions:
             run_config = fork.run_config(new, str(self._workspaces.path(new)))
             return fork.records(run_config, self._first(task, run_config, inputs), timestamp())
 
-        trace, records = await self._created(first)
-        try:
-            run_config = fork.run_config(trace.run, str(self._workspaces.path(trace.run)))
-            recorder = Recorder(trace, trace.run, watch, self._deps.mask)
-            rebuilding = self._rebuilt(run_config, recorder, task, records, history, {})
-            one, remarks = await self._or_nothing(trace, rebuilding)
-            begun = trace.position
-            _told(tell, fork.remarks() + remarks)
+        async with self._descriptors.place():
+            trace, records = await self._created(first)
             try:
-                outcome = await self._finish(one, task, trace)
-            except Diverged:
-                if trace.position == begun:
-                    await self._discard(trace)
-                raise
-            records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
-            _told(tell, unread(records, change))
-            return outcome
-        finally:
-            await self._close(trace, task)
+                run_config = fork.run_config(trace.run, str(self._workspaces.path(trace.run)))
+                recorder = Recorder(trace, trace.run, watch, self._deps.mask)
+                rebuilding = self._rebuilt(run_config, recorder, task, records, history, {})
+                one, remarks = await self._or_nothing(trace, rebuilding)
+                begun = trace.position
+                _told(tell, fork.remarks() + remarks)
+                try:
+                    outcome = await self._finish(one, task, trace)
+                except Diverged:
+                    if trace.position == begun:
+                        await self._discard(trace)
+                    raise
+                records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
+                _told(tell, unread(records, change))
+                return outcome
+            finally:
+                await self._close(trace, task)
 
     async def resume(self, run: str, answers: Mapping[str, str], watch: Watcher | None = None) -> Outcome:
         """Go on with a run that was interrupted, or waits for a person.
@@ -140,20 +157,35 @@ class Executions:
             Diverged: Another revision wrote it, or its agents do not do what the journal holds.
         """
         past = await self._history(run)
-        past.check(run, answers)
+        known = past.accepted(run, answers, self._deps.mask)
         offer_again(self._deps.models, past.records[0].data)
         self._workspaces.check(run)
-        trace = await self._reopened(run)
-        try:
+        async with self._descriptors.place():
+            with _resumable(run):
+                trace = await self._reopened(run)
+            try:
+                return await self._gone_on(trace, past, known, answers, watch)
+            finally:
+                await self._close(trace, past.task)
+
+    async def _gone_on(
+        self,
+        trace: Trace,
+        past: History,
+        known: Mapping[str, str],
+        answers: Mapping[str, str],
+        watch: Watcher | None,
+    ) -> Outcome:
+        """Go on with a run whose journal was taken up, with the answers that are new, of all that are given."""
+        run = trace.run
+        with _resumable(run):
             if trace.position != len(past.records):  # another process went on with it before it was ours
                 past = await self._history(run)
-                past.check(run, answers)
+                known = past.accepted(run, answers, self._deps.mask)
             recorder = Recorder(trace, run, watch, self._deps.mask)
-            one = await self._recovered(past, recorder, answers)
+            one = await self._recovered(past, recorder, known)
             recorder.write("resumed", "", {"seconds": past.seconds})
-            return await self._finish(one, past.task, trace)
-        finally:
-            await self._close(trace, past.task)
+        return await self._finish(one, past.task, trace)
 
     async def replay(
         self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None
@@ -323,16 +355,17 @@ class Executions:
         return first_record("run", timestamp(), head)
 
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
-        try:
-            outcome = await self._outcome(run, task)
-        except ApprovalNeeded as error:
-            record = run.recorder.suspended(error.record(), run.gate.open_keys())
-            await trace.sync()
-            raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
-        if self._deps.mask:
-            await asyncio.to_thread(self._mask_files, run)
-        run.recorder.write("end", "", _ending(outcome))
-        await self._deps.memory.sync(run.session)
+        with _resumable(trace.run):
+            try:
+                outcome = await self._outcome(run, task)
+            except ApprovalNeeded as error:
+                record = run.recorder.suspended(error.record(), run.gate.open_keys())
+                await trace.sync()
+                raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
+            if self._deps.mask:
+                await asyncio.to_thread(self._mask_files, run)
+            await self._deps.memory.sync(run.session)
+            run.recorder.write("end", "", _ending(outcome))
         await trace.sync()
         return await self._whole(outcome, run)
 
@@ -391,6 +424,20 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
 def _resumed(recorder: Recorder, past: Sequence[Any], elapsed: Mapping[str, float] | None = None) -> Gate:
     mask, flush = recorder.mask.text, recorder.flush
     return Gate(write=recorder.entry, past=past, mode="resume", mask=mask, flush=flush, elapsed=elapsed)
+
+
+@contextmanager
+def _resumable(run: str) -> Generator[None]:
+    """Say of a run that found this machine without open files or disk space that it can be resumed.
+
+    Raises:
+        Interrupted: It did.
+    """
+    try:
+        yield
+    except ResourceExhausted as error:
+        fix = f"{error.fix.rstrip('. ')}; then `tea resume {run}` goes on with it."
+        raise Interrupted(f"{error.problem} The run {run} is kept.", fix=fix, run=run) from error
 
 
 def _told(tell: Tell | None, lines: Sequence[str]) -> None:

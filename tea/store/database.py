@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Generator
@@ -9,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tea.errors import Damaged, StorageError
-from tea.store.files import shown
+from tea.errors import LACKING, Damaged, StorageError, lacking_descriptors
+from tea.store.files import shown, storage_error
 from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, PUBLIC_FOLDER
 
 if TYPE_CHECKING:
@@ -49,11 +50,24 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
         finally:
             connection.close()
     except (OSError, sqlite3.OperationalError) as error:
+        if lack := _lack(error):
+            raise storage_error("use", path, lack) from error
         fix = "look at its permissions, free space on its disk, or end what else uses it."
         raise StorageError(f"Cannot use {shown(path)}: {str(error)[:120]}.", fix=fix) from error
     except sqlite3.DatabaseError as error:
         fix = "`tea doctor --repair` removes it; it is made again."
         raise Damaged(f"{shown(path)} is no database.", fix=fix) from error
+
+
+def _lack(error: Exception) -> OSError | None:
+    """Return what the system said to a database that lacks descriptors or space, which has words of its own for it."""
+    import sqlite3
+
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_CANTOPEN:
+        return lacking_descriptors()
+    return error if isinstance(error, OSError) and error.errno in LACKING else None
 
 
 def fault(path: Path) -> str:

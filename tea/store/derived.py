@@ -1,10 +1,12 @@
 """What is derived from registry and journals, and can be made again: is it whole, and if not, away with it."""
 
-from collections.abc import Generator
+import os
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 from tea.errors import StorageError
 from tea.store.catalogue import FOLDER, whole
+from tea.store.counter import NAME, sound
 from tea.store.database import discard, fault
 from tea.store.files import reading, shown
 from tea.store.repair import REGISTRY, TRACES, Finding
@@ -24,10 +26,13 @@ def examine_derived(home: Path, *, mend: bool) -> Generator[Finding]:
     """
     for name, again in _DATABASES.items():
         path = home.absolute() / name
-        if path.exists():
+        if os.path.exists(path):  # what lies in a folder that is closed to us is found with that
             yield from _database(path, again, mend)
     for path in sorted((home.absolute() / REGISTRY / FOLDER).glob("*.json")):
-        yield from _catalogue(path, mend)
+        yield from _checked(path, whole, "the next list writes it again", mend)
+    path = home.absolute() / TRACES / NAME
+    if os.path.lexists(path):
+        yield from _checked(path, sound, "the next run counts from the journals", mend)
 
 
 def _database(path: Path, again: str, mend: bool) -> Generator[Finding]:
@@ -40,19 +45,20 @@ def _database(path: Path, again: str, mend: bool) -> Generator[Finding]:
         yield _removed(path, problem, again, mend)
 
 
-def _catalogue(path: Path, mend: bool) -> Generator[Finding]:
+def _checked(path: Path, is_whole: Callable[[Path], bool], again: str, mend: bool) -> Generator[Finding]:
+    """Look at a file that can be made again."""
     try:
         with reading(path):
-            sound = whole(path)
+            found = is_whole(path)
     except StorageError as error:
         yield Finding(problem=error.problem)
         return
-    if not sound:
-        yield _removed(path, "it is not what was written", "the next list writes it again", mend)
+    if not found:
+        yield _removed(path, "it is not what was written", again, mend)
 
 
 def _removed(path: Path, problem: str, again: str, mend: bool) -> Finding:
     if mend:
         discard(path)
-    mended = f"removed; {again}" if mend and not path.exists() else ""
+    mended = f"removed; {again}" if mend and not os.path.lexists(path) else ""
     return Finding(problem=f"{shown(path)} is damaged: {problem}.", mendable=True, mended=mended)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tea.errors import BadInput, Damaged, StorageError
+from tea.errors import LACKING, BadInput, Damaged, ResourceExhausted, StorageError
 from tea.store.scratch import PUBLIC_FILE, Scratch, sync_folder
 from tea.store.strict import Refused, as_json_object, loads
 from tea.types import JsonValue
@@ -17,17 +17,14 @@ FILE_LIMIT = 16 * 2**20
 
 _CHUNK = 2**16
 _TAKEN = {errno.EEXIST, errno.ENOTEMPTY}
-_NO_SPACE = "free space on the disk that holds {folder}."
 _NO_RIGHT = "make {folder} writable for you, or choose another home with --home or TEA_HOME."
 _REMEDIES = {
-    errno.ENOSPC: _NO_SPACE,
-    errno.EDQUOT: _NO_SPACE,
-    errno.EFBIG: "raise the limit on file sizes (`ulimit -f`).",
+    **LACKING,
+    errno.ENOSPC: "free space on the disk that holds {folder}.",
+    errno.EDQUOT: "free space on the disk that holds {folder}.",
     errno.EACCES: _NO_RIGHT,
     errno.EPERM: _NO_RIGHT,
     errno.EROFS: _NO_RIGHT,
-    errno.EMFILE: "raise the limit on open files (`ulimit -n`).",
-    errno.ENFILE: "raise the limit on open files (`ulimit -n`).",
     errno.ENAMETOOLONG: "use a shorter path.",
 }
 
@@ -219,7 +216,8 @@ def storage_error(verb: str, path: Path, problem: OSError) -> StorageError:
     if verb == "read" and remedy is _NO_RIGHT:
         remedy = "make {folder} readable for you."
     reason = problem.strerror or type(problem).__name__
-    return StorageError(f"Cannot {verb} {shown(path)}: {reason}.", fix=remedy.format(folder=shown(path.parent)))
+    kind = ResourceExhausted if problem.errno in LACKING else StorageError
+    return kind(f"Cannot {verb} {shown(path)}: {reason}.", fix=remedy.format(folder=shown(path.parent)))
 
 
 def damaged(path: Path, reason: str) -> Damaged:

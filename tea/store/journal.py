@@ -2,7 +2,8 @@
 
 On disk, `<root>/<run>/journal.jsonl` (see `lines`), `<root>/<run>/lease`, `<root>/<run>/blobs/` and
 `<root>/<run>/messages/`. A run appears
-with lease, first records, and all that was put beside them, in one rename. An append is one write, so it survives
+with lease, first records, and all that was put beside them, in one rename. `<root>/.counter` numbers the runs (see
+`counter`), and their order is that of their numbers. An append is one write, so it survives
 SIGKILL; it survives a loss of power after `sync`, which many callers share.
 """
 
@@ -14,9 +15,10 @@ from typing import Protocol, Self
 
 from tea.errors import BadInput, Conflict
 from tea.store.blobs import Blobs, FileBlobs
+from tea.store.counter import NAME, Counter
 from tea.store.files import publish, reading, shown, writing
 from tea.store.lease import Lease, held, left, started
-from tea.store.lines import JournalReading, Wanted, read_last
+from tea.store.lines import JournalReading, Wanted, read_last, read_number
 from tea.store.messages import FileMessages, Messages
 from tea.store.scratch import Scratch, sync_folder
 from tea.store.writer import JOURNAL, LEASE, Durability, FileJournalWriter
@@ -26,6 +28,7 @@ BLOBS, MESSAGES = "blobs", "messages"
 Begin = Callable[[Path, Blobs], Sequence[JsonObject | str]]
 """Gives the first records of a run, from the folder where what lies beside them is put, and its blobs."""
 
+_NAMED_HERE = re.compile(r"[0-9a-f]{32}")
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
 
 
@@ -200,15 +203,18 @@ class FileJournals:
         self._root = root.absolute()
         self._durability: Durability = durability
         self._scratch = Scratch(self._root, private=True)
+        self._counter = Counter(self._root / NAME, self._highest)
 
     def create(self, run: str, begin: Begin | None = None) -> FileJournalWriter:
         """See `JournalStore.create`."""
         folder = self._folder(run)
         with writing(folder), self._scratch.folder() as temporary:
             self._scratch.settle(self._root)
-            writer = FileJournalWriter(run, temporary, self._durability, new=True)
+            records = begin(temporary, FileBlobs(temporary / BLOBS, self._scratch)) if begin else ()
+            number = self._counter.next()
+            writer = FileJournalWriter(run, temporary, self._durability, new=True, number=number)
             try:
-                writer.append(begin(temporary, FileBlobs(temporary / BLOBS, self._scratch)) if begin else ())
+                writer.append(records)
                 if not publish(temporary, folder):
                     raise Conflict(f"The run {run!r} exists already.", fix="choose another id, or resume that run.")
                 try:
@@ -242,10 +248,10 @@ class FileJournals:
     def runs(self, known: Container[str] = ()) -> list[str]:
         """See `JournalStore.runs`."""
         with reading(self._root):
-            names = os.listdir(self._root) if self._root.is_dir() else []
+            names = os.listdir(self._root) if os.path.lexists(self._root) else []
             fresh = [name for name in names if name not in known and _RUN.fullmatch(name)]
             found = [name for name in fresh if _is_run(self._root / name)]
-        return sorted(found, key=lambda name: (started(self._root / name / LEASE), name), reverse=True)
+        return sorted(found, key=self._place, reverse=True)
 
     def size(self, run: str) -> int:
         """See `JournalStore.size`."""
@@ -278,6 +284,16 @@ class FileJournals:
         """See `JournalStore.messages`."""
         return FileMessages(self._existing(run) / MESSAGES, self._scratch)
 
+    def _place(self, run: str) -> tuple[int, int, str]:
+        """Return what orders runs: their numbers; those of before runs had one come first, by the clock."""
+        number = read_number(self._root / run / JOURNAL)
+        return number, 0 if number else started(self._root / run / LEASE), run
+
+    def _highest(self) -> int:
+        """Return the highest number of a run."""
+        names = filter(_RUN.fullmatch, os.listdir(self._root))
+        return max((read_number(self._root / name / JOURNAL) for name in names), default=0)
+
     def _folder(self, run: str) -> Path:
         if not _RUN.fullmatch(run):
             fix = "use letters, digits, - and _, at most 128, as `tea runs` shows them."
@@ -293,4 +309,8 @@ class FileJournals:
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / JOURNAL).exists() or (folder / LEASE).exists()
+    """Tell whether a folder is that of a run; one that is closed to us is where it has such a name."""
+    try:
+        return (folder / JOURNAL).exists() or (folder / LEASE).exists()
+    except PermissionError:
+        return _NAMED_HERE.fullmatch(folder.name) is not None

@@ -1,13 +1,14 @@
 """The lines of a journal: how a record becomes a line, and how lines are read back and verified.
 
 A line is one JSON object: the record, between its number `seq` (from 0) and its `check`, a hash of the check of the
-line before and of this line so far. So no line can be altered, lost, moved or repeated unnoticed, the last one
-included. Only the end can be torn, by a crash in the middle of a write: it has no newline and was never reported as
-written, so it is left out.
+line before and of this line so far; the first line also holds the `number` of its run. So no line can be altered,
+lost, moved or repeated unnoticed, the last one included. Only the end can be torn, by a crash in the middle of a write:
+it has no newline and was never reported as written, so it is left out.
 """
 
 import json
 import os
+import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from hashlib import blake2b
@@ -22,7 +23,10 @@ from tea.types import JsonObject
 Wanted = Callable[[bytes], bool]
 LINE_LIMIT = 16 * 2**20
 _BLOCK = 4096
+_NUMBER_BYTES = 48
 _CHECK = b',"check":"'
+_OWN = ("seq", "check", "number")
+_NUMBERED = re.compile(rb'\{"seq":0,"number":([0-9]{1,18}),')
 _TAIL = len(_CHECK) + 16 + len(b'"}\n')
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -35,23 +39,24 @@ class End(NamedTuple):
     check: bytes = b""
 
 
-def encode(record: JsonObject | str, end: End) -> tuple[bytes, End]:
+def encode(record: JsonObject | str, end: End, number: int = 0) -> tuple[bytes, End]:
     """Return the line that adds `record` to a journal, and the journal's end after it.
 
     Args:
-        record: A JSON object, or the text of one: compact, on one line, with neither of the two names.
+        record: A JSON object, or the text of one: compact, on one line, with none of the journal's own names.
         end: Where the journal ends before it.
+        number: The number of the run, which its first line holds; 0 for none.
 
     Raises:
         BadInput: The record is not JSON, uses a name of the journal's own, or is too large.
     """
-    if not isinstance(record, str) and ("seq" in record or "check" in record):
-        raise BadInput("A record has a field 'seq' or 'check'.", fix="rename it; the journal writes these itself.")
+    if not isinstance(record, str) and (own := [name for name in _OWN if name in record]):
+        raise BadInput(f"A record has a field {own[0]!r}.", fix="rename it; the journal writes that itself.")
     try:
         text = record if isinstance(record, str) else _ENCODER.encode(dict(record))
         check_depth(text)
-        fields = text[1:-1]
-        body = (f'{{"seq":{end.lines},{fields}' if fields else f'{{"seq":{end.lines}').encode()
+        own = f'"number":{number}' if number and not end.lines else ""
+        body = ",".join(filter(None, (f'{{"seq":{end.lines}', own, text[1:-1]))).encode()
     except (TypeError, ValueError, RecursionError) as problem:
         raise BadInput(f"A record is not JSON: {problem}.", fix="record plain JSON values.") from problem
     check = _check(end.check, body)
@@ -82,10 +87,18 @@ def read_last(path: Path) -> JsonObject | None:
         return None
     line, check = whole[-1] + b"\n", whole[-2][-18:-2] if len(whole) > 1 else b""
     with suppress(Refused):
-        record = as_json_object(loads(line))
+        record = _parsed(line)
         number = record.get("seq")
         return record if isinstance(number, int) and _verified(line, End(0, number, check)) else None
     return None
+
+
+def read_number(path: Path) -> int:
+    """Return the number of the run that a journal is of, by its first bytes alone; 0 where they do not tell."""
+    with suppress(OSError, Refused), os.fdopen(open_regular(path), "rb", 0) as file:
+        found = _NUMBERED.match(file.read(_NUMBER_BYTES))
+        return int(found[1]) if found else 0
+    return 0
 
 
 class JournalReading(Iterator[JsonObject]):
@@ -145,9 +158,17 @@ class JournalReading(Iterator[JsonObject]):
 
     def _record(self, line: bytes, number: int) -> dict[str, Any]:
         try:
-            return as_json_object(loads(line))
+            return _parsed(line)
         except Refused as reason:
             raise damaged(self._path, f"line {number + 1} cannot be used: {reason}") from reason
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """Return a line's record, with its `seq` and `check`; the number of a first line is its run's."""
+    record = as_json_object(loads(line))
+    if record.get("seq") == 0:
+        record.pop("number", None)
+    return record
 
 
 def _verified(line: bytes, before: End) -> bool:

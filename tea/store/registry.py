@@ -3,7 +3,8 @@
 On disk, `<root>/<kinds>/<name>/versions/X.Y.Z.json` and `<root>/<kinds>/<name>/heads/NNNNNN.json`. Every file is
 created exclusively and never changed, so there is no lock to hold, nothing to repair after a crash, and a reader
 never waits for a writer. The first version of a name appears together with its folder in one rename: a name that
-is listed has a version. Each file carries a check of its document, so that damage is found and named.
+is listed has a version. Each file carries a check of its document, so that damage is found and named; a head also
+holds its number, so that no copy of an older one passes for it.
 """
 
 import os
@@ -15,13 +16,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tea.errors import AlreadyRegistered, BadRef, Conflict, UnknownComponent
+from tea.errors import AlreadyRegistered, BadRef, Conflict, StorageError, UnknownComponent
 from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
 from tea.store.bulk import Whole, fill, place
 from tea.store.catalogue import Catalogue, Describe, Facts, settled
-from tea.store.files import publish, reading, write_new, write_over, writing
+from tea.store.files import damaged, publish, reading, write_new, write_over, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
-from tea.store.sealed import sealed, unsealed
+from tea.store.sealed import sealed, unsealed, unsealed_numbered
 from tea.types import JsonObject
 
 Stamp = tuple[int, int]
@@ -57,7 +58,7 @@ class FileRegistry:
     def advance(self, kind: str, name: str, head: JsonObject, expected: int) -> int:
         """See `RegistryStore.advance`."""
         heads = self._component(kind, name) / "heads"
-        data = sealed(head)
+        data = sealed(head, expected + 1)
         with reading(heads):
             if not heads.parent.is_dir():
                 raise _unknown(kind, name)
@@ -71,7 +72,7 @@ class FileRegistry:
         """See `RegistryStore.head`."""
         heads = self._component(kind, name) / "heads"
         chosen = self.newest(kind, name) if number is None else number
-        return (chosen, unsealed(heads / f"{chosen:06d}.json")) if chosen else (0, {})
+        return (chosen, _head(heads, chosen)) if chosen else (0, {})
 
     def newest(self, kind: str, name: str) -> int:
         """Return the number of the newest head, 0 when there is none; whether it can be read is another question."""
@@ -84,7 +85,7 @@ class FileRegistry:
         """See `RegistryStore.read`."""
         path = self._version(kind, name, version)
         with reading(path):
-            if not path.exists():
+            if not os.path.lexists(path):
                 raise _unknown(kind, name, version, self.versions(kind, name))
         return unsealed(path)
 
@@ -93,7 +94,8 @@ class FileRegistry:
         folders: dict[Path, dict[str, bytes]] = {}
         for one in components:
             files = {f"versions/{Version.parse(v)}.json": sealed(document) for v, document in one.versions.items()}
-            files |= {f"heads/{number:06d}.json": sealed(head) for number, head in enumerate(one.heads, start=1)}
+            heads = enumerate(one.heads, start=1)
+            files |= {f"heads/{number:06d}.json": sealed(head, number) for number, head in heads}
             folders[self._component(one.kind, one.name)] = files
         place(folders, self._scratch)
         self.moves += 1
@@ -241,6 +243,18 @@ def _stamp(folder: Path) -> Stamp | None:
 
 def _newest(heads: Path) -> int:
     return max(map(_head_number, _file_names(heads)), default=0)
+
+
+def _head(heads: Path, number: int) -> dict[str, Any]:
+    """Return the document of a head; one without its number is of before heads had one, as are those before it."""
+    path, before = (heads / f"{one:06d}.json" for one in (number, number - 1))
+    document, numbered = unsealed_numbered(path, number)
+    if not numbered and number > 1:
+        with suppress(StorageError):  # what is wrong with that one is found where it is read
+            numbered = unsealed_numbered(before, number - 1)[1]
+        if numbered:
+            raise damaged(path, "it holds no number, and the one before it does")
+    return document
 
 
 def _unknown(kind: str, name: str, version: str = "", known: list[str] | None = None) -> UnknownComponent:

@@ -6,6 +6,8 @@ make something up.
 """
 
 import os
+import re
+import stat
 from collections.abc import Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from tea.errors import BadInput, StorageError
-from tea.refs import KINDS, Kind, is_digest, plural
+from tea.refs import KINDS, NAME, Kind, is_digest, plural
 from tea.store.events import STREAM_LIMIT
-from tea.store.files import damaged, open_regular, read_regular, reading, shown, write_new
+from tea.store.files import damaged, open_regular, read_regular, reading, shown, storage_error, write_new
 from tea.store.journal import FileJournals
 from tea.store.lease import verify
 from tea.store.lines import LINE_LIMIT
@@ -25,6 +27,7 @@ from tea.store.strict import Refused, as_json_object, loads
 from tea.store.writer import JOURNAL, LEASE
 
 REGISTRY, TRACES, MEMORY = "registry", "traces", "memory"
+_RUN = re.compile(r"[0-9a-f]{32}")  # as tea names them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +55,17 @@ def examine(home: Path, *, mend: bool) -> list[Finding]:
         mend: Whether to mend what can be mended.
     """
     registry, traces = home.absolute() / REGISTRY, home.absolute() / TRACES
-    found = [*_leftovers(registry, mend), *_leftovers(traces, mend)]
+    inside = (root / ".tmp" for root in (registry, traces))
+    found = [
+        *_no_folders(registry, traces, traces / MEMORY, *inside),
+        *_leftovers(registry, mend),
+        *_leftovers(traces, mend),
+    ]
     for kind in KINDS:
         found += _named(_components(FileRegistry(registry), registry, kind))
-    for path in sorted((traces / MEMORY).glob("*.jsonl")):
-        found += _named(_events(path))
+    for path in _listed(traces / MEMORY):
+        found += _named(_events(path)) if path.suffix == ".jsonl" else ()
+    found += _no_folders(*(path for path in _listed(traces) if _RUN.fullmatch(path.name)))
     return [*found, *_named(_runs(FileJournals(traces), traces, mend))]
 
 
@@ -68,6 +77,28 @@ def _named(findings: Iterable[Finding]) -> Generator[Finding]:
         yield Finding(problem=error.problem)
 
 
+def _listed(folder: Path) -> list[Path]:
+    """Return what is in a folder, nothing where it cannot be looked at, which is found elsewhere."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _no_folders(*paths: Path) -> Generator[Finding]:
+    """Yield which of some that are there are no folders of their own; one that is missing may be missing."""
+    for path in paths:
+        try:
+            found = stat.S_ISDIR(os.lstat(path).st_mode) or (path.is_symlink() and path.is_dir())
+        except FileNotFoundError:
+            continue
+        except OSError as problem:
+            yield Finding(problem=storage_error("read", path, problem).problem)
+            continue
+        if not found:
+            yield Finding(problem=damaged(path, "it is no folder").problem)
+
+
 def _leftovers(root: Path, mend: bool) -> Generator[Finding]:
     for path, gone in Scratch(root).abandoned(remove=mend):
         problem = f"{shown(path)} was left by a writer that died."
@@ -75,8 +106,11 @@ def _leftovers(root: Path, mend: bool) -> Generator[Finding]:
 
 
 def _components(registry: FileRegistry, root: Path, kind: Kind) -> Generator[Finding]:
+    folder = root / plural(kind)
+    yield from _no_folders(folder, *(path for path in _listed(folder) if NAME.fullmatch(path.name)))
     for name in registry.names(kind):
-        yield from _named(_heads(registry, root / plural(kind) / name, kind, name))
+        yield from _no_folders(folder / name / "heads", folder / name / "versions")
+        yield from _named(_heads(registry, folder / name, kind, name))
 
 
 def _heads(registry: FileRegistry, folder: Path, kind: Kind, name: str) -> Generator[Finding]:
@@ -113,6 +147,7 @@ def _runs(journals: FileJournals, traces: Path, mend: bool) -> Generator[Finding
         with suppress(BadInput):  # it was removed meanwhile
             yield from _named(_journal(journals, traces / run, mend))
             yield from _lease(traces / run / LEASE)
+            yield from _no_folders(traces / run / "workspace")
             yield from _named(_blobs(journals, traces / run))
             yield from _named(_messages(journals, run))
 

@@ -1,4 +1,7 @@
-"""Sealed documents: JSON files that carry a check of their content, so that damage is found and named."""
+"""Sealed documents: JSON files that carry a check of their content, so that damage is found and named.
+
+A numbered one also says which of its kind it is, so that a copy of an earlier one in its place is found, too.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,18 +15,23 @@ from tea.store.files import FILE_LIMIT, read_regular, reading
 from tea.store.strict import Refused, as_json_object, check_depth, dumps, loads
 from tea.types import JsonObject
 
-FORMAT = 1
+FORMAT, NUMBERED = 1, 2
 
 
-def sealed(document: JsonObject) -> bytes:
+def sealed(document: JsonObject, number: int | None = None) -> bytes:
     """Return the bytes of a file: the document, and a check that does not depend on white space.
+
+    Args:
+        document: The document.
+        number: Which one of its kind the file is, where they are numbered.
 
     Raises:
         BadInput: The document is not JSON, or too large.
     """
     try:
-        plain = loads(dumps(dict(document)))
-        data = to_json({"format": FORMAT, "check": _check(plain), "document": plain}, indent=2) + b"\n"
+        plain = as_json_object(loads(dumps(dict(document))))
+        about = {"format": FORMAT} if number is None else {"format": NUMBERED, "number": number}
+        data = to_json({**about, "check": _check(plain, number), "document": plain}, indent=2) + b"\n"
         check_depth(data.decode())
     except Refused as reason:
         fix = "register plain JSON data: text, numbers, lists and objects."
@@ -42,14 +50,42 @@ def unsealed(path: Path) -> dict[str, Any]:
         StorageError: It cannot be read.
     """
     with reading(path):
-        envelope = as_json_object(loads(read_regular(path, FILE_LIMIT)))
-        if envelope.get("format") != FORMAT:
-            raise Refused(f"it is not of format {FORMAT}")
-        document = as_json_object(envelope.get("document"))
-        if envelope.get("check") != _check(document):
-            raise Refused("its content does not match its check")
-        return document
+        return _opened(path, (FORMAT,))[0]
 
 
-def _check(document: Mapping[str, Any]) -> str:
-    return "sha256:" + hashlib.sha256(dumps(document, sort_keys=True)).hexdigest()
+def unsealed_numbered(path: Path, number: int) -> tuple[dict[str, Any], bool]:
+    """Return the document in a numbered file, and whether it holds its number, as all have that are written now.
+
+    Args:
+        path: The file.
+        number: Which one it stands for.
+
+    Raises:
+        Damaged: The file is not what was written, or is another one's copy.
+        StorageError: It cannot be read.
+    """
+    with reading(path):
+        document, held = _opened(path, (FORMAT, NUMBERED))
+        if held not in (None, number):
+            raise Refused(f"it is a copy of number {held}, and stands in the place of number {number}")
+        return document, held is not None
+
+
+def _opened(path: Path, formats: tuple[int, ...]) -> tuple[dict[str, Any], int | None]:
+    """Return a file's document, and the number that it holds."""
+    envelope = as_json_object(loads(read_regular(path, FILE_LIMIT)))
+    if envelope.get("format") not in formats:
+        raise Refused(f"it is not of format {' or '.join(map(str, formats))}")
+    numbered = envelope["format"] == NUMBERED
+    number = envelope.get("number")
+    if numbered != isinstance(number, int):
+        raise Refused("its number is missing, or stands where none belongs")
+    document = as_json_object(envelope.get("document"))
+    if envelope.get("check") != _check(document, number):
+        raise Refused("its content does not match its check")
+    return document, number
+
+
+def _check(document: Mapping[str, Any], number: int | None) -> str:
+    whole = document if number is None else {"number": number, "document": document}
+    return "sha256:" + hashlib.sha256(dumps(whole, sort_keys=True)).hexdigest()

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-from tea.errors import BadTask, Damaged, StorageError
+from tea.errors import BadTask, Damaged, StorageError, exhausted
 from tea.store.files import open_regular
 from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER
 from tea.store.strict import Refused
@@ -153,7 +153,9 @@ def _copy(name: str, source: Path, target: Path) -> dict[str, Any]:
                     digest.update(part)
                     copied += len(part)
         except OSError as error:
-            raise StorageError(f"{name[:80]!r} cannot be copied: {error.strerror}.", fix="free some space.") from error
+            problem = f"{name[:80]!r} cannot be copied"
+            lack = exhausted(error, problem)
+            raise lack or StorageError(f"{problem}: {error.strerror}.", fix="check the disk of the home.") from error
     return {"name": name, "bytes": copied, "sha256": digest.hexdigest()}
 
 
@@ -172,8 +174,9 @@ def _parts(name: str, source: Path) -> Generator[bytes]:
         finally:
             os.close(descriptor)
     except OSError as error:
-        problem = f"The file {name[:80]!r} cannot be read: {error.strerror}."
-        raise BadTask(problem, fix="check its permissions.") from error
+        problem = f"The file {name[:80]!r} cannot be read"
+        lack = exhausted(error, problem)
+        raise lack or BadTask(f"{problem}: {error.strerror}.", fix="check its permissions.") from error
     except Refused as reason:
         raise BadTask(f"The file {name[:80]!r} cannot be used: {reason}.", fix="name a regular file.") from reason
 

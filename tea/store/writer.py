@@ -31,6 +31,7 @@ class FileJournalWriter:
         folder: Where its journal and lease are.
         durability: `flush` survives SIGKILL; `synced` also a loss of power, at the price of one disk write each.
         new: Whether the run is being made, so that the folder holds neither.
+        number: The number of a run that is being made, for its first record.
 
     Raises:
         Conflict: Another writer holds the lease.
@@ -38,10 +39,11 @@ class FileJournalWriter:
         StorageError: The files cannot be read or written.
     """
 
-    def __init__(self, run: str, folder: Path, durability: Durability, *, new: bool = False) -> None:
+    def __init__(self, run: str, folder: Path, durability: Durability, *, new: bool = False, number: int = 0) -> None:
         self.run = run
         self._path = folder / JOURNAL
         self._durability = durability
+        self._number = number
         self._synced: End | None = None
         self._unusable = ""
         self._appending = threading.Lock()
@@ -71,7 +73,7 @@ class FileJournalWriter:
             lines: list[bytes] = []
             end = self._end
             for record in records:
-                line, end = encode(record, end)
+                line, end = encode(record, end, self._number)
                 lines.append(line)
             if lines:
                 self._write(b"".join(lines), end)

@@ -282,6 +282,51 @@ async def test_a_question_that_nobody_waits_for_any_more_is_not_open() -> None:
         assert (await tea.resume("last", answers={key: "Ada"})).answer == "Ada"
 
 
+TWO = '''
+from tea import Agent, Context, Result, Task
+
+
+class Two(Agent):
+    """Ask two persons."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Tell both."""
+        async with ctx.group() as group:
+            first, second = group.spawn(ctx.person("One?")), group.spawn(ctx.person("Two?"))
+        return Result(answer=[first.result(), second.result()])
+'''
+
+
+async def test_the_same_answer_given_again_after_a_kill_counts_once_and_another_is_refused() -> None:
+    async with platform() as tea:
+        await tea.acp.register(TWO)
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Go.", agent="two")
+        (one, _), (two, _) = await open_questions(tea)
+        with pytest.raises(ApprovalNeeded):
+            await tea.resume("last", answers={one: "Ada"})
+        killed = crashed(tea, tea.tracer.find("last"), "answer")
+        with pytest.raises(BadInput, match="answered already, with 'Ada'"):
+            await tea.resume(killed, answers={one: "Bob"})
+        with pytest.raises(ApprovalNeeded, match="Two"):
+            await tea.resume(killed, answers={one: "Ada"})
+        outcome = await tea.resume(killed, answers={one: "Ada", two: "Eve"})
+        assert outcome.answer == ["Ada", "Eve"]
+        assert (await tea.replay(killed)).answer == outcome.answer
+
+
+async def test_an_answer_given_again_is_none_to_a_doubt_that_came_since(tmp_path: Path) -> None:
+    async with Platform(tmp_path / "home", policy=AskAboutBookings(), state=tmp_path / "state") as tea:
+        await tea.tcp.register(SEND)
+        await tea.acp.register(TRAVELLER)
+        question = await waits(tea, "traveller")
+        await tea.resume("last", answers={question.key: "allow"})
+        killed = crashed(tea, tea.tracer.find("last"), "intent")
+        with pytest.raises(ApprovalNeeded, match="may have happened already"):
+            await tea.resume(killed, answers={question.key: "allow"})
+        assert booked(tea, killed) == ""
+
+
 @pytest.mark.parametrize("answer", ["\ud800", 5, None, ["Ada"], True])
 async def test_what_is_no_text_is_refused_as_an_answer_and_the_run_still_waits(answer: Any) -> None:
     async with platform() as tea:

@@ -1,14 +1,19 @@
 """A provider that failed too often is left alone; then one call tries it for all, whatever becomes of that call."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+import resource
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
+from dialects import DIALECTS
+from model_kit import HELLO, Asking
 
-from tea.errors import ProviderError
+from tea.errors import ProviderError, ResourceExhausted
 from tea.models.config import ModelConfig
 from tea.models.failure import CallFailure
-from tea.models.retrying import Retrying
+from tea.models.retrying import FAILURES, Retrying
 from tea.types import ModelResponse
 
 CONFIG = ModelConfig(name="fake", provider="test")
@@ -130,3 +135,49 @@ async def test_many_calls_that_are_put_off_at_once_leave_a_provider_in_use() -> 
     assert set(await asyncio.gather(*(one.ask() for _ in range(10)))) == {"down"}
     one.answer = fine
     assert await one.ask() == "fine"
+
+
+async def test_what_this_machine_lacks_never_counts_against_a_provider() -> None:
+    provider = Provider()
+
+    async def lacking() -> ModelResponse:
+        raise ResourceExhausted("Too many open files.", fix="open fewer.")
+
+    provider.answer = lacking
+    for _ in range(20):
+        with pytest.raises(ResourceExhausted):
+            await provider.ask()
+    assert provider.tries == 20
+    provider.answer = fine
+    assert await provider.ask() == "fine"
+
+
+@contextmanager
+def starved() -> Iterator[None]:
+    """Leave this process without a free descriptor in the body."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened: list[int] = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 1, hard))
+    try:
+        with suppress(OSError):
+            while True:
+                opened.append(os.open(os.devnull, os.O_RDONLY))
+        yield
+    finally:
+        for one in opened:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_a_line_without_descriptors_says_so_and_not_that_nothing_answers() -> None:
+    one = Asking(DIALECTS["openai_chat"], "http://127.0.0.1:9", limits={"attempts": 1})
+    try:
+        with pytest.raises(ProviderError, match="nothing answers"):
+            await one.ask(HELLO)
+        for _ in range(FAILURES + 1):
+            with starved(), pytest.raises(ResourceExhausted, match="cannot be reached: Too many open files"):
+                await one.ask(HELLO)
+        with pytest.raises(ProviderError, match="nothing answers"):
+            await one.ask(HELLO)
+    finally:
+        await one.model.close()

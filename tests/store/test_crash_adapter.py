@@ -126,7 +126,7 @@ def check_clean(root: Path) -> None:
     parts = {"versions", "heads"}
     for path in root.rglob("*"):
         if path.is_file():
-            known = path.parent.name in parts or path.name in ("journal.jsonl", "lease")
+            known = path.parent.name in parts or path.name in ("journal.jsonl", "lease", ".counter")
             assert known, f"{path} is left over"
     assert [path for folder in root.glob("*/.tmp") for path in folder.iterdir()] == []
 

@@ -2,6 +2,7 @@
 
 import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import Any
@@ -12,6 +13,8 @@ from .decoding import Text
 from .kinds import suffix_of
 
 _EXTRA = "documents"
+MOST_UNPACKED = 50_000_000  # of words; images do not count
+MOST_PARTS = 20_000
 _MARK = re.compile(r"\[(?:page|slide) \d+\]")
 
 
@@ -32,6 +35,8 @@ def document_of(data: bytes, name: str) -> Text | None:
     if suffix not in readers:
         return None
     try:
+        if suffix != ".pdf":
+            _check_size(data, name)
         blocks = list(readers[suffix](data))
     except TeaError:
         raise
@@ -41,6 +46,18 @@ def document_of(data: bytes, name: str) -> Text | None:
         raise ToolError(f"{name!r} holds no text; it may be scanned.", fix="give a file with a text layer.")
     lines = [line.rstrip() for block in blocks for line in (*block.splitlines(), "")]
     return Text(lines=lines, read_as=suffix[1:])
+
+
+def _check_size(data: bytes, name: str) -> None:
+    """Refuse an archive that unpacks to much more than a text has; its reader would hold all of it.
+
+    Raises:
+        ToolError: It does.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        sizes = [part.file_size for part in archive.infolist() if part.filename.endswith((".xml", ".rels"))]
+        if sum(sizes) > MOST_UNPACKED or len(archive.infolist()) > MOST_PARTS:
+            raise ToolError(f"{name!r} unpacks to more than {MOST_UNPACKED // 10**6} MB.", fix="split the file.")
 
 
 def _pdf(data: bytes) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """A text cut into sentences, each with what lends it context: its headings, the words before it, its record."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _ALONE = re.compile(
 _ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+")
 _KEY = re.compile(r"[^\w\"“]*((?:(?![.!?] )[^:=]){1,50}?)(?::| =)\s+\S")
 _BOLD = re.compile(r"(?:\*\*|__)([^*_]{2,60}?)[.:]?(?:\*\*|__)[.:]?\s+(?=\S)")
+_LONGEST_ABBREVIATION = 8  # characters, with its stop and what stands before it
+_MOST_RECORD = 2_000
 _BACK = 3
 _SHORT_LINE = 40
 _WRAPPED = 50
@@ -82,8 +85,8 @@ def sentences(lines: list[str]) -> Iterator[Sentence]:
         parts = list(_split(block))
         for index, (first, last, text) in enumerate(parts):
             before = " ".join(part[2] for part in parts[max(0, index - _BACK) : index])
-            yield _sentence(start + first, start + last, text, before, parts[index + 1 :], place)
-        place.record = place.record or " ".join(block)
+            yield _sentence(start + first, start + last, text, before, parts[index + 1 : index + 2], place)
+        place.record = place.record or " ".join(block)[:_MOST_RECORD]
 
 
 def _sentence(
@@ -118,7 +121,7 @@ def _without_headings(start: int, block: list[str], place: _Place) -> tuple[int,
         return start + 1, block[1:]
     found = _MARKED.match(whole)
     if found:
-        place.heading = next(group for group in found.groups() if group is not None)
+        place.heading = next(group for group in found.groups() if group is not None)[:_MOST_RECORD]
         left = block[found[0].count("\n") + 1 :]
     elif len(block) == 1 and _PLAIN.fullmatch(first) and not _ITEM.match(first):
         place.heading, left = first, []
@@ -159,11 +162,16 @@ def _split(block: list[str]) -> Iterator[tuple[int, int, str]]:
         starts.append(len(joined))
         joined += line.strip() + " "
     begin = 0
-    cuts = [found.end() for found in _END.finditer(joined) if not _ABBREVIATION.search(joined[: found.start()])]
+    cuts = [found.end() for found in _END.finditer(joined) if not _abbreviated(joined, found.start())]
     for cut in [*cuts, len(joined)]:
         text = joined[begin:cut].strip()
         if text:
-            first = max(index for index, offset in enumerate(starts) if offset <= begin)
-            last = max(index for index, offset in enumerate(starts) if offset < begin + len(joined[begin:cut].rstrip()))
+            first = bisect_right(starts, begin) - 1
+            last = bisect_left(starts, begin + len(joined[begin:cut].rstrip())) - 1
             yield first, last, text
         begin = cut
+
+
+def _abbreviated(text: str, end: int) -> bool:
+    """Tell whether a text ends, at a place, with an abbreviation; its last characters tell."""
+    return _ABBREVIATION.search(text, max(0, end - _LONGEST_ABBREVIATION), end) is not None

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .numbers import (
     ALSO_MISSING_AMONG_NUMBERS,
@@ -43,15 +43,21 @@ def _names(raw: RawTable) -> list[str]:
     """Return distinct column names, letter case aside; columns without a header become col_1 and so on."""
     width = max([len(raw.header), *(_filled(row) for row in raw.rows)])
     header = [re.sub(r"\s+", " ", name).strip() for name in raw.header] + [""] * (width - len(raw.header))
+    return distinct(label or f"col_{position}" for position, label in enumerate(header, start=1))
+
+
+def distinct(wanted: Iterable[str]) -> list[str]:
+    """Return names in their order, each with a number behind it where an earlier one is the same, letter case aside."""
     names: list[str] = []
     taken: set[str] = set()
-    for position, label in enumerate(header, start=1):
-        base = label or f"col_{position}"
-        candidate, repeat = base, 2
-        while candidate.lower() in taken:
-            candidate, repeat = f"{base}_{repeat}", repeat + 1
-        taken.add(candidate.lower())
-        names.append(candidate)
+    repeats: dict[str, int] = {}
+    for base in wanted:
+        name, repeat = base, repeats.get(base.lower(), 2)
+        while name.lower() in taken:
+            name, repeat = f"{base}_{repeat}", repeat + 1
+        repeats[base.lower()] = repeat
+        taken.add(name.lower())
+        names.append(name)
     return names
 
 

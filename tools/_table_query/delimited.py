@@ -8,22 +8,24 @@ from itertools import pairwise
 from tea import ToolError
 
 from .numbers import number
-from .tables import MOST_CELLS, RawTable
+from .tables import Budget, RawTable
 
 _DELIMITERS = (",", "\t", ";", "|")
 _SAMPLE = 200
+_LONGEST_FIELD = 10_000_000
 
 
-def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> RawTable | None:
+def read_delimited(text: str, name: str, file: str, budget: Budget, *, loose: bool = False) -> RawTable | None:
     """Return the table in a text, or None when it holds none.
 
     Args:
         text: The file's text.
         name: A name for the table.
         file: The file it comes from.
+        budget: Counts its cells.
         loose: Take lines without any delimiter for a table of one column.
     """
-    csv.field_size_limit(10_000_000)
+    csv.field_size_limit(_LONGEST_FIELD)
     lines = text.splitlines(keepends=True)
     comments, body = _split_comments(lines)
     delimiter = _delimiter(body)
@@ -31,7 +33,7 @@ def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> R
         if not loose or not body:
             return None
         delimiter = ","
-    rows = _rows(body, delimiter, file)
+    rows = _rows(body, delimiter, file, budget)
     if not rows:
         return None
     rows = _without_titles(rows)
@@ -44,16 +46,17 @@ def read_delimited(text: str, name: str, file: str, *, loose: bool = False) -> R
     return RawTable(name=name, file=file, header=header, rows=rows, decimal_comma=delimiter == ";", untyped=True)
 
 
-def _rows(lines: list[str], delimiter: str, file: str) -> list[list[str]]:
+def _rows(lines: list[str], delimiter: str, file: str, budget: Budget) -> list[list[str]]:
     """Return the rows that are not empty; stops where they are too many, before they fill the memory."""
     rows: list[list[str]] = []
-    cells = 0
-    for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
-        if any(map(str.strip, row)):
-            rows.append(row)
-            cells += len(row)
-            if cells > MOST_CELLS:
-                raise ToolError(f"{file!r} has more than {MOST_CELLS:,} cells.", fix="split the file.")
+    try:
+        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
+            if any(map(str.strip, row)):
+                rows.append(row)
+                budget.take(file, len(row))
+    except csv.Error as error:
+        fix = f"close its quotation marks, and keep a field below {_LONGEST_FIELD:,} characters."
+        raise ToolError(f"{file!r} is not a readable table: {error}.", fix=fix) from error
     return rows
 
 

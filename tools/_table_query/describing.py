@@ -10,6 +10,7 @@ from .words import norm
 MOST_LISTED = 20
 FEW_EXAMPLES = 5
 _MOST_CHARACTERS = 80
+_MOST_COMPARED = 100_000  # pairs of columns
 
 
 class ColumnDescription(TypedDict):
@@ -84,7 +85,11 @@ def links(tables: list[Table]) -> list[Link]:
         for table in tables
         for column, cells in zip(table.columns, table.cells, strict=True)
     }
+    compared = 0
     for left, right in combinations(tables, 2):
+        compared += len(left.columns) * len(right.columns)
+        if compared > _MOST_COMPARED:
+            break
         for one in left.columns:
             for two in right.columns:
                 first, second = sets[left.name, one.name], sets[right.name, two.name]

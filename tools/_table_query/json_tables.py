@@ -6,36 +6,39 @@ from typing import cast
 
 from tea import ToolError
 
-from .tables import Cell, RawTable
+from .tables import MOST_CELLS, Budget, Cell, RawTable, plain
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Record = Mapping[str, Json]
 _WRAPPERS = {"data", "rows", "records", "items", "results", "values", "features", "entries", "list", "objects"}
 
 
-def read_json(text: str, name: str, file: str) -> list[RawTable]:
+def read_json(text: str, name: str, file: str, budget: Budget) -> list[RawTable]:
     """Return the tables in a JSON text, most often one.
 
     Raises:
-        ToolError: The text is not JSON, or holds no table.
+        ToolError: The text is not JSON, holds no table, or too much.
     """
-    value = _parse(text, file)
-    found = _tables(value, name)
-    if not found:
+    if sum(map(text.count, "[{,")) > 2 * MOST_CELLS:  # each value is many times as large once it is read
+        raise ToolError(f"{file!r} holds more than {2 * MOST_CELLS:,} values.", fix="split the file.")
+    try:
+        found = _tables(_parse(text, file), name)
+        tables = [_raw(records, label, file, budget) for label, records in found]
+    except RecursionError:
+        raise ToolError(f"{file!r} is nested too deeply.", fix="flatten the file.") from None
+    if not tables:
         raise ToolError(f"{file!r} holds no table.", fix="give an array of objects, or an object of them.")
-    return [_raw(records, label, file) for label, records in found]
+    return tables
 
 
 def _parse(text: str, file: str) -> Json:
     try:
         return cast(Json, json.loads(text))
-    except RecursionError:
-        raise ToolError(f"{file!r} is nested too deeply.", fix="flatten the file.") from None
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:
             return [cast(Json, json.loads(line)) for line in lines]
-        except (ValueError, RecursionError):
+        except ValueError:
             raise ToolError(f"{file!r} is not JSON: {error}.", fix="repair the file.") from None
 
 
@@ -82,11 +85,12 @@ def _keyed(objects: Mapping[str, Json]) -> list[Record]:
     return [{"key": key, **item} for key, item in objects.items() if isinstance(item, Mapping)]
 
 
-def _raw(records: list[Record], name: str, file: str) -> RawTable:
+def _raw(records: list[Record], name: str, file: str, budget: Budget) -> RawTable:
     header: dict[str, None] = {}
     flat = [_flat(record) for record in records]
     for record in flat:
         header.update(dict.fromkeys(record))
+    budget.take(file, len(header) * len(flat))
     rows = [[record.get(key) for key in header] for record in flat]
     return RawTable(name=name, file=file, header=list(header), rows=rows)
 
@@ -103,10 +107,8 @@ def _flat(record: Record) -> dict[str, Cell]:
 
 
 def _cell(value: Json) -> Cell:
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if value is None or isinstance(value, str | int | float):
-        return value
+        return plain(value)
     if isinstance(value, list):
         items = value
         if all(isinstance(item, str | int | float) for item in items):

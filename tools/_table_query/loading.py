@@ -5,11 +5,11 @@ from pathlib import Path
 
 from tea import ToolError
 
-from .columns import sql_name, typed
+from .columns import distinct, sql_name, typed
 from .decoding import read_bytes, text_of
 from .delimited import read_delimited
 from .json_tables import read_json
-from .tables import MOST_CELLS, RawTable, Table
+from .tables import Budget, RawTable, Table
 from .workbook import read_workbook
 
 _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
@@ -32,19 +32,12 @@ def load(paths: list[tuple[str, Path]]) -> list[Table]:
 
 def _parsed(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:
     """Return the tables in the bytes of files."""
-    raw = [table for file, data in contents for table in _read(file, data)]
-    if sum(len(table.rows) * max(1, len(table.header)) for table in raw) > MOST_CELLS:
-        raise ToolError(f"The tables have more than {MOST_CELLS:,} cells.", fix="split the files.")
-    tables: list[Table] = []
-    taken: set[str] = set()
+    budget = Budget()
+    raw = [table for file, data in contents for table in _read(file, data, budget)]
     for table in raw:
-        base = sql_name(table.name)
-        name, repeat = base, 2
-        while name.lower() in taken:
-            name, repeat = f"{base}_{repeat}", repeat + 1
-        taken.add(name.lower())
-        tables.append(typed(table, name))
-    return tuple(tables)
+        budget.check(table)
+    names = distinct(sql_name(table.name) for table in raw)
+    return tuple(typed(table, name) for table, name in zip(raw, names, strict=True))
 
 
 @lru_cache(maxsize=2)  # a question is followed by others about the same files
@@ -52,14 +45,14 @@ def _kept(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:
     return _parsed(contents)
 
 
-def _read(file: str, data: bytes) -> list[RawTable]:
+def _read(file: str, data: bytes, budget: Budget) -> list[RawTable]:
     stem, suffix = Path(file).stem, Path(file).suffix.lower()
     if suffix in _BOOKS:
-        return read_workbook(data, stem, file)
+        return read_workbook(data, stem, file, budget)
     text = text_of(data, file)
     if suffix in _JSON or (suffix not in _DELIMITED and text.lstrip()[:1] in ("{", "[")):
-        return read_json(text, stem, file)
-    table = read_delimited(text, stem, file, loose=suffix in _DELIMITED)
+        return read_json(text, stem, file, budget)
+    table = read_delimited(text, stem, file, budget, loose=suffix in _DELIMITED)
     if table is None:
         raise ToolError(f"{file!r} holds no table.", fix=_FIX)
     return [table]

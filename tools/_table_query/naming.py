@@ -8,7 +8,7 @@ from tea import ToolError, nearest
 
 _MOST_TOLD = 600
 _QUOTED = re.compile(
-    r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[[^\]]*\]|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
+    r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[[^\]]*(?:\]|\Z)|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
 )
 _NO_NAME = re.compile(r"no such (column|table|function): (.*)", re.DOTALL)
 _SIMPLE = re.compile(r"[^\W\d]\w*")

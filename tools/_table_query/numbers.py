@@ -23,11 +23,12 @@ ALSO_MISSING_AMONG_NUMBERS = {
     "none",
 }
 
+_LONGEST = 400  # characters of a number with all its dress
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3}){2,}")
 _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})?")
-_DRESS = re.compile(r"^([+-]?)\s*[$€£¥]\s*|\s*(%|[$€£¥])$")
+_DRESS = re.compile(r"^([+-]?)\s*[$€£¥]\s*|(?<!\s)\s*(%|[$€£¥])$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})([T ]\d{1,2}:\d\d.*)?")
 _ISO_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
@@ -52,7 +53,10 @@ def number(text: str, *, decimal_comma: bool = False) -> int | float | None:
 
 def _undressed(text: str, decimal_comma: bool) -> str:
     """Return a number as Python writes it, nothing where the text is none."""
-    bare = text.strip().replace("\u2212", "-").replace("\u00a0", "")
+    bare = text.strip()
+    if len(bare) > _LONGEST:
+        return ""
+    bare = bare.replace("\u2212", "-").replace("\u00a0", "")
     if (bare and not bare[-1].isdigit()) or bare[:1] in "$€£¥+-":
         bare = _DRESS.sub(r"\1", bare)
     if decimal_comma and _COMMA.fullmatch(bare):

@@ -4,9 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tea import ToolError
+
 MOST_CELLS = 5_000_000
+MOST_CHARACTERS = 400_000_000
+MOST_TABLES = 1_000
+MOST_COLUMNS = 16_384  # as the format of workbooks has it
+_LARGEST = 2**63  # from which on a whole number is none that SQL has
 Cell = str | int | float | None
 Kind = Literal["integer", "real", "text", "date"]
+
+
+def plain(value: str | int | float | bool | None) -> Cell:
+    """Return a value as a cell holds it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) and abs(value) >= _LARGEST else value
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +41,46 @@ class RawTable:
     rows: Sequence[Sequence[Cell]]
     decimal_comma: bool = False
     untyped: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of columns that it needs, which its longest row tells where that is longer than its header."""
+        return max(1, len(self.header), max(map(len, self.rows), default=0))
+
+
+class Budget:
+    """Counts what the files of one call hold while they are read, so that what is too large is never held."""
+
+    def __init__(self) -> None:
+        self._cells = self._characters = self._tables = 0
+
+    def take(self, file: str, cells: int, characters: int = 0) -> None:
+        """Count cells that were read, and the characters in them.
+
+        Raises:
+            ToolError: They are too many.
+        """
+        self._cells += cells
+        self._characters += characters
+        if self._cells > MOST_CELLS:
+            raise ToolError(f"{file!r} has more than {MOST_CELLS:,} cells.", fix="split the file.")
+        if self._characters > MOST_CHARACTERS:
+            problem = f"The cells of {file!r} hold more than {MOST_CHARACTERS // 10**6} million characters."
+            raise ToolError(problem, fix="split the file.")
+
+    def check(self, table: RawTable) -> None:
+        """Refuse a table whose rows, made as long as its longest, are too many cells.
+
+        Raises:
+            ToolError: They are, or there are too many tables.
+        """
+        self._tables += 1
+        if self._tables > MOST_TABLES:
+            raise ToolError(f"{table.file!r} holds more than {MOST_TABLES:,} tables.", fix="split the file.")
+        if table.width > MOST_COLUMNS or table.width * len(table.rows) > MOST_CELLS:
+            problem = f"{table.file!r} has {len(table.rows):,} rows of up to {table.width:,} cells."
+            fix = f"keep to {MOST_COLUMNS:,} columns and {MOST_CELLS:,} cells; perhaps one row is too long."
+            raise ToolError(problem, fix=fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

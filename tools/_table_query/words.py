@@ -7,9 +7,9 @@ from functools import lru_cache
 
 _LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 _APART, _NO_WORDS = re.compile(r"[\W_]+"), re.compile(r"[^a-z0-9\n]+")
+_MOST_KEPT = 1_000  # characters of a text whose words are kept
 
 
-@lru_cache(maxsize=20_000)  # a join compares each cell with each of another table
 def norm(text: str) -> str:
     """Return words without case, accents and punctuation, one space between them."""
     if text.isascii():
@@ -17,6 +17,10 @@ def norm(text: str) -> str:
         if plain.replace(" ", "").isalnum():
             return " ".join(plain.split())
         return _APART.sub(" ", plain.replace("'", "")).strip()
+    return _kept(text) if len(text) <= _MOST_KEPT else _norm(text)
+
+
+def _norm(text: str) -> str:
     folded = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
     bare = "".join(letter for letter in folded if not unicodedata.combining(letter))
     return _APART.sub(" ", bare.replace("'", "").replace("\u2019", "")).strip()
@@ -28,6 +32,11 @@ def norms(texts: Sequence[str]) -> list[str]:
     if not joined.isascii() or joined.count("\n") != len(texts) - 1:
         return list(map(norm, texts))
     return [line.strip() for line in _NO_WORDS.sub(" ", joined.lower().replace("'", "")).split("\n")]
+
+
+@lru_cache(maxsize=20_000)  # a join compares each cell with each of another table
+def _kept(text: str) -> str:
+    return _norm(text)
 
 
 def list_items(text: str) -> list[str]:

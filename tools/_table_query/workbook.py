@@ -4,28 +4,28 @@ import io
 import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime, time
+from itertools import chain
+from typing import Any
 
 from tea import ToolError
 
-from .tables import Cell, RawTable
+from .survey import survey
+from .tables import Budget, Cell, RawTable, plain
 
-MOST_UNPACKED = 1_000_000_000
 
-
-def read_workbook(data: bytes, name: str, file: str) -> list[RawTable]:
+def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[RawTable]:
     """Return each sheet's table; a formula gives the value last computed.
 
     Raises:
-        ToolError: The file is not a workbook, or holds no table.
+        ToolError: The file is not a workbook, holds no table, or is too large.
     """
     from openpyxl import load_workbook
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MOST_UNPACKED:
-                raise ToolError(f"{file!r} unpacks to more than {MOST_UNPACKED // 10**9} GB.", fix="split the file.")
+            used = survey(archive, file)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheets = [(sheet.title, [list(row) for row in sheet.iter_rows(values_only=True)]) for sheet in book.worksheets]
+        sheets = [(sheet.title, _rows(sheet, used, file, budget)) for sheet in book.worksheets]
     except ToolError:
         raise
     except Exception as error:
@@ -38,27 +38,37 @@ def read_workbook(data: bytes, name: str, file: str) -> list[RawTable]:
     return tables
 
 
-def _table(rows: Sequence[Sequence[object]], title: str, file: str) -> RawTable | None:
-    cells = [[_cell(value) for value in row] for row in rows]
-    cells = [row for row in cells if any(cell not in (None, "") for cell in row)]
+def _rows(sheet: Any, used: Sequence[int], file: str, budget: Budget) -> list[list[Cell]]:
+    """Return the rows that are not empty, of the columns that any sheet uses: one far to the right widens no row."""
+    sheet.reset_dimensions()
+    rows: list[list[Cell]] = []
+    for row in sheet.iter_rows(values_only=True):
+        found = [_cell(row[index]) for index in used if index < len(row)]
+        if any(cell not in (None, "") for cell in found):
+            budget.take(file, len(found), sum(len(cell) for cell in found if isinstance(cell, str)))
+            rows.append(found)
+    return rows
+
+
+def _table(cells: list[list[Cell]], title: str, file: str) -> RawTable | None:
     if len(cells) < 2:
         return None
     filled = [sum(cell not in (None, "") for cell in row) for row in cells]
     widest = max(filled)
     head = next(index for index, count in enumerate(filled) if count >= 0.6 * widest)
-    used = [
-        index for index in range(max(map(len, cells))) if any(index < len(r) and r[index] is not None for r in cells)
-    ]
+    used = sorted(set(chain.from_iterable(_used(row) for row in cells)))
     header = ["" if index >= len(cells[head]) else str(cells[head][index] or "") for index in used]
     body = [[row[index] if index < len(row) else None for index in used] for row in cells[head + 1 :]]
     return RawTable(name=title, file=file, header=header, rows=body)
 
 
+def _used(row: Sequence[Cell]) -> list[int]:
+    return [index for index, cell in enumerate(row) if cell is not None]
+
+
 def _cell(value: object) -> Cell:
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if value is None or isinstance(value, str | int | float):
-        return value
+        return plain(value)
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(sep=" ")
     if isinstance(value, date | time):

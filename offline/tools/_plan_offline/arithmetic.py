@@ -19,7 +19,7 @@ _OPENING = re.compile(
     r"^(?:what(?:'s|’s| is| are)|how much (?:is|are)|calculate|compute|evaluate|work out|find|solve|give me)[\s:]+"
 )
 _ROUNDED = re.compile(
-    r"[\s,.(]+(?:please )?(?:round(?:ed)?(?: it| the (?:answer|result))? )?(?:(?:to|with) (?P<places>\w+) "
+    r"(?<![\s,.(])[\s,.(]+(?:please )?(?:round(?:ed)?(?: it| the (?:answer|result))? )?(?:(?:to|with) (?P<places>\w+) "
     r"(?:decimals?|decimal places?|digits?)|to the nearest (?P<nearest>integer|whole number|tenth|hundredth))\)?$"
 )
 _NEAREST = {"integer": 0, "whole number": 0, "tenth": 1, "hundredth": 2}

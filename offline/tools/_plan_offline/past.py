@@ -34,7 +34,8 @@ class Step:
     calls: list[Call]
 
 
-_SENTENCE = re.compile(r"[^.?!]+[.?!]+(?=\s|$)")
+_BETWEEN = re.compile(r"(?<=[.?!]) ")
+_SENTENCE = re.compile(r"[^.?!]+[.?!]+")
 _LEANING = re.compile(
     r"\b(it|its|they|them|their|those|these|that|this|he|she|his|her|there|the same|the other|which of|second|next)\b",
     re.IGNORECASE,
@@ -74,8 +75,8 @@ def broke_off(call: Made) -> bool:
 def questions_of(task: str) -> list[str]:
     """Return the independent questions of a task; the whole task where they cannot be told apart."""
     text = " ".join(task.split())
-    sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
-    whole = " ".join(sentences) == text and all(sentence.endswith("?") for sentence in sentences)
+    sentences = _BETWEEN.split(text)
+    whole = all(_SENTENCE.fullmatch(one) and one.endswith("?") for one in sentences)
     if not whole or not 2 <= len(sentences) <= MOST_QUESTIONS or any(_LEANING.search(one) for one in sentences[1:]):
         return [task]
     return sentences

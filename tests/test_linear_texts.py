@@ -1,0 +1,133 @@
+"""Long texts of a task, a model or a file cost time that grows as they do: no pattern looks twice at every place."""
+
+import importlib.util
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tea.cli.terminal import clean, one_line
+from tea.components.markdown import prose
+from tea.loop.checks import stands_in
+from tea.models.context_length import exceeds, limit_in
+from tea.models.written_calls import attempted, calls_in, object_in
+from tea.platform import Platform
+from tea.retrieval.terms import terms
+from tea.testing import platform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ROOT = Path(__file__).parent.parent
+LENGTH = 40_000
+SECONDS = 1.5  # of the processor; what grows with the square of the length takes many times as long
+PIECES = (
+    *(" ", "\n", "\t", "1", "a", ".", ",", "?", "[", "]", "(", "{", "`", "<", "*", "#", "_", "-", "|", '"', "\\"),
+    *("1+", "1,", "1.", "a b", "a. B", "? a", "write ", "and please ", "report. ", "make a report", "1 and ", "5% of "),
+    *("the sum of 1, ", "```", "```json\n", "```\n", "`a ", "[1](", "[1](<", "[a](", "1. a  ", "- a\n", "# a\n", "{ "),
+    *('{"', "<tool>", "[TOOL_CALLS]", "\n,", "] ,", "key: v\n", "a=1;", "'a ", "/* ", "https://a", "%41", "\x1b[", "é"),
+)
+TEXTS = {f"{piece!r}, {end!r}": piece * (LENGTH // len(piece)) + end for piece in PIECES for end in ("x", "")}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        yield tea
+
+
+def reporter() -> Any:
+    """Return the module that numbers the references of a draft, which is loaded by no name."""
+    spec = importlib.util.spec_from_file_location(
+        "_references_of_the_reporter", ROOT / "agents" / "_reporter" / "references.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def numbered(text: str) -> None:
+    reporter().References("/w").number(f"A [1].\n\n{text}\n\n## References\n\n1. {text[:1000]}\n2. {text}")
+
+
+DOORS: dict[str, Callable[[str], object]] = {
+    "calls in an answer": calls_in,
+    "a call that was meant": attempted,
+    "an object in an answer": object_in,
+    "why a provider refused": lambda text: (exceeds(text, "", 400), limit_in(text)),
+    "a quote": lambda text: stands_in(text, "some words 1 2 3\n" * 100),
+    "a text that is quoted": lambda text: stands_in("words ... 1 | that; are not there", text),
+    "a draft": numbered,
+    "words for a person": lambda text: (clean(text), one_line(text, 200)),
+    "words in a document": prose,
+    "words that are sought": terms,
+}
+CALLS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "plan_offline": lambda text: {"task": text},
+    "answer_from_data": lambda text: {"task": text, "files": ["a.csv"], "history": []},
+    "compose_report": lambda text: {"task": text},
+    "calculator": lambda text: {"expression": text},
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_no_text_takes_long(door: str) -> None:
+    assert slow_ones(DOORS[door]) == []
+
+
+@pytest.mark.parametrize("tool", CALLS)
+async def test_no_task_takes_a_solver_long(tea: Platform, tool: str) -> None:
+    found: list[str] = []
+    for name, text in TEXTS.items():
+        begun = time.process_time()
+        await tea.tcp.invoke(tool, CALLS[tool](text))
+        if time.process_time() - begun > SECONDS:
+            found.append(name)
+    assert found == []
+
+
+async def test_a_long_sum_leaves_the_loop_to_others(tea: Platform) -> None:
+    begun = time.process_time()
+    outcome = await tea.run("1+" * 12_000 + "1", budget={"seconds": 60})
+    assert outcome.status == "failed"
+    assert time.process_time() - begun < 3 * SECONDS
+
+
+async def test_no_file_takes_its_reader_long(tea: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found: list[str] = []
+    for name, text in TEXTS.items():
+        (tmp_path / "a.txt").write_text(text)
+        begun = time.process_time()
+        await tea.tcp.invoke("read_file", {"path": "a.txt", "find": f"which A is a key of {name}"})
+        if time.process_time() - begun > SECONDS:
+            found.append(name)
+    assert found == []
+
+
+async def test_no_statement_takes_long(tea: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    found: list[str] = []
+    for name, text in TEXTS.items():
+        begun = time.process_time()
+        await tea.tcp.invoke("table_query", {"files": ["a.csv"], "sql": f"SELECT {text}"})
+        if time.process_time() - begun > SECONDS:
+            found.append(name)
+    assert found == []
+
+
+def slow_ones(work: Callable[[str], object]) -> list[str]:
+    """Return the texts that take too long."""
+    found: list[str] = []
+    for name, text in TEXTS.items():
+        begun = time.process_time()
+        work(text)
+        if time.process_time() - begun > SECONDS:
+            found.append(name)
+    return found

@@ -1,0 +1,171 @@
+"""Small files that unpack, widen or multiply to more than any memory: read within bounds, or refused in one line."""
+
+import io
+import json
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.protocols.tcp import TCPServer
+from tea.types import ToolResponse
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.filterwarnings("ignore:Workbook contains no default style"),
+]
+
+Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
+MOST_BYTES = 150_000_000
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+FORM = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+TYPES = f"""<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Override PartName="/xl/workbook.xml" ContentType="{FORM}.sheet.main+xml"/>
+<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{FORM}.worksheet+xml"/>
+<Override PartName="/xl/styles.xml" ContentType="{FORM}.styles+xml"/>
+<Override PartName="/xl/sharedStrings.xml" ContentType="{FORM}.sharedStrings+xml"/></Types>"""
+BOOK = f"""<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets>
+</workbook>"""
+STYLES = "<cellXfs><xf/></cellXfs>"
+
+
+def relations(kind: str, target: str) -> str:
+    one = f'<Relationship Id="rId1" Type="{OFFICE}/{kind}" Target="{target}"/>'
+    return f'<Relationships xmlns="{PACKAGE}/relationships">{one}</Relationships>'
+
+
+def workbook(rows: str, strings: str = "<si><t>a</t></si>", styles: str = STYLES, before: str = "") -> bytes:
+    """A workbook whose one sheet has these rows, as XML."""
+    parts = {
+        "[Content_Types].xml": TYPES,
+        "_rels/.rels": relations("officeDocument", "xl/workbook.xml"),
+        "xl/workbook.xml": BOOK,
+        "xl/_rels/workbook.xml.rels": relations("worksheet", "worksheets/sheet1.xml"),
+        "xl/worksheets/sheet1.xml": f'{before}<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>',
+        "xl/sharedStrings.xml": f'<sst xmlns="{MAIN}">{strings}</sst>',
+        "xl/styles.xml": f'<styleSheet xmlns="{MAIN}">{styles}</styleSheet>',
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+@pytest.fixture
+def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    monkeypatch.chdir(tmp_path)
+
+    async def ask(name: str, content: str | bytes, **arguments: Any) -> ToolResponse:
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return await tools.invoke("table_query", {"files": [name], **arguments})
+
+    return ask
+
+
+@contextmanager
+def bounded(seconds: float = 20.0) -> Iterator[None]:
+    """The body holds no more than MOST_BYTES at once, and takes no longer than that of the processor."""
+    tracemalloc.start()
+    begun = time.process_time()
+    try:
+        yield
+        used, (_, most) = time.process_time() - begun, tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < MOST_BYTES, f"{most:,} bytes"
+    assert used < seconds, f"{used} s"
+
+
+def cell(place: str, value: object) -> str:
+    return f'<c r="{place}"><v>{value}</v></c>'
+
+
+async def test_a_cell_in_the_last_column_of_each_row_widens_no_row(ask: Ask) -> None:
+    head = "".join(f'<c r="{place}" t="str"><v>{name}</v></c>' for place, name in (("A1", "n"), ("XFD1", "far")))
+    rows = "".join(f'<row r="{n}">{cell(f"A{n}", n)}{cell(f"XFD{n}", 7)}</row>' for n in range(2, 2_002))
+    content = workbook(f'<row r="1">{head}</row>{rows}')
+    with bounded():
+        answer = (await ask("a.xlsx", content, sql="SELECT count(*), sum(far), max(n) FROM a")).unwrap()
+    assert answer["rows"] == [[2_000, 14_000, 2_001]]
+
+
+BOMBS = {
+    "cells beyond the last column": lambda: workbook(f"<row>{'<c/>' * 40_000}</row>"),
+    "one row with the same cell again and again": lambda: workbook(f"<row>{cell('A1', 1) * 200_000}</row>"),
+    "a row far below": lambda: workbook(f'<row r="1">{cell("A1", 1)}</row><row r="999999999">{cell("A2", 1)}</row>'),
+    "a text that unpacks to much": lambda: workbook("", f"<si><t>{'a' * 201_000_000}</t></si>"),
+    "a text of many pieces": lambda: workbook("", f"<si>{'<r><t>a</t></r>' * 200_000}</si>"),
+    "very many styles": lambda: workbook("", styles=f"<cellXfs>{'<xf/>' * 300_000}</cellXfs>"),
+    "one long text in many cells": lambda: workbook(
+        '<row><c t="s"><v>0</v></c><c t="s"><v>0</v></c></row>' * 20_000, f"<si><t>{'b' * 20_000}</t></si>"
+    ),
+    "a document type of its own": lambda: workbook("<row/>", before="<!DOCTYPE worksheet []>"),
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+async def test_a_workbook_that_holds_too_much_is_refused_before_it_is_held(ask: Ask, what: str) -> None:
+    content = BOMBS[what]()
+    with bounded(60):
+        response = await ask("a.xlsx", content)
+    assert not response.ok
+    assert response.error is not None
+    assert response.error["code"] == "ToolError"
+    assert "'a.xlsx'" in response.error["problem"]
+
+
+async def test_a_sheet_that_begins_far_below_is_read(ask: Ask) -> None:
+    rows = f'<row r="900000">{cell("C900000", 1)}</row><row r="900001">{cell("C900001", 2)}</row>'
+    (table,) = (await ask("a.xlsx", workbook(rows), full=True)).unwrap()["tables"]
+    assert len(table["columns"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "a\n" * 100_000 + "1," * 100_000),
+        ("a.csv", ",".join(["x"] * 100_000) + "\n" + ",".join(["1"] * 100_000)),
+        ("a.csv", 'a,b\n1,"' + "x" * 10_100_000),
+        ("a.json", json.dumps([{f"k{n}": 1} for n in range(20_000)])),
+        ("a.json", json.dumps({f"t{'!' * n}": [{"a": 1}] for n in range(1_500)})),
+        ("a.json", "[" * 1_000_000),
+        ("a.json", "[" + "[]," * 10_000_000 + "[]]"),
+    ],
+    ids=["one long row", "many columns", "an open quotation mark", "a key for each", "tables", "deep", "lists"],
+)
+async def test_a_text_that_would_multiply_is_refused(ask: Ask, name: str, content: str) -> None:
+    with bounded():
+        response = await ask(name, content)
+    assert not response.ok
+    assert response.error is not None
+    assert response.error["code"] == "ToolError"
+    assert f"{name!r}" in response.error["problem"]
+
+
+async def test_a_giant_cell_of_blanks_is_a_text_at_once(ask: Ask) -> None:
+    with bounded():
+        described = await ask("a.csv", f"a,b\n1,x{' ' * 4_000_000}%\n2,3\n", full=True)
+    (table,) = described.unwrap()["tables"]
+    assert [column["type"] for column in table["columns"]] == ["integer", "text"]
+
+
+async def test_a_number_that_sql_does_not_have_is_a_text(ask: Ask) -> None:
+    content = json.dumps([{"a": 10**30}, {"a": 1}])
+    (table,) = (await ask("a.json", content, full=True)).unwrap()["tables"]
+    assert table["columns"][0]["max"] in ("1" + "0" * 30, 1)
+
+
+async def test_many_columns_of_one_name_are_told_apart_in_no_time(ask: Ask) -> None:
+    with bounded():
+        described = await ask("a.csv", ",".join(["x"] * 4_000) + "\n" + ",".join(["1"] * 4_000) + "\n", full=True)
+    (table,) = described.unwrap()["tables"]
+    assert len({column["name"] for column in table["columns"]}) == 4_000
