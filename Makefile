@@ -5,20 +5,29 @@ WORKERS ?= 2
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: help demo test check format lint types wheel-check
+.PHONY: help demo test slow check format lint types wheel-check bubblewrap
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo         install, and answer one question about a real file'
 	@echo 'make test         install, and run the tests, in two processes (WORKERS=2)'
+	@echo 'make slow         install, and run the tests that take longer: crashes, bombs, storms'
 	@echo 'make check        what must pass before a commit: format, lint, types, tests'
 	@echo 'make wheel-check  build the wheel, install it elsewhere, run the command-line tests on it'
 
 demo: $(VENV)/core.stamp
 	$(BIN)/tea run examples/demo.json
 
-test: $(VENV)/test.stamp
+test: $(VENV)/test.stamp bubblewrap
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+
+slow: $(VENV)/test.stamp bubblewrap
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m slow
+
+# The strongest sandbox is a program of the system; where this may not install it, the tests that need it fail.
+bubblewrap:
+	@command -v bwrap >/dev/null || (apt-get update -qq && apt-get install -y -qq bubblewrap) >/dev/null 2>&1 \
+	  || echo 'bubblewrap is missing, so its tests fail: install the package `bubblewrap` of your distribution.'
 
 check: format lint types test
 

@@ -30,9 +30,10 @@ def no_outside_network() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_operator_settings() -> Iterator[None]:
-    """Hide the operator's home, keys and proxies, so that tests see a fresh machine."""
+def no_operator_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hide the operator's home, keys, proxies and cache, so that tests see a fresh machine."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         for name in os.environ:
             if name.startswith("TEA_") or name.endswith("_API_KEY") or name.lower().endswith("_proxy"):
                 patch.delenv(name)

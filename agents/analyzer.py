@@ -17,6 +17,7 @@ class Analyzer(Agent):
     objectives = ("an answer that follows from the data", "evidence for it", "no guesses")
     relations = {"planner": "hierarchical"}
     tools = ("table_query", "read_file", "calculator", "done")
+    environments = ("shell#python",)
     rules = """
         First look at what each file is, then read only what the question needs. An answer that was found and checked
         ends the work; where nothing new comes, another way is taken, and then the work ends honestly.
@@ -24,4 +25,6 @@ class Analyzer(Agent):
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Work in one conversation until there is an answer or an honest end."""
-        return await work(ctx, task, prompt="analyzer", tools=self.tools, max_steps=STEPS)
+        return await work(
+            ctx, task, prompt="analyzer", tools=self.tools, environments=self.environments, max_steps=STEPS
+        )

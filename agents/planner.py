@@ -17,7 +17,7 @@ class Planner(Agent):
     relations = {"analyzer": "hierarchical", "reporter": "hierarchical"}
     tools = ("table_query", "read_file", "calculator", "fetch_page", "done", "*")
     agents = ("analyzer", "reporter")
-    environments = ("workspace#write",)
+    environments = ("workspace#write", "shell#python", "shell#bash")
     rules = """
         Interpret the task, keep a plan where it has several parts, answer or delegate each, judge the results, and
         replan after a failure. End with `done`, alone: the answer, its evidence, and the report's name.

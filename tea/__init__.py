@@ -20,6 +20,7 @@ if _typing.TYPE_CHECKING:
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
     from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
+    from tea.sandbox.session import Sandbox as Sandbox
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
     from tea.types import Evidence, Result, Task
@@ -68,6 +69,7 @@ _LAZY = {
     "Platform": "tea.platform",
     "PromptManager": "tea.prompts.manager",
     "Result": "tea.types",
+    "Sandbox": "tea.sandbox.session",
     "StaticEmbedder": "tea.retrieval.embedding.builtin",
     "TCPServer": "tea.protocols.tcp",
     "Task": "tea.types",

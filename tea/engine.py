@@ -66,6 +66,7 @@ class Engine:
             policy=policy or AskOnce(tea.settings.policy),
             consents=tea.consents,
             person=person,
+            sandboxes=tea.sandboxes,
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
             web=replace(WebSettings.of(tea.settings.web), cache=str(tea.trust.path.parent / "web")).to_json(),
         )

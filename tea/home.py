@@ -14,6 +14,7 @@ from typing import Any, Literal
 from tea.dotenv import parse_variables
 from tea.errors import BadInput
 from tea.runs.policy import BEYOND, DECISIONS, Decision
+from tea.sandbox.settings import SandboxSettings
 from tea.store.access import foreign_hand, read_own
 from tea.store.strict import Refused
 
@@ -23,7 +24,8 @@ STORES = ("registry", "traces")
 _LIMIT = 2**18  # bytes of settings, or of secrets
 # Reading a key takes the square of its parts: one of 60,000 took minutes.
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
-_KEYS = {"model": str, "durability": str, "roles": dict, "models": dict, "embedder": dict, "policy": dict, "web": dict}
+_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web")
+_KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
 _WORDS = {str: "text", dict: "table"}
 
@@ -40,6 +42,7 @@ class Settings:
         embedder: What turns texts into vectors for retrieval; see `tea.retrieval.embedding.choice`.
         policy: Decisions about calls that declare the effects `external` or `irreversible`, by effects.
         web: What is said of the way out, as written; see `tea.web.WebSettings`.
+        sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
     """
 
     model: str | None = None
@@ -49,6 +52,7 @@ class Settings:
     embedder: Mapping[str, Any] = field(default_factory=dict[str, Any])
     policy: Mapping[str, Decision] = field(default_factory=dict[str, Decision])
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
 
 
 def find_home(chosen: str | Path | None = None) -> Path:
@@ -96,7 +100,7 @@ def read_settings(home: Path) -> Settings:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(f"{SETTINGS} cannot be read: {str(error)[:120]}.", fix="mend or remove it.") from error
-    return _settings(data)
+    return _settings(data, home)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +175,7 @@ def _text(home: Path, name: str) -> str:
         raise BadInput(f"{str(path)[-150:]!r} is not used: {reason}.", fix=fix) from reason
 
 
-def _settings(data: dict[str, Any]) -> Settings:
+def _settings(data: dict[str, Any], home: Path) -> Settings:
     for key, value in data.items():
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, n=1)
@@ -194,7 +198,8 @@ def _settings(data: dict[str, Any]) -> Settings:
         WebSettings.of(data["web"])
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
-    return Settings(**data)
+    sandbox = SandboxSettings.read(data.pop("sandbox", {}), home)
+    return Settings(**data, sandbox=sandbox)
 
 
 def _nearest(folder: Path) -> Path:

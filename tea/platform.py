@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from tea.runs.human_input import Person
     from tea.runs.outcome import Outcome
     from tea.runs.policy import Policy
+    from tea.sandbox.levels import Sandboxes
 
 AnyManager = ContextManager[Any]
 TaskLike: TypeAlias = "str | Mapping[str, Any] | TaskFile"
@@ -321,6 +322,13 @@ class Platform:
     def mask(self) -> Mask:
         """What takes the operator's secrets out of texts and data."""
         return self._engine.mask
+
+    @cached_property
+    def sandboxes(self) -> Sandboxes:
+        """Where code runs that nobody vouches for; loaded with what runs, as a list needs none."""
+        from tea.sandbox.levels import Sandboxes, cache_folder
+
+        return Sandboxes(self.settings.sandbox, cache_folder())
 
     @cached_property
     def _engine(self) -> Engine:

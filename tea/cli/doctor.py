@@ -15,6 +15,7 @@ from tea.cli.command import Command
 from tea.cli.exposures import exposures
 from tea.cli.models import astray, reach
 from tea.cli.reference import KEPT
+from tea.cli.sandbox import check_sandboxes, sandbox_facts, sandbox_rows
 from tea.cli.terminal import brief, one_line, painted, table
 from tea.errors import BadInput, StorageError, TeaError
 from tea.extras import EXTRAS
@@ -33,15 +34,21 @@ async def doctor(
     repair: Annotated[
         bool, typer.Option("--repair", help="Mend what crashes left; name what cannot be mended.")
     ] = False,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Attack every sandbox level of this machine, and tell what it holds.")
+    ] = False,
 ) -> int:
     """Check that everything is in order.
 
-    Reads every component and journal; exit code 2 when something is found that is not mended.
+    Reads every component and journal; exit code 2 when something is found that is not mended, or a sandbox holds less
+    than it claims.
     """
     from tea.store.derived import examine_derived
     from tea.store.repair import examine
 
     async with command.platform() as tea:
+        if sandbox:
+            return await check_sandboxes(command, tea.sandboxes)
         found = await asyncio.to_thread(examine, tea.home, mend=repair)
         found += await asyncio.to_thread(lambda: list(examine_derived(tea.home, mend=repair)))
         unmended = [one.problem for one in found if not (one.mendable or one.mended)]
@@ -54,6 +61,7 @@ async def doctor(
             "registry": await asyncio.to_thread(_counts, tea, damage),
             "runs": len(runs),
             "models": await _models(tea),
+            "sandbox": await sandbox_facts(tea.sandboxes),
             "extras": [_extra(one.name, one.purpose, one.missing, one.install_command) for one in EXTRAS],
             "trust": {"list": str(tea.trust.path), "granted": await asyncio.to_thread(_granted, tea.trust.path)},
             "damaged": list(dict.fromkeys(damage)),
@@ -156,6 +164,7 @@ def _text(data: dict[str, Any]) -> str:
             ("model", f"{one['name']}{' (default)' if one['default'] else ''}: {one['reached']}")
             for one in data["models"]
         ),
+        *sandbox_rows(data["sandbox"]),
         ("trusted", f"{data['trust']['granted']} granted, in {data['trust']['list']}"),
     ]
     rows += [

@@ -261,6 +261,7 @@ class Context:
         declared: What the agent that works declares: tools, agents, environments, prompt, max_steps and output; empty
             outside of an agent.
         branch: The branch of the run to which the private environment that acts belongs; else empty.
+        sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
     """
 
     port: Port
@@ -274,6 +275,7 @@ class Context:
     opens_files: bool = True
     declared: JsonObject = field(default_factory=dict[str, Any])
     branch: str = ""
+    sandbox: str = ""
 
     @property
     def tcp(self) -> Tools:
@@ -410,6 +412,15 @@ class Context:
     async def web(self) -> JsonObject:
         """Return the operator's settings of the way out: see `tea.web.WebSettings`."""
         return await self.port.serve("web", "settings", {})
+
+    async def sandbox_terms(self) -> JsonObject:
+        """Return what `tea.Sandbox.open` takes: the level, the workspace, and the operator's limits.
+
+        Raises:
+            ToolError: No sandbox is present that the operator accepts; or an agent asks.
+        """
+        self.path("")
+        return await self.port.serve("sandbox", "terms", {})
 
     def path(self, name: str) -> Path:
         """Return the absolute path of a file inside the workspace.

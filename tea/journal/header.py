@@ -35,6 +35,8 @@ class RunConfig:
         locked: Whether nothing else may be used.
         allow: Components, `name` or `kind:name`, that need no consent once for their version.
         call_seconds: Deadline of one call of a tool or action.
+        inputs: Names of the files that its task gave.
+        sandbox: Level of the sandbox that was in force at its start, empty for none.
     """
 
     run: str
@@ -49,6 +51,8 @@ class RunConfig:
     locked: bool = False
     allow: tuple[str, ...] = ()
     call_seconds: float = CALL_SECONDS
+    inputs: tuple[str, ...] = ()
+    sandbox: str = ""
 
 
 class TaskFile(Record):

@@ -6,7 +6,7 @@ import difflib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -131,6 +131,8 @@ class Toolset:
         places: list[StateSource] = []
         rooms, whole = _rooms(environments), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
+            if _runs_code(facts) and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
+                continue  # it could only refuse, or the task names the tools that it is to be done with
             actions = _chosen(actions_of(name, facts), name, rooms[name])
             found += actions
             if not rooms[name]:
@@ -355,6 +357,11 @@ def _called_for(
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
     beside = within_limits(nearby, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
     return [*(one for one in wanted if one not in nearby), *beside]
+
+
+def _runs_code(facts: JsonObject) -> bool:
+    """Tell whether an environment can only act where there is a sandbox."""
+    return cast("Mapping[str, Any]", facts["metadata"]).get("needs") == "sandbox"
 
 
 def _rooms(environments: Sequence[str]) -> dict[str, set[str]]:

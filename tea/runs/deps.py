@@ -16,6 +16,7 @@ from tea.runs.human_input import Person
 from tea.runs.interface import AnyServer
 from tea.runs.pins import Library
 from tea.runs.policy import Policy
+from tea.sandbox.levels import Sandboxes
 from tea.source.trust import Consents
 
 
@@ -34,6 +35,7 @@ class RunDeps:
     memory: MemoryManager
     policy: Policy
     consents: Consents
+    sandboxes: Sandboxes
     person: Person | None = None
     mask: Mask = NO_SECRETS
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])

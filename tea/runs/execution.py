@@ -87,14 +87,16 @@ class Executions:
         if self._deps.mask:
             task = TaskFile.model_validate(self._deps.mask.data(task.model_dump(mode="json")))
 
+        level = await self._deps.sandboxes.name()
+
         def first(run: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.prepare(folder, files)
-            return [self._first(task, self._run_config(run, task, locked), inputs)]
+            return [self._first(task, self._run_config(run, task, level, locked=locked), inputs)]
 
         async with self._descriptors.place():
             trace, records = await self._created(first, task.session or "", task.id or "")
             try:
-                run_config = self._run_config(trace.run, task, locked)
+                run_config = self._run_config(trace.run, task, level, locked=locked)
                 recorder = Recorder(trace, trace.run, watch, self._deps.mask)
                 recorder.begun(records[0])
                 gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
@@ -152,12 +154,14 @@ class Executions:
         """Go on with a run that was interrupted, or waits for a person.
 
         Raises:
-            BadInput: The run has ended, an answer is to no call that waits, or an environment cannot be brought back.
+            BadInput: The run has ended, an answer is to no call that waits, an environment cannot be brought back, or
+                the sandbox that it began with was stronger than what is here.
             Conflict: Another process is at it.
             Diverged: Another revision wrote it, or its agents do not do what the journal holds.
         """
         past = await self._history(run)
         known = past.accepted(run, answers, self._deps.mask)
+        await self._deps.sandboxes.require(past.run_config.sandbox)
         offer_again(self._deps.models, past.records[0].data)
         self._workspaces.check(run)
         async with self._descriptors.place():
@@ -336,7 +340,7 @@ class Executions:
         gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
         return Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
 
-    def _run_config(self, run: str, task: TaskFile, locked: bool) -> RunConfig:
+    def _run_config(self, run: str, task: TaskFile, level: str, *, locked: bool) -> RunConfig:
         return RunConfig(
             run=run,
             session=task.session or run,
@@ -346,6 +350,8 @@ class Executions:
             use=task.use,
             locked=locked,
             allow=task.allow,
+            inputs=task.files,
+            sandbox=level,
         )
 
     def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:

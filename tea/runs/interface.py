@@ -13,6 +13,7 @@ from tea.runs.budget import BudgetAccounts
 from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
 from tea.runs.pins import Pins
+from tea.sandbox.levels import Sandboxes
 from tea.types import JsonObject, JsonSchema, JsonValue, Message, ModelResponse, Response, ToolChoice
 
 AnyServer = Server[Any, Any]
@@ -58,6 +59,8 @@ class RunInterface(Protocol):
     session: str
     task_id: str
     workspace: str
+    inputs: tuple[str, ...]
+    sandboxes: Sandboxes
     gate: Gate
     recorder: Recorder
     servers: Mapping[Kind, AnyServer]

@@ -63,7 +63,7 @@ class Run:
         self.run_config, self.gate, self.recorder = run_config, gate, recorder
         self.accounts = BudgetAccounts(account)
         self.id, self.session, self.task_id = run_config.run, run_config.session, run_config.task
-        self.workspace = run_config.workspace
+        self.workspace, self.inputs, self.sandboxes = run_config.workspace, run_config.inputs, deps.sandboxes
         self.servers = deps.servers
         own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
         self.pins = Pins(gate, deps.libraries, run_config.use, run_config.versions, locked=run_config.locked)
@@ -119,6 +119,7 @@ class Run:
             agent=agent,
             workspace=self.run_config.workspace,
             locale=self.run_config.locale,
+            sandbox=self.run_config.sandbox,
             opens_files=opens_files,
             branch=branch,
             declared=declared or {},

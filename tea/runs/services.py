@@ -105,6 +105,7 @@ class RunServices:
             "budget": self._budget,
             "media": self._media,
             "web": self._web,
+            "sandbox": self._sandbox,
             MESSAGES: self._messages,
         }
         if service == "model":
@@ -216,6 +217,10 @@ class RunServices:
 
     async def _web(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         return dict(self._web_settings)
+
+    async def _sandbox(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
+        own = self._run.recorder.trace is not None  # else it is the caller's folder, which holds anything
+        return await self._run.sandboxes.terms(self._run.workspace if own else "", self._run.inputs if own else ())
 
     async def _messages(self, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
         raise InternalError("A tool cannot take messages.", fix="take them in an agent.")

@@ -19,17 +19,26 @@ class Stage:
 
     def __init__(self) -> None:
         self.requests: dict[str, list[ModelRequest]] = defaultdict(list)
-        self._scripts: dict[str, Adapter] = {}
+        self._scripts: dict[str, Adapter | dict[str, ScriptedModel]] = {}
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
         name = str(request.prompt).removeprefix("prompt:").partition("@")[0]
         self.requests[name].append(request)
-        return await self._scripts.get(name, OfflineModel()).complete(request, config, call_tool)
+        found = self._scripts.get(name, OfflineModel())
+        one = found[request.variables["task"]] if isinstance(found, dict) else found
+        return await one.complete(request, config, call_tool)
 
-    async def play(self, scripts: Mapping[str, list[Any]], task: str, **options: Any) -> Outcome:
-        """Run a task with these replies by prompt."""
+    async def play(
+        self, scripts: Mapping[str, list[Any] | Mapping[str, list[Any]]], task: str, **options: Any
+    ) -> Outcome:
+        """Run a task with these replies by prompt; by task, too, where agents work side by side."""
         self.requests.clear()
-        self._scripts = {name: ScriptedModel(replies) for name, replies in scripts.items()}
+        self._scripts = {
+            name: {task: ScriptedModel(one) for task, one in replies.items()}
+            if isinstance(replies, Mapping)
+            else ScriptedModel(replies)
+            for name, replies in scripts.items()
+        }
         return await self.tea.run(task, **options)
 
     def workspace(self, outcome: Outcome) -> Path:

@@ -1,0 +1,132 @@
+"""The shell: Python and bash in a sandbox, on the files of a run."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, TypedDict
+
+from tea import Context, Environment, Sandbox, ToolError, action
+
+MOST_SHOWN = 60_000
+MOST_FILES = 50
+
+
+class Printed(Protocol):
+    """What was printed on one stream."""
+
+    @property
+    def text(self) -> str:
+        """Its beginning."""
+        ...
+
+
+class File(TypedDict):
+    """A file that a call made or changed."""
+
+    name: str
+    size: int
+
+
+class Output(TypedDict):
+    """What came of a call.
+
+    `text` holds STDOUT, STDERR, RESULT (the last expression's value), EXIT (if not 0) and NOTES, each under its name
+    and only where there is something. `sandbox` says what held the code.
+    """
+
+    text: str
+    files: list[File]
+    sandbox: str
+
+
+class Shell(Environment):
+    """Run Python and bash in a sandbox without network: calculate, parse, convert, test, draw.
+
+    It works on the files of the workspace, and knows no other. Python keeps what it defined from call to call.
+    """
+
+    name = "shell"
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "code", "needs": "sandbox"}
+    recovery = "lost"
+    sharing = "private"
+    rules = """
+        Files are those of the workspace, by the same names; other folders are not kept. There is no network.
+        Print what you want to see, or end with an expression. Write what is long into a file. Limits of memory, time
+        and disk stop a call with an error; files stay. Figures of matplotlib become `figure-N.png`.
+    """
+
+    def __init__(self) -> None:
+        self._sandbox: Sandbox | None = None
+
+    async def setup(self, ctx: Context) -> None:
+        """Start the sandbox."""
+        self._sandbox = await Sandbox.open(await ctx.sandbox_terms())
+
+    async def teardown(self) -> None:
+        """End it, with all that runs in it."""
+        if self._sandbox is not None:
+            await self._sandbox.close()
+
+    async def state(self) -> str:
+        """Return what holds the code."""
+        return _held(self._ready())
+
+    @action(effects="writes", network=False)
+    async def python(self, ctx: Context, code: str) -> Output:
+        """Run Python 3; variables, functions and imports stay for the next call.
+
+        Args:
+            code: Any number of lines; the value of a last expression is shown.
+        """
+        sandbox = self._ready(ctx)
+        return _output(await sandbox.python(code), sandbox)
+
+    @action(effects="writes", network=False)
+    async def bash(self, ctx: Context, command: str) -> Output:
+        """Run a command line in bash; only files stay for the next call.
+
+        Args:
+            command: One line or a script.
+        """
+        sandbox = self._ready(ctx)
+        return _output(await sandbox.bash(command), sandbox)
+
+    @action(effects="writes", network=False)
+    async def install(self, ctx: Context, packages: list[str]) -> Output:
+        """Install Python packages for this session, from what the operator provides.
+
+        Args:
+            packages: Names, or names with versions as in `attrs==25.1.0`.
+        """
+        sandbox = self._ready(ctx)
+        return _output(await sandbox.install(packages), sandbox)
+
+    def _ready(self, ctx: Context | None = None) -> Sandbox:
+        if self._sandbox is None:
+            raise ToolError("The shell was not set up.", fix="call it through the platform.")
+        if ctx is not None:
+            ctx.note("sandbox", self._sandbox.claimed())
+        return self._sandbox
+
+
+def _output(ran: Any, sandbox: Sandbox) -> Output:
+    parts = [("STDOUT", _shown(ran.stdout)), ("STDERR", _shown(ran.stderr)), ("RESULT", ran.result)]
+    parts.append(("EXIT", str(ran.exit or "")))
+    parts.append(("NOTES", "\n".join(ran.notes)))
+    return Output(
+        text="\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip())
+        or "Done; nothing was shown.",
+        files=[File(name=name, size=size) for name, size in ran.files[:MOST_FILES]],
+        sandbox=_held(sandbox),
+    )
+
+
+def _shown(printed: Printed) -> str:
+    """Return a text with its middle left out where it is long."""
+    text, half = printed.text, MOST_SHOWN // 2
+    left = len(text) - MOST_SHOWN
+    return text if left <= 0 else f"{text[:half]}\n[{left} characters left out]\n{text[-half:]}"
+
+
+def _held(sandbox: Sandbox) -> str:
+    """Return the level, and what it does not enforce."""
+    open_ = [name for name, held in sandbox.claims.items() if not held]
+    return f"{sandbox.level}, not enforced: {', '.join(open_)}" if open_ else sandbox.level

@@ -1,0 +1,1 @@
+"""What runs inside of a sandbox: the standard library only, as nothing else may be there."""

@@ -1,0 +1,80 @@
+"""What an attack is: a function that tries, and says whether it was held."""
+
+import ctypes
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+HELD = "held"
+Facts = dict[str, Any]
+Try = Callable[[Facts], str]
+ATTACKS: dict[str, "Attack"] = {}
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """One attempt.
+
+    Args:
+        claim: What a level says that it enforces: `fs`, `net`, `pids`, `memory`, `syscalls`, or `limits` for what
+            every level does.
+        words: What is tried.
+        run: Tries; gives `held`, `broke: ...` or `absent: ...`.
+    """
+
+    claim: str
+    words: str
+    run: Try
+
+
+def attack(claim: str) -> Callable[[Try], Try]:
+    """Declare an attack on what a level claims; its docstring says what is tried."""
+
+    def declare(run: Try) -> Try:
+        words = (run.__doc__ or run.__name__).strip().rstrip(".")
+        ATTACKS[run.__name__] = Attack(claim=claim, words=words, run=run)
+        return run
+
+    return declare
+
+
+def broke(what: object) -> str:
+    """Return that an attack succeeded, and at what."""
+    return f"broke: {str(what)[:200]}"
+
+
+def absent(why: str) -> str:
+    """Return that an attack could not be tried."""
+    return f"absent: {why}"
+
+
+def refused(work: Callable[[], object], what: str) -> str:
+    """Return whether some work fails as a call to the system does."""
+    try:
+        work()
+    except (OSError, ImportError):
+        return HELD
+    return broke(what)
+
+
+def call(number: int, *given: Any) -> int:
+    """Make a system call by its number; return what it gives, or the error as a negative number."""
+    result = _libc.syscall(ctypes.c_long(number), *given)
+    return result if result >= 0 else -ctypes.get_errno()
+
+
+def denied(numbers: dict[str, int], *given: Any) -> str:
+    """Return whether a system call is not carried out at all, whatever its arguments.
+
+    Args:
+        numbers: Its number by kind of machine.
+        *given: Arguments that would be refused for themselves, but in another way.
+    """
+    number = numbers.get(os.uname().machine)
+    if number is None:
+        return absent("unknown on this kind of machine")
+    result = call(number, *given)
+    return HELD if result in (-errno.EPERM, -errno.ENOSYS) else broke(f"result {result}")

@@ -1,0 +1,46 @@
+"""The way in: what a sandbox begins with. It takes the host's plan, closes the walls, and serves."""
+
+import os
+import sys
+from contextlib import suppress
+
+from tea.sandbox.inside import frames, kernel, namespaces
+from tea.sandbox.inside.confine import become, tasks_of
+from tea.sandbox.inside.supervisor import Supervisor
+
+
+def main() -> None:
+    """Serve the host at the other end of the standard streams."""
+    try:
+        requests, answers = _apart()
+        plan = frames.read(requests)
+        if plan["enter"]:
+            namespaces.enter(plan)
+        os.environ.clear()
+        os.environ.update(plan["env"])
+        if not plan["own_pids"]:
+            os.chdir(plan["workspace"])  # while this process may still enter the folders that it lies in
+        become(plan["user"])
+        os.chdir(plan["workspace"])
+        kernel.prctl(kernel.DUMPABLE, 0)  # so that nothing below it, which is the same account, looks into it
+        plan["others"] = tasks_of(os.getuid())
+        with suppress(OSError):
+            kernel.prctl(kernel.SUBREAPER, 1)
+        if plan["own_pids"]:  # else it ends all that is below it when the host is gone, and must live to do so
+            kernel.prctl(kernel.PDEATHSIG, 9)
+        supervisor = Supervisor(plan, requests, answers)
+    except (OSError, frames.Broken, KeyError) as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    supervisor.serve()
+
+
+def _apart() -> tuple[int, int]:
+    """Move the ways to the host off the standard streams, which belong to the code that runs here."""
+    requests, answers = os.dup(0), os.dup(1)
+    empty = os.open("/dev/null", os.O_RDWR)
+    os.dup2(empty, 0)
+    os.dup2(empty, 1)
+    os.close(empty)
+    return requests, answers

@@ -1,0 +1,345 @@
+"""The first process of a sandbox: starts what is to run, watches it, and ends what is left of each call."""
+
+import os
+import select
+import signal
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, field
+from secrets import token_hex
+from time import monotonic, sleep
+from typing import Any
+
+from tea.sandbox.inside import frames, worker
+from tea.sandbox.inside.capture import Capture, pipe
+from tea.sandbox.inside.confine import lock_down
+from tea.sandbox.inside.folders import Files, files, room, uncover
+from tea.sandbox.inside.watch import Watch, processes, runs
+
+_TURN = 0.01  # seconds between two looks at what a call uses
+_GRACE = 1.0  # seconds that code has to end after it was interrupted
+_MOST_ANSWER = 1 << 20
+_MOST_LISTED = 50
+_POLITELY = ("seconds", "cpu", "cancelled")
+_CHANNEL = 3
+
+
+@dataclass(slots=True, kw_only=True)
+class _Child:
+    """A process that was started for calls: the interpreter, or one command."""
+
+    number: int
+    stdout: int
+    stderr: int
+    channel: socket.socket | None = None
+    to_send: bytes = b""
+    received: bytearray = field(default_factory=bytearray)
+
+    def close(self) -> None:
+        """Close what leads to it."""
+        os.close(self.stdout)
+        os.close(self.stderr)
+        if self.channel is not None:
+            self.channel.close()
+
+
+class _Cancelled(Exception):
+    """The host wants no answer any longer."""
+
+
+class Supervisor:
+    """Carries out one request of the host after the other.
+
+    Args:
+        plan: What the host sent first.
+        requests: Where its requests come from.
+        answers: Where the answers go.
+    """
+
+    def __init__(self, plan: dict[str, Any], requests: int, answers: int) -> None:
+        self._plan, self._requests, self._answers = plan, requests, answers
+        self._workspace: str = plan["workspace"]
+        self._folders = (plan["workspace"], plan["tmp"], plan["packages"])
+        self._interpreter: _Child | None = None
+        self._ended: dict[int, int] = {}
+        self._count = 0
+        self._woken, waking = pipe()
+        os.set_blocking(waking, False)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, _wake)
+        signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+        uncover(*self._folders)
+        self._base = plan["base"] if plan["base"] is not None else room(*self._folders)
+
+    def serve(self) -> None:
+        """Answer until the host is gone, and then end everything."""
+        frames.write(self._answers, {"ready": True, "base": self._base})
+        while True:
+            try:
+                request = frames.read(self._requests)
+            except (frames.Broken, OSError):
+                break
+            if "cancel" not in request:
+                frames.write(self._answers, {**self._answer(request), "id": request["id"]})
+        self._end(set())
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Carry out one request, and tell what came of it."""
+        self._count += 1
+        began = monotonic()
+        before = files(self._workspace)
+        watch = Watch(self._plan["limits"], self._folders, self._base, own_network=self._plan["own_pids"])
+        fresh = False
+        if request["what"] == "python":
+            child = self._interpreter
+            if child is None or self._gone(child):
+                fresh, child = True, self._start_interpreter()
+            token = token_hex(8)
+            child.to_send = frames.encode({"code": request["code"], "token": token})
+            os.kill(child.number, signal.SIGCONT)
+        else:
+            child, token = self._start_command(request), ""
+        captures = [self._capture(child.stdout, "stdout"), self._capture(child.stderr, "stderr")]
+        for one in captures if token else ():
+            with suppress(OSError):
+                while os.read(one.handle, 1 << 16):  # printed by what ran on after the call before
+                    pass
+        why, answer = self._follow(child, captures, watch, token)
+        if token and why is not None:
+            self._interpreter = None
+        left = self._end(self._stopped())
+        uncover(*self._folders)
+        for one in captures:
+            one.drain()
+        status = self._ended.pop(child.number, None)
+        if child is not self._interpreter:
+            child.close()
+        told = {"stdout": captures[0].told(), "stderr": captures[1].told(), "left": left, "fresh": fresh}
+        if status is not None and os.WIFEXITED(status):
+            told["exit"] = os.WEXITSTATUS(status)
+        elif status is not None:
+            told["signal"] = os.WTERMSIG(status)
+        lost = bool(token) and self._interpreter is None
+        listed = _changes(before, files(self._workspace))
+        return {**answer, **told, **listed, "why": why, "lost": lost, "seconds": monotonic() - began}
+
+    def _follow(
+        self, child: _Child, captures: list[Capture], watch: Watch, token: str
+    ) -> tuple[tuple[str, str] | None, dict[str, Any]]:
+        """Wait until a call ends, or has to; return why it had to, and what the interpreter answered."""
+        why: tuple[str, str] | None = None
+        last = 0.0
+        while True:
+            try:
+                self._wait(child, captures)
+            except _Cancelled:
+                why, last = ("cancelled", "It was called off."), self._interrupt(child, token)
+            self._reap()
+            if token and (answer := _received(child, token)) is not None:
+                if answer:
+                    return (None, {**answer, "stopped": why}) if why else (None, answer)
+                return ("broken", "Its interpreter answered what is no answer."), {}
+            if child.number in self._ended:
+                ended = ("died", "Its interpreter ended.") if token else None
+                return why or ended, {}
+            if why is not None:
+                if monotonic() > last:
+                    return why, {}
+            elif any(one.floods for one in captures):
+                return ("output", "It printed more than anybody reads."), {}
+            elif (why := watch.fault()) is not None:
+                if why[0] not in _POLITELY or not token:
+                    return why, {}
+                last = self._interrupt(child, token)
+
+    def _interrupt(self, child: _Child, token: str) -> float:
+        """Ask code to end, so that what it defined stays; return until when it may."""
+        with suppress(ProcessLookupError):
+            os.kill(child.number, signal.SIGINT if token else signal.SIGKILL)
+        return monotonic() + _GRACE
+
+    def _wait(self, child: _Child, captures: list[Capture]) -> None:
+        """Wait a turn for whatever happens, and take what came."""
+        reading: list[Any] = [self._requests, self._woken, *(one.handle for one in captures)]
+        channel = child.channel
+        if channel is not None and channel.fileno() >= 0:
+            reading.append(channel)
+        writing = [channel] if child.to_send and channel is not None else []
+        ready, writable, _ = select.select(reading, writing, [], _TURN)
+        if writable and channel is not None:
+            with suppress(OSError):
+                child.to_send = child.to_send[channel.send(child.to_send) :]
+        for one in captures:
+            if one.handle in ready:
+                one.take()
+        if self._woken in ready:
+            with suppress(BlockingIOError):
+                os.read(self._woken, 1 << 12)
+        if channel is not None and channel in ready:
+            with suppress(OSError):
+                child.received += channel.recv(1 << 16)
+        if self._requests in ready:
+            try:
+                frames.read(self._requests)
+            except (frames.Broken, OSError):
+                self._end(set())
+                os._exit(0)
+            raise _Cancelled
+
+    def _reap(self) -> None:
+        """Note which children ended; those of others that nobody waits for come here, too."""
+        with suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                self._ended[found[0]] = found[1]
+        wanted = {self._interpreter.number} if self._interpreter else set[int]()
+        if len(self._ended) > 1000:
+            self._ended = {one: status for one, status in self._ended.items() if one in wanted}
+
+    def _gone(self, child: _Child) -> bool:
+        self._reap()
+        if self._ended.pop(child.number, None) is None:
+            return False
+        child.close()
+        return True
+
+    def _end(self, keep: set[int]) -> int:
+        """Kill all processes but some; return how many there were."""
+        seen: set[int] = set()
+        rounds = 0
+        while True:
+            found = {one for one, fields in processes().items() if runs(fields)} - keep
+            if not found:
+                self._reap()
+                return len(seen)
+            seen |= found
+            rounds += 1
+            if rounds > 100 and self._plan["own_pids"]:  # something goes on making them faster than this
+                with suppress(OSError):
+                    os.kill(-1, signal.SIGKILL)
+            for one in found:
+                with suppress(OSError):
+                    os.kill(one, signal.SIGKILL)
+            self._reap()
+            sleep(0.001)
+
+    def _stopped(self) -> set[int]:
+        """Let the interpreter do nothing between calls, not even in threads; return its number."""
+        if self._interpreter is None:
+            return set()
+        with suppress(ProcessLookupError):
+            os.kill(self._interpreter.number, signal.SIGSTOP)
+        return {self._interpreter.number}
+
+    def _capture(self, handle: int, name: str) -> Capture:
+        spill = os.path.join(self._plan["tmp"], f"{name}-{self._count}.txt")
+        with suppress(OSError):
+            os.unlink(spill)
+        return Capture(handle, self._plan["limits"]["output"], spill)
+
+    def _start_interpreter(self) -> _Child:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        child = self._fork()
+        if child is None:
+            worker.serve(_moved(theirs.fileno()), self._plan["path"])
+            os._exit(0)
+        theirs.close()
+        child.channel = ours
+        self._interpreter = child
+        return child
+
+    def _start_command(self, request: dict[str, Any]) -> _Child:
+        given = self._file_of(request["stdin"])
+        child = self._fork(given, self._plan["limits"]["cpu"] + 5)
+        if child is None:
+            try:
+                os.execve(request["command"][0], request["command"], {**os.environ, **request["env"]})
+            except OSError as error:
+                os.write(2, f"{request['command'][0]}: {error.strerror}\n".encode())
+                os._exit(127)
+        os.close(given)
+        return child
+
+    def _file_of(self, text: str) -> int:
+        """Return an open file without a name that holds a text."""
+        path = os.path.join(self._plan["tmp"], f".input-{token_hex(8)}")
+        with open(path, "x+b", buffering=0) as file:
+            os.unlink(path)
+            left = memoryview(text.encode("utf-8", "surrogatepass"))
+            while left:
+                left = left[file.write(left) :]
+            file.seek(0)
+            return os.dup(file.fileno())
+
+    def _fork(self, given: int | None = None, seconds: int | None = None) -> Any:
+        """Start a process within the walls: a child here, None in it."""
+        out, err, closed = pipe(), pipe(), os.pipe()
+        self._reap()
+        number = os.fork()
+        if number:
+            for handle in (out[1], err[1], closed[1]):
+                os.close(handle)
+            os.read(closed[0], 1)  # until the walls stand: before, it is as hidden as this process
+            os.close(closed[0])
+            self._ended.pop(number, None)
+            return _Child(number=number, stdout=out[0], stderr=err[0])
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler if given is None else signal.SIG_DFL)
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN if given is None else signal.SIG_DFL)
+            os.setpgid(0, 0)
+            empty = os.open("/dev/null", os.O_RDONLY)
+            for at, handle in enumerate((empty if given is None else given, out[1], err[1])):
+                os.dup2(handle, at)
+            lock_down(self._plan, seconds)
+            os.chdir(self._workspace)
+            sys.stdin = os.fdopen(0)
+            sys.stdout, sys.stderr = (os.fdopen(handle, "w", closefd=False) for handle in (1, 2))
+            os.write(closed[1], b"1")
+            if given is not None:
+                os.closerange(3, 256)
+        except BaseException as error:
+            os.write(2, f"The sandbox could not be closed: {error}\n".encode())
+            os._exit(126)
+        return None
+
+
+def _wake(number: int, frame: object) -> None:
+    """Do nothing: that a signal came is written where the supervisor waits."""
+
+
+def _moved(channel: int) -> int:
+    """Return the only descriptor beside the standard ones that stays open, and that no program inherits."""
+    if channel != _CHANNEL:
+        os.dup2(channel, _CHANNEL, inheritable=False)
+    os.closerange(_CHANNEL + 1, 256)
+    return _CHANNEL
+
+
+def _received(child: _Child, token: str) -> dict[str, Any] | None:
+    """Return what an interpreter answered: nothing yet is None, what is no answer is empty."""
+    data = child.received
+    if len(data) < frames.HEAD:
+        return None
+    try:
+        end = frames.HEAD + frames.length(bytes(data[: frames.HEAD]), _MOST_ANSWER)
+        if len(data) < end:
+            return None
+        answer = frames.decode(bytes(data[frames.HEAD : end]))
+    except frames.Broken:
+        return {}
+    del data[:end]
+    known = {"result": str, "exit": int, "raised": str}
+    found = {name: answer[name] for name, kind in known.items() if isinstance(answer.get(name), kind)}
+    return {**found, "answered": True} if answer.get("token") == token and not data else {}
+
+
+def _changes(before: Files | None, after: Files | None) -> dict[str, Any]:
+    """Return which files a call made or changed, each with its size; not told where there are very many."""
+    if before is None or after is None:
+        return {"files": [], "more_files": 0, "listed": False}
+    changed = sorted(name for name, facts in after.items() if before.get(name) != facts)
+    found = [[name, after[name][0], name in before] for name in changed[:_MOST_LISTED]]
+    return {"files": found, "more_files": len(changed) - len(found), "listed": True}

@@ -1,0 +1,124 @@
+"""The interpreter of a session: runs one piece of Python after the other, and keeps what they define."""
+
+import ast
+import importlib
+import linecache
+import os
+import site
+import sys
+import traceback
+from contextlib import suppress
+from types import CodeType
+from typing import Any
+
+from tea.sandbox.inside import frames
+from tea.sandbox.inside.show import MOST, shown
+
+_MOST_FIGURES = 20
+
+
+def serve(channel: int, path: list[str]) -> None:
+    """Answer requests until the channel ends.
+
+    Args:
+        channel: Where requests come from and answers go to.
+        path: Where modules are found beside the standard library.
+    """
+    site.setquit()
+    site.sethelper()
+    sys.path[:] = ["", *sys.path, *(one for one in path if one not in sys.path)]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tea"]:
+        del sys.modules[name]  # they were found where they lay outside
+    sys.argv = [""]
+    own = os.getpid()
+    names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
+    sys.modules["__main__"].__dict__.clear()
+    sys.modules["__main__"].__dict__.update(names)
+    count = 0
+    while True:
+        try:
+            request = frames.read(channel)
+        except (frames.Broken, OSError):
+            os._exit(0)
+        count += 1
+        answer = _run(request["code"], f"<call {count}>", sys.modules["__main__"].__dict__)
+        if os.getpid() != own:
+            os._exit(0)  # a copy that the code made of this process, and that came to the end of the code
+        frames.write(channel, {**answer, "token": request["token"]})
+
+
+def _run(code: str, name: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Run one piece of code; return the last value in words, or how it failed."""
+    importlib.invalidate_caches()
+    answer: dict[str, Any] = {}
+    try:
+        body, last = _compiled(code, name)
+        exec(body, names)
+        if last is not None and (value := eval(last, names)) is not None:
+            names["_"] = value
+            answer["result"] = shown(value)
+    except SystemExit as end:
+        answer["exit"] = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+    except BaseException as error:  # whatever the code raises is its answer
+        answer["raised"] = type(error).__name__
+        _complain(error)
+    try:
+        _save_figures()
+    except Exception as error:
+        _complain(error)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    return answer
+
+
+def _compiled(code: str, name: str) -> tuple[CodeType, CodeType | None]:
+    """Return code that does all but the last expression, and that expression."""
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    tree = ast.parse(code, name)
+    last = None
+    if tree.body and isinstance(end := tree.body[-1], ast.Expr):
+        last = compile(ast.Expression(end.value), name, "eval")
+        del tree.body[-1]
+    return compile(tree, name, "exec"), last
+
+
+def _complain(error: BaseException) -> None:
+    """Write what went wrong, without the frames of this file."""
+    try:
+        found = traceback.TracebackException.from_exception(error, limit=None, compact=True)
+        _trim(found)
+        words = "".join(found.format())
+    except BaseException as other:  # its own words may fail, too
+        words = f"{type(error).__name__} (its text raises {type(other).__name__})\n"
+    if len(words) > 2 * MOST:
+        words = f"{words[:MOST]}\n...\n{words[-MOST:]}"
+    with suppress(Exception):
+        sys.stderr.write(words)
+
+
+def _trim(found: traceback.TracebackException) -> None:
+    """Leave out the frames of this file, in what was raised and in what led to it."""
+    seen: set[int] = set()
+    left: list[traceback.TracebackException | None] = [found]
+    while left:
+        one = left.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            one.stack = traceback.StackSummary.from_list([frame for frame in one.stack if frame.filename != __file__])
+            left += [one.__cause__, one.__context__, *(one.exceptions or ())]
+
+
+def _save_figures() -> None:
+    """Write the figures that are open in matplotlib into files of the workspace, and close them."""
+    plots: Any = sys.modules.get("matplotlib.pyplot")
+    if plots is None:
+        return
+    for number in plots.get_fignums()[:_MOST_FIGURES]:
+        index = 1
+        while os.path.exists(name := f"figure-{index}.png"):
+            index += 1
+        plots.figure(number).savefig(name)
+    plots.close("all")

@@ -1,0 +1,190 @@
+"""Launch: the command line of each level, and the plan that the process inside follows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from tea.errors import ToolError
+from tea.sandbox.inside import kernel, start
+from tea.sandbox.layout import INSTALLED, PACKAGES, PROGRAMS, PYTHON, TEMPORARY, WORKSPACE, Layout, enclosing
+from tea.sandbox.settings import MOVED, LevelName, Limits
+
+BUBBLEWRAP = "bwrap"
+_ACCOUNTS = range(61_184, 65_520)  # which no person and no service has (systemd gives them out for a while, too)
+_MEGABYTE = 1 << 20
+_SHARED_MEMORY = 64 * _MEGABYTE
+_FLAGS = ("-S", "-s", "-P", "-B")
+_BEGIN = f"import sys; sys.path.append({{path!r}}); from {start.__name__} import main; main()"
+_OWN_NETWORK = (kernel.UNIX, kernel.INET, kernel.INET6)
+
+
+# With these alone the supervisor starts, which finds modules nowhere but in the interpreter and beside itself: what
+# code in a sandbox may write would else be imported by it, outside of all walls.
+STARTING = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}  # a call that is repeated prints sets in the same order
+
+
+def environment(layout: Layout, *, moved: bool) -> dict[str, str]:
+    """Return the whole environment of code in a sandbox.
+
+    Args:
+        layout: What lies where.
+        moved: Whether the level shows things where the layout says.
+    """
+    temporary = TEMPORARY if moved else layout.place(TEMPORARY)
+    packages = [one if moved else layout.place(one) for one in (INSTALLED, PACKAGES)]
+    return {
+        "HOME": temporary,
+        "TMPDIR": temporary,
+        "PATH": f"{PROGRAMS if moved else layout.place(PROGRAMS)}:/usr/bin:/bin:/usr/sbin:/sbin",
+        **STARTING,
+        "TZ": "UTC",
+        "PYTHONPATH": ":".join(packages),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "Agg",
+        "MPLCONFIGDIR": temporary,
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
+    }
+
+
+def account(layout: Layout, level: LevelName) -> int | None:
+    """Return the account that code runs as where this process is root: nobody's; None to stay the one it is.
+
+    It is one for each workspace, since several sandboxes may work in one. A level that moves nothing can only use it
+    where it may reach the interpreter.
+    """
+    if os.geteuid() != 0:
+        return None
+    moved = level in MOVED
+    reached = (layout.interpreter, sys.base_prefix, str(Path(__file__).parent), str(layout.folder))
+    if not moved and not all(one.stat().st_mode & 0o001 for path in reached for one in enclosing(path)):
+        return None
+    return _ACCOUNTS[crc32(os.path.realpath(layout.workspace).encode()) % len(_ACCOUNTS)]
+
+
+def command(layout: Layout, level: LevelName) -> list[str]:
+    """Return the command that starts the process inside of a level.
+
+    Raises:
+        ToolError: What it needs is not installed.
+    """
+    moved = level in MOVED
+    path = PYTHON if level == "bubblewrap" else layout.place(PYTHON)
+    inner = [layout.interpreter, *_FLAGS, "-c", _BEGIN.format(path=path)]
+    if level != "bubblewrap":
+        return inner
+    program = shutil.which(BUBBLEWRAP)
+    if program is None:
+        raise ToolError("bubblewrap is not installed.", fix="install the package `bubblewrap` of your distribution.")
+    return [program, *_bubblewrap(layout), "--", *inner] if moved else inner
+
+
+def _bubblewrap(layout: Layout) -> list[str]:
+    made = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    if os.geteuid() == 0:  # it goes on as nobody, which it needs these two for
+        made += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        made += ["--unshare-user"]
+    made += ["--hostname", "sandbox", "--die-with-parent", "--as-pid-1", "--new-session"]
+    made += [
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--perms",
+        "1777",
+        "--size",
+        str(_SHARED_MEMORY),
+        "--tmpfs",
+        "/dev/shm",
+    ]
+    known: set[str] = set()
+    for one in layout.mounts():
+        made += [*_folders(one.target, known), "--bind" if one.writable else "--ro-bind", one.source, one.target]
+    for target, text in layout.links():
+        made += [*_folders(target, known), "--symlink", text, target]
+    return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
+
+
+def _folders(target: str, known: set[str]) -> list[str]:
+    """Return what makes the folders that something lies in; bubblewrap itself makes them for root alone."""
+    made = [str(one) for one in enclosing(os.path.dirname(target))][-2::-1]
+    new = [one for one in made if one not in known]
+    known.update(new)
+    return [word for one in new for word in ("--perms", "0755", "--dir", one)]
+
+
+def plan(layout: Layout, level: LevelName, limits: Limits, user: int | None, base: int | None) -> dict[str, Any]:
+    """Return what the process inside is told first.
+
+    Args:
+        layout: What lies where.
+        level: The level.
+        limits: What may be used.
+        user: The account to go on as.
+        base: Bytes that the folders took at the session's beginning, where that was counted.
+    """
+    moved = level in MOVED
+    at = {one: one if moved else layout.place(one) for one in (WORKSPACE, TEMPORARY, INSTALLED, PACKAGES, PYTHON)}
+    families: tuple[int, ...] | None = _OWN_NETWORK if moved else ()
+    told: dict[str, Any] = {
+        "enter": level == "namespaces",
+        "own_pids": moved,
+        "user": user,
+        "env": environment(layout, moved=moved),
+        "workspace": at[WORKSPACE],
+        "tmp": at[TEMPORARY],
+        "packages": at[INSTALLED],
+        "path": [at[INSTALLED], at[PACKAGES], at[PYTHON]],
+        "limits": _in_bytes(limits),
+        "families": list(families) if level != "rlimits" and kernel.can_filter() else None,
+        "rules": None,
+        "base": base,
+        "shm": _SHARED_MEMORY,
+    }
+    if level == "namespaces":
+        told |= {
+            "root": str(layout.folder / "root"),
+            "mounts": [one.to_json() for one in layout.mounts()],
+            "links": layout.links(),
+            "rules": _inside_rules(),
+        }
+    if level == "landlock":
+        told["rules"] = _outside_rules(layout)
+    return told
+
+
+def _in_bytes(limits: Limits) -> Mapping[str, int]:
+    return {
+        "memory": limits.memory_mb * _MEGABYTE,
+        "cpu": limits.cpu_seconds,
+        "seconds": limits.call_seconds,
+        "disk": limits.disk_mb * _MEGABYTE,
+        "processes": limits.processes,
+        "output": limits.output_kb * 1_000,
+    }
+
+
+def _inside_rules() -> list[tuple[str, int]]:
+    """Return what Landlock allows where only what is meant to be there can be seen."""
+    write = [(one, kernel.READ | kernel.WRITE) for one in (WORKSPACE, TEMPORARY, INSTALLED, "/dev/shm")]
+    return [("/", kernel.READ), *write, *_devices()]
+
+
+def _outside_rules(layout: Layout) -> list[tuple[str, int]]:
+    """Return what Landlock allows where all of the machine can be seen."""
+    read = [(one, kernel.READ) for one in layout.readable()]
+    listed = [(one, kernel.LISTED) for one in layout.listed()]
+    write = [(layout.place(one), kernel.READ | kernel.WRITE) for one in (WORKSPACE, TEMPORARY, INSTALLED)]
+    return [*read, *listed, *write, *_devices()]
+
+
+def _devices() -> list[tuple[str, int]]:
+    return [(f"/dev/{name}", kernel.DEVICE) for name in ("null", "zero", "full", "random", "urandom")]

@@ -1,0 +1,201 @@
+"""Layout: what lies where in a sandbox, and what of the machine is behind it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PYTHON, PACKAGES, WHEELS, INSTALLER = "/opt/tea/lib", "/opt/tea/packages", "/opt/tea/wheels", "/opt/tea/pip"
+PROGRAMS = "/opt/tea/bin"
+WORKSPACE, TEMPORARY, INSTALLED = "/workspace", "/tmp", "/opt/tea/installed"
+_SYSTEM = ("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share")
+_ROOTS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
+_OTHERS = ("/usr/lib/python3/dist-packages",)
+_INSIDE = Path(__file__).parent / "inside"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """One file or folder of the machine, and where it appears."""
+
+    source: str
+    target: str
+    writable: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """Return the mount as a JSON object."""
+        return {"source": self.source, "target": self.target, "writable": self.writable}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What a sandbox shows.
+
+    Args:
+        folder: The session's own folder on the machine, which holds what is made for it.
+        workspace: The folder that code works in.
+        inputs: Names of files in it that stay as they are.
+        packages: What may be imported beside the standard library.
+        wheels: Folder to install from.
+        python: The interpreter.
+    """
+
+    folder: Path
+    workspace: str
+    inputs: tuple[str, ...] = ()
+    packages: tuple[Path, ...] = ()
+    wheels: str | None = None
+    python: str = ""
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """The names by which command lines find the interpreter, each with where it leads."""
+        return [(f"{PROGRAMS}/{name}", self.interpreter) for name in ("python", "python3")]
+
+    @property
+    def interpreter(self) -> str:
+        """The interpreter itself, not a link in an environment."""
+        return self.python or os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+
+    def prepare(self, user: int | None) -> None:
+        """Make the session's folder: what it writes into, and what stands for parts of the machine.
+
+        Args:
+            user: The account that the code runs as, where it is another.
+        """
+        self.folder.chmod(0o711)
+        for name in ("tmp", "installed"):
+            (self.folder / name).mkdir(mode=0o700, exist_ok=True)
+            if user is not None:
+                os.chown(self.folder / name, user, user)
+        for name in ("empty", "root", "etc", "links/lib/tea/sandbox", "links/packages", "links/pip", "links/bin"):
+            (self.folder / name).mkdir(mode=0o755, parents=True, exist_ok=True)
+        account = user if user is not None else os.getuid()
+        passwd = "root:x:0:0::/:/bin/false\n" if account else ""
+        _write(self.folder / "etc/passwd", f"{passwd}sandbox:x:{account}:{account}::/tmp:/bin/bash\n")
+        _write(self.folder / "etc/group", f"sandbox:x:{account}:\n")
+        _write(self.folder / "etc/hosts", "127.0.0.1 localhost\n::1 localhost\n")
+        _write(self.folder / "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
+        for target, source in (*self._brought(), *self.named):
+            link = self.folder / "links" / Path(target).relative_to("/opt/tea")
+            if not link.is_symlink():
+                link.symlink_to(source)
+
+    def mounts(self) -> Iterator[Mount]:
+        """Yield what is shown where, folders before what lies in them."""
+        for path in (*_system(), *_FILES):
+            if os.path.exists(path):
+                yield Mount(source=path, target=path)
+        for name in ("passwd", "group", "hosts", "nsswitch.conf"):
+            yield Mount(source=str(self.folder / "etc" / name), target=f"/etc/{name}")
+        yield Mount(source=str(self.folder / "tmp"), target=TEMPORARY, writable=True)
+        yield Mount(source=str(self.folder / "installed"), target=INSTALLED, writable=True)
+        yield Mount(source=self.workspace, target=WORKSPACE, writable=True)
+        for name in self.inputs:
+            if os.path.isfile(path := os.path.join(self.workspace, name)) and not os.path.islink(path):
+                yield Mount(source=path, target=f"{WORKSPACE}/{name}")
+        shown = list(self._interpreter_parts())
+        for path in shown:
+            if not _within(path, _system()):
+                yield Mount(source=path, target=path)
+        for path in (*(f"{one}/site-packages" for one in shown), *_OTHERS):
+            if os.path.isdir(path):
+                yield Mount(source=str(self.folder / "empty"), target=path)
+        for target, source in self._brought():
+            yield Mount(source=source, target=target)
+        if self.wheels is not None and os.path.isdir(self.wheels):
+            yield Mount(source=self.wheels, target=WHEELS)
+
+    def links(self) -> list[tuple[str, str]]:
+        """Return the links that are there, each with where it leads: those of this machine's root, and our own."""
+        found = [(path, os.readlink(path)) for path in _ROOTS if os.path.islink(path)]
+        return [*((path, text) for path, text in found if os.path.exists(path)), *self.named]
+
+    def place(self, target: str) -> str:
+        """Return where something of the sandbox is on the machine, for a level that moves nothing."""
+        known = {
+            WORKSPACE: os.path.realpath(self.workspace),
+            TEMPORARY: str(self.folder / "tmp"),
+            INSTALLED: str(self.folder / "installed"),
+        }
+        if target == WHEELS and self.wheels is not None:
+            return self.wheels
+        return known.get(target) or str(self.folder / "links" / Path(target).relative_to("/opt/tea"))
+
+    def readable(self) -> list[str]:
+        """Return what of the machine may be read, for a level that moves nothing."""
+        system = [path for path in (*_system(), *_FILES) if os.path.exists(path)]
+        parts = [one for path in self._interpreter_parts() for one in _but(path, "site-packages")]
+        links = [str(self.folder / "links"), str(self.folder / "etc")]
+        wheels = [] if self.wheels is None else [self.wheels]
+        return [*system, *parts, *links, *(source for _, source in self._brought()), *wheels]
+
+    def listed(self) -> list[str]:
+        """Return the folders that may be listed, not read, for a level that moves nothing."""
+        return [path for path in self._interpreter_parts() if os.path.isdir(path)]
+
+    def _brought(self) -> Iterator[tuple[str, str]]:
+        """Yield what is brought from elsewhere: our own files, packages and the installer."""
+        yield f"{PYTHON}/tea/sandbox/inside", str(_INSIDE)
+        for path in self.packages:
+            yield f"{PACKAGES}/{path.name}", str(path)
+        if self.wheels is not None and (installer := find_installer()) is not None:
+            yield f"{INSTALLER}/{installer.name}", str(installer)
+
+    def _interpreter_parts(self) -> Iterator[str]:
+        """Yield the files and folders that the interpreter consists of."""
+        program = self.interpreter
+        yield program
+        version = os.path.basename(program).removeprefix("python")
+        if self.python:
+            home = os.path.dirname(os.path.dirname(program))
+        else:
+            home, version = sys.base_prefix, f"{sys.version_info.major}.{sys.version_info.minor}"
+        folders = {f"{home}/{name}/python{version}" for name in ("lib", sys.platlibdir)}
+        yield from sorted(folder for folder in folders if os.path.isdir(folder))
+        library = sysconfig.get_config_var("LDLIBRARY") or ""
+        for name in sorted({library, f"{library}.1.0"}):
+            if ".so" in name and os.path.isfile(path := f"{home}/lib/{name}"):
+                yield path
+
+
+def find_installer() -> Path | None:
+    """Return what installs wheels: pip beside this Python, or that which Python itself brings; None without one."""
+    from importlib.util import find_spec
+
+    spec = find_spec("pip")
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).parent
+    brought = Path(sysconfig.get_paths()["stdlib"]) / "ensurepip" / "_bundled"
+    return next(iter(sorted(brought.glob("pip-*.whl"))), None)
+
+
+def enclosing(path: str) -> Iterator[Path]:
+    """Yield a path and the folders that it lies in."""
+    yield Path(path)
+    yield from Path(path).parents
+
+
+def _system() -> Sequence[str]:
+    return [*_SYSTEM, *(path for path in _ROOTS if not os.path.islink(path))]
+
+
+def _within(path: str, folders: Iterable[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _but(path: str, name: str) -> list[str]:
+    """Return a path, or what lies in it without one name."""
+    if not os.path.isdir(os.path.join(path, name)):
+        return [path]
+    return sorted(one.path for one in os.scandir(path) if one.name != name)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o644)

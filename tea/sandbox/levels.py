@@ -1,0 +1,284 @@
+"""Levels: which of them this machine has, told by what they hold and never by what they accept."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tea.errors import BadInput, TeaError, ToolError
+from tea.sandbox.inside.attacks.attack import HELD
+from tea.sandbox.launch import BUBBLEWRAP
+from tea.sandbox.layout import Layout
+from tea.sandbox.packages import declared
+from tea.sandbox.scene import planted
+from tea.sandbox.session import CLAIMS, opened
+from tea.sandbox.settings import LEVELS, LevelName, Limits, SandboxSettings
+from tea.types import JsonObject
+
+CACHE = "sandbox.json"
+_PROBED = {
+    "fs": ("read_outside", "create_outside", "hard_link", "delete_outside"),
+    "net": ("tcp", "udp", "unix_path", "unix_abstract"),
+    "pids": ("signal_host", "slow_host", "limit_host", "fork_storm"),
+    "memory": ("memory_bomb",),
+    "syscalls": ("user_namespace", "keys", "unknown_calls"),
+}
+# What has to hold for a level to be what its name says.
+_NEEDED: Mapping[LevelName, tuple[str, ...]] = {
+    "bubblewrap": ("fs", "net", "pids", "memory"),
+    "namespaces": ("fs", "net", "pids", "memory"),
+    "landlock": ("fs", "memory"),
+    "rlimits": ("memory",),
+}
+_PROBE_LIMITS = Limits(memory_mb=96, cpu_seconds=10, call_seconds=20, disk_mb=16, processes=8)
+_INSTALL = "install the package `bubblewrap` of your distribution"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One level, as this machine has it.
+
+    Args:
+        name: Its name.
+        present: Whether it runs and holds what its name says.
+        claims: What it enforces: `fs`, `net`, `pids`, `memory`, `syscalls`.
+        problem: Why it is not present.
+    """
+
+    name: LevelName
+    present: bool
+    claims: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    problem: str = ""
+
+    def words(self) -> str:
+        """Return what it enforces in one line."""
+        if not self.present:
+            return f"not present: {self.problem}"
+        held, open_ = ([one for one in CLAIMS if self.claims[one] is wanted] for wanted in (True, False))
+        return f"enforces {', '.join(held)}" + (f"; not {', '.join(open_)}" if open_ else "")
+
+
+class Sandboxes:
+    """The sandboxes of one platform: what the operator accepts, and what this machine has.
+
+    Args:
+        settings: What the operator decided.
+        cache: Folder where what was found of this machine is kept; None to keep nothing.
+    """
+
+    def __init__(self, settings: SandboxSettings, cache: Path | None = None) -> None:
+        self.settings = settings
+        self._cache = cache
+        self._known: dict[LevelName, Level] = {}
+        self._mark = ""
+        self._lock = asyncio.Lock()
+
+    async def level(self, name: LevelName) -> Level:
+        """Return what this machine has of a level; it is tried once, and again when the machine has changed."""
+        async with self._lock:
+            mark = await asyncio.to_thread(machine)
+            if mark != self._mark:
+                self._mark, self._known = mark, await asyncio.to_thread(_kept, self._cache, mark)
+            if name not in self._known:
+                self._known[name] = await probe(name)
+                await asyncio.to_thread(_keep, self._cache, mark, self._known)
+            return self._known[name]
+
+    async def levels(self) -> list[Level]:
+        """Return every level, the strongest first."""
+        return [await self.level(name) for name in reversed(LEVELS)]
+
+    async def best(self) -> Level | None:
+        """Return the strongest level that is present and accepted, None without one."""
+        for name in reversed(LEVELS):
+            if self.settings.accepts(name) and (found := await self.level(name)).present:
+                return found
+        return None
+
+    async def name(self) -> str:
+        """Return the name of the level in force, empty for none."""
+        found = await self.best()
+        return "" if found is None else found.name
+
+    async def terms(self, workspace: str, inputs: Sequence[str] = ()) -> JsonObject:
+        """Return what a sandbox is opened with.
+
+        Args:
+            workspace: The folder that code works in, all of whose files it may read and change; a folder that lasts as
+                long as the sandbox where it is empty.
+            inputs: Names of files in it that stay as they are.
+
+        Raises:
+            ToolError: No level is present that the operator accepts.
+        """
+        found = await self.best()
+        if found is None:
+            raise await self._refusal()
+        packages = await asyncio.to_thread(declared, self.settings.packages)
+        return {
+            "level": found.name,
+            "claims": dict(found.claims),
+            "workspace": workspace,
+            "inputs": list(inputs),
+            "limits": self.settings.limits.to_json(),
+            "packages": [str(one) for one in packages],
+            "wheels": self.settings.wheels,
+        }
+
+    async def require(self, recorded: str) -> None:
+        """Refuse to go on with what began behind stronger walls, unless the operator accepts these in so many words.
+
+        Args:
+            recorded: The level that was in force then, empty for none.
+
+        Raises:
+            BadInput: It is refused.
+        """
+        if recorded not in LEVELS:
+            return
+        found = await self.best()
+        if found is not None and (self.settings.least or LEVELS.index(found.name) >= LEVELS.index(recorded)):
+            return
+        now = "none that is accepted" if found is None else f"only {found.name}"
+        fix = f"bring {recorded} back, or accept what is there: `least = ...` under [sandbox] of tea.toml."
+        raise BadInput(f"The run began with the sandbox {recorded}, and this machine has {now} now.", fix=fix)
+
+    async def _refusal(self) -> ToolError:
+        accepted = self.settings.accepted
+        below = [one for one in await self.levels() if one.present]
+        top = await self.level("bubblewrap")
+        first = _INSTALL if shutil.which(BUBBLEWRAP) is None else f"mend it ({top.problem})"
+        other = f', or accept less: `least = "{below[0].name}"` under [sandbox] of tea.toml' if below else ""
+        return ToolError(
+            f"No code is run: this machine has no sandbox of the level {accepted} or better.", fix=f"{first}{other}."
+        )
+
+
+async def probe(name: LevelName) -> Level:
+    """Try a level: start it, attack what it is to hold, and return what it held."""
+    if name == "bubblewrap" and shutil.which(BUBBLEWRAP) is None:
+        return Level(name=name, present=False, problem="bubblewrap is not installed.")
+    names = [one for several in _PROBED.values() for one in several]
+    try:
+        with planted() as scene:
+            facts = {**scene.facts, **facts_of(_PROBE_LIMITS, moved=True, net=True)}
+            terms = terms_of(name, str(scene.workspace), _PROBE_LIMITS)
+            async with opened(terms) as sandbox:
+                outcomes = await attempted(sandbox.python, names, facts)
+            if scene.arrived():
+                outcomes["udp"] = "broke: it came"
+    except (TeaError, OSError) as error:
+        return Level(name=name, present=False, problem=error.problem if isinstance(error, TeaError) else str(error))
+    claims = {claim: all(_held(outcomes.get(one, "")) for one in several) for claim, several in _PROBED.items()}
+    failed = [one for one in _NEEDED[name] if not claims[one]]
+    problem = f"it does not hold {', '.join(failed)}." if failed else ""
+    return Level(name=name, present=not failed, claims=claims, problem=problem)
+
+
+async def attempted(python: Any, names: Sequence[str], facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return what came of attacks that are made one after the other inside of a sandbox.
+
+    Args:
+        python: Runs code in it.
+        names: Names of the attacks.
+        facts: What they are told.
+    """
+    begin = "import json; from tea.sandbox.inside.attempts import attempt"
+    try:
+        ran = await python(f"{begin}\nprint(json.dumps(attempt({list(names)!r}, {dict(facts)!r})))")
+        return json.loads(ran.stdout.text)
+    except ToolError as error:
+        found = f"stopped: {error.problem}"
+    except ValueError:
+        found = "broke: it gave no answer"
+    if len(names) == 1:
+        return {names[0]: found}
+    parts = [await attempted(python, [one], facts) for one in names]
+    return {name: words for part in parts for name, words in part.items()}
+
+
+def facts_of(limits: Limits, *, moved: bool, net: bool) -> dict[str, Any]:
+    """Return what attacks are told of the sandbox that they are made in."""
+    return {
+        "memory": limits.memory_mb << 20,
+        "disk": limits.disk_mb << 20,
+        "processes": limits.processes,
+        "moved": moved,
+        "net": net,
+    }
+
+
+def terms_of(
+    name: LevelName,
+    workspace: str,
+    limits: Limits,
+    claims: Mapping[str, bool] | None = None,
+    inputs: Sequence[str] = (),
+) -> JsonObject:
+    """Return what opens a sandbox of one level, whatever an operator accepts."""
+    return {
+        "level": name,
+        "claims": dict(claims or {}),
+        "workspace": workspace,
+        "inputs": list(inputs),
+        "limits": limits.to_json(),
+        "packages": [],
+        "wheels": None,
+    }
+
+
+def machine() -> str:
+    """Return a mark that changes when what levels depend on may have."""
+    found: list[object] = [platform.release(), platform.machine(), os.geteuid(), sys.version]
+    paths = [
+        shutil.which(BUBBLEWRAP),
+        Layout(folder=Path(), workspace="").interpreter,
+        "/proc/sys/kernel/random/boot_id",
+    ]
+    for path in filter(None, paths):
+        with suppress(OSError):
+            facts = os.stat(path)
+            found += [path, facts.st_size, facts.st_mtime_ns if "boot_id" not in path else Path(path).read_text()]
+    found += [(one.name, one.stat().st_mtime_ns) for one in sorted(Path(__file__).parent.rglob("*.py"))]
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+def _held(outcome: str) -> bool:
+    return outcome == HELD or outcome.startswith("absent")
+
+
+def cache_folder() -> Path:
+    """Return the account's folder for what can be found again: `XDG_CACHE_HOME/tea`, or the usual one."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(base) / "tea" if base else Path.home() / ".cache" / "tea"
+
+
+def _kept(cache: Path | None, mark: str) -> dict[LevelName, Level]:
+    """Return what was found before on the same machine."""
+    if cache is None:
+        return {}
+    try:
+        data = json.loads((cache / CACHE).read_text(encoding="utf-8"))
+        return {one["name"]: Level(**one) for one in data["levels"]} if data["mark"] == mark else {}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+
+
+def _keep(cache: Path | None, mark: str, known: Mapping[LevelName, Level]) -> None:
+    if cache is None:
+        return
+    with suppress(OSError):  # then it is tried again the next time
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = cache / f".{CACHE}-{os.getpid()}"
+        part.write_text(json.dumps({"mark": mark, "levels": [asdict(one) for one in known.values()]}))
+        part.replace(cache / CACHE)

@@ -1,0 +1,515 @@
+"""Session: one sandbox that lives on from call to call, with its interpreter and its files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import stat
+import subprocess
+from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from tea.errors import ToolError
+from tea.sandbox.folder import Folder, sweep
+from tea.sandbox.inside import frames
+from tea.sandbox.inside.folders import uncover
+from tea.sandbox.launch import STARTING, account, command, plan
+from tea.sandbox.layout import INSTALLED, INSTALLER, TEMPORARY, WHEELS, WORKSPACE, Layout
+from tea.sandbox.settings import MOVED, LevelName, Limits
+from tea.threads import Threads
+from tea.types import JsonObject
+
+CLAIMS = ("fs", "net", "pids", "memory", "syscalls")
+_MOST_CODE = 1 << 20
+_START_SECONDS, _CLOSE_SECONDS, _CANCEL_SECONDS = 20.0, 3.0, 5.0
+_MOST_WORDS = 4_000
+_PACKAGE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:==[A-Za-z0-9][A-Za-z0-9.!+_-]{0,60})?")
+_MOST_PACKAGES = 20
+_STOPPED = {
+    "seconds": "do less at once.",
+    "cpu": "do less at once.",
+    "processes": "start fewer.",
+    "memory": "take the data in parts.",
+    "disk": "delete files, or write less.",
+    "output": "print less, or write it into a file.",
+    "cancelled": "call again.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """What was printed on one stream.
+
+    Args:
+        text: The beginning, as UTF-8.
+        size: How many bytes there were in all.
+        cut: Whether `text` is not all.
+        file: Where all of it is, for the next calls, if it was cut.
+    """
+
+    text: str = ""
+    size: int = 0
+    cut: bool = False
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What came of one call.
+
+    Args:
+        stdout: What it printed.
+        stderr: What it printed beside that, tracebacks too.
+        result: The value of the last expression in words, empty for none.
+        exit: The exit code of a command, or of code that left.
+        raised: Class of the exception that ended Python code; its words are in `stderr`.
+        files: Files that it made or changed, with their sizes.
+        notes: What else has to be known: what was cut, ended, or not told.
+        seconds: How long it took.
+    """
+
+    stdout: Printed
+    stderr: Printed
+    result: str = ""
+    exit: int | None = None
+    raised: str = ""
+    files: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class Sandbox:
+    """One sandbox: calls run one after the other, in one interpreter, on the same files.
+
+    Args:
+        terms: What the host decided; see `Sandboxes.terms`.
+
+    Example:
+        sandbox = await Sandbox.open(await ctx.sandbox_terms())
+        print((await sandbox.python("1 + 1")).result)
+        await sandbox.close()
+    """
+
+    def __init__(self, terms: JsonObject) -> None:
+        self.level: LevelName = terms["level"]
+        self.claims: dict[str, bool] = dict(terms["claims"])
+        self._limits = Limits(**terms["limits"])
+        self._folder = Folder()
+        given = terms["workspace"] or str(self._folder.path / "workspace")
+        os.makedirs(given, exist_ok=True)
+        self._layout = Layout(
+            folder=self._folder.path,
+            workspace=os.path.abspath(given),
+            inputs=tuple(terms["inputs"]),
+            packages=tuple(map(Path, terms["packages"])),
+            wheels=terms["wheels"],
+            python=str(terms.get("python", "")),
+        )
+        self._user = account(self._layout, self.level)
+        self._base: int | None = None
+        self._process: Process | None = None
+        self._lock = asyncio.Lock()
+        self._count = 0
+        self._threads = Threads(1)
+        self._lost = False
+
+    @classmethod
+    async def open(cls, terms: JsonObject) -> Self:
+        """Start a sandbox.
+
+        Raises:
+            ToolError: It cannot be started.
+        """
+        made = cls(terms)
+        try:
+            await made._threads.run(sweep)
+            await made._begin()
+        except BaseException:
+            await made.close()
+            raise
+        return made
+
+    @property
+    def workspace(self) -> str:
+        """The folder of its files, on this machine."""
+        return self._layout.workspace
+
+    @property
+    def process(self) -> int | None:
+        """Number of the process that all of it lives below, None before it was started or when it has ended."""
+        return None if self._process is None or self._process.returncode is not None else self._process.pid
+
+    def claimed(self) -> JsonObject:
+        """Return the level in force and what it enforces."""
+        return {"level": self.level, **self.claims}
+
+    async def python(self, code: str) -> Ran:
+        """Run Python in the interpreter of this session, which keeps what was defined before.
+
+        Raises:
+            ToolError: It was stopped by a limit, or its interpreter died.
+        """
+        return await self._call({"what": "python", "code": _bounded(code)})
+
+    async def bash(self, line: str) -> Ran:
+        """Run a command line of bash.
+
+        Raises:
+            ToolError: It was stopped by a limit.
+        """
+        return await self._call(_command(["/bin/bash", "-c", _bounded(line)]))
+
+    async def program(self, name: str, data: str = "", arguments: Sequence[str] = ()) -> Ran:
+        """Run a file of the workspace as a Python program of its own.
+
+        Args:
+            name: The file's name.
+            data: What it reads from its standard input, for example JSON.
+            arguments: Its arguments.
+
+        Raises:
+            ToolError: It was stopped by a limit.
+        """
+        line = [self._layout.interpreter, "-s", "-P", f"./{name}", *arguments]
+        return await self._call(_command(line, _bounded(data)))
+
+    async def install(self, packages: Sequence[str]) -> Ran:
+        """Install packages for this session, from the operator's folder of wheels alone.
+
+        Args:
+            packages: Each a name, or a name and version as in `attrs==25.1.0`.
+
+        Raises:
+            ToolError: There is no such folder, a name is none, or it cannot be installed.
+        """
+        wheels = self._layout.wheels
+        if wheels is not None and not await self._threads.run(lambda: os.path.isdir(wheels)):
+            problem = f"Nothing can be installed: the operator's folder of wheels {wheels[-100:]!r} is not there."
+            raise ToolError(problem, fix="ask the operator to make it; do without packages meanwhile.")
+        if wheels is None:
+            fix = 'ask the operator for `wheels = "FOLDER"` under [sandbox] of tea.toml; do without them meanwhile.'
+            raise ToolError("Nothing can be installed: the operator names no folder of wheels.", fix=fix)
+        wrong = next((one for one in packages if not _PACKAGE.fullmatch(one)), None)
+        if wrong is not None or not 0 < len(packages) <= _MOST_PACKAGES:
+            problem = "Nothing was named." if wrong is None else f"{wrong[:60]!r} is not a package's name and version."
+            raise ToolError(problem, fix=f"name up to {_MOST_PACKAGES}, each as NAME or NAME==VERSION.")
+        options = "--no-index --only-binary=:all: --no-cache-dir --disable-pip-version-check --no-input --upgrade"
+        line = [self._layout.interpreter, "-s", "-P", "-m", "pip", "--isolated", "install", *options.split()]
+        line += [
+            "--quiet",
+            "--root-user-action=ignore",
+            "--find-links",
+            self._place(WHEELS),
+            "--target",
+            self._place(INSTALLED),
+        ]
+        ran = await self._call(_command([*line, "--", *packages], env={"PYTHONPATH": self._place(INSTALLER)}))
+        if ran.exit != 0:
+            words = " ".join(ran.stderr.text.split())[-600:] or f"exit code {ran.exit}"
+            raise ToolError(f"It was not installed: {words}", fix="name what the operator's folder of wheels holds.")
+        return ran
+
+    async def end(self) -> None:
+        """End what runs, and keep the files; the next call begins anew."""
+        async with self._lock:
+            await self._stop()
+
+    async def close(self) -> None:
+        """End all of it, and remove what it had beside the workspace."""
+        await self._stop()
+        await self._threads.run(self._remove)
+
+    # -- one call -----------------------------------------------------------------------------------------------------
+
+    async def _call(self, request: dict[str, Any]) -> Ran:
+        async with self._lock:
+            lost = self._lost
+            self._lost = False
+            if self.process is None:
+                lost = lost or self._count > 0
+                await self._stop()
+                await self._begin()
+            self._count += 1
+            answer = await self._answered({**request, "id": self._count})
+        notes = ["The interpreter began anew; what was defined before is gone."] if lost and _is_python(request) else []
+        if not _is_python(request):
+            self._lost = self._lost or lost
+        return self._ran(answer, notes)
+
+    async def _answered(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return its answer; who is called off stops what runs."""
+        try:
+            async with asyncio.timeout(self._limits.call_seconds + _START_SECONDS):
+                await self._threads.run(self._own)
+                self._send(request)
+                while (answer := await self._receive()).get("id") != request["id"]:
+                    pass
+                return answer
+        except asyncio.CancelledError:
+            await self._call_off(request["id"])
+            raise
+        except (TimeoutError, frames.Broken, OSError) as error:
+            words = await self._last_words()
+            await self._stop()
+            problem = "The sandbox ended in the middle of the call; its files are kept, what was defined is gone."
+            raise ToolError(f"{problem} {words}".rstrip(), fix="call again, with less at once.") from error
+
+    async def _call_off(self, id: int) -> None:
+        """Let the call that runs end soon; where it does not, all of the sandbox ends."""
+        try:
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                self._send({"cancel": True})
+                while (answer := await self._receive()).get("id") != id:
+                    pass
+                self._lost = self._lost or bool(answer["lost"])
+        except (TimeoutError, frames.Broken, OSError, asyncio.CancelledError):
+            await self._stop()
+
+    def _ran(self, answer: dict[str, Any], notes: list[str]) -> Ran:
+        """Return what came of a call.
+
+        Raises:
+            ToolError: It did not come to its end.
+        """
+        why = answer["why"] or answer.get("stopped")
+        ran = Ran(
+            stdout=_printed(answer["stdout"]),
+            stderr=_printed(answer["stderr"]),
+            result=_words(answer.get("result", "")),
+            exit=answer.get("exit"),
+            raised=_words(answer.get("raised", ""))[:200],
+            files=tuple((_words(name), size) for name, size, _ in answer["files"]),
+            notes=(*notes, *_notes(answer)),
+            seconds=answer["seconds"],
+        )
+        if why is not None:
+            self._lost = self._lost or bool(answer["lost"])
+            raise _stopped(why, answer, ran)
+        if "signal" in answer and ran.exit is None:
+            ran = _with(ran, f"It was ended by {_signal(answer['signal'])}.")
+        return ran
+
+    # -- the process --------------------------------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        """Start the process that all of it lives below.
+
+        Raises:
+            ToolError: It does not start.
+        """
+        await self._threads.run(lambda: self._layout.prepare(self._user))
+        await self._threads.run(self._own)
+        line = command(self._layout, self.level)
+        told = plan(self._layout, self.level, self._limits, self._user, self._base)
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self._folder.path,
+                env=STARTING,
+                start_new_session=True,
+                limit=1 << 20,
+            )
+            async with asyncio.timeout(_START_SECONDS):
+                self._send(told)
+                self._base = (await self._receive())["base"]
+        except (OSError, TimeoutError, frames.Broken) as error:
+            words = await self._last_words() or str(error) or type(error).__name__
+            await self._stop()
+            fix = "see `tea doctor --sandbox`: what it needs may be gone since it was looked at."
+            raise ToolError(f"The sandbox ({self.level}) does not start: {words}.", fix=fix) from error
+
+    async def _last_words(self) -> str:
+        """Return what the process said before it ended."""
+        process = self._process
+        if process is None or process.stderr is None:
+            return ""
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                return " ".join((await process.stderr.read(_MOST_WORDS)).decode("utf-8", "replace").split())
+        return ""
+
+    async def _stop(self) -> None:
+        """End the process, and with it all below."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        ending = asyncio.ensure_future(_ended(process))
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await ending
+            raise
+
+    def _send(self, message: object) -> None:
+        process = self._process
+        if process is None or process.stdin is None or process.stdin.is_closing():
+            raise frames.Broken("the end")
+        process.stdin.write(frames.encode(message))
+
+    async def _receive(self) -> dict[str, Any]:
+        process = self._process
+        if process is None or process.stdout is None:
+            raise frames.Broken("the end")
+        try:
+            head = await process.stdout.readexactly(frames.HEAD)
+            return frames.decode(await process.stdout.readexactly(frames.length(head)))
+        except asyncio.IncompleteReadError as error:
+            raise frames.Broken("the end") from error
+
+    # -- the files ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _moved(self) -> bool:
+        return self.level in MOVED
+
+    def _place(self, target: str) -> str:
+        """Return where something of the layout is, as code sees it."""
+        return target if self._moved else self._layout.place(target)
+
+    def _own(self) -> None:
+        """Let the account that code runs as own the files of the workspace, where this process is root."""
+        if self._user is None:
+            return
+        for _, _, names, folder in os.fwalk(self._layout.workspace, follow_symlinks=False):
+            for name in (".", *names):
+                _give(name, folder, self._user)
+
+    def _remove(self) -> None:
+        """Remove the session's folder, and from the workspace what nobody could reach."""
+        uncover(self._layout.workspace)
+        self._folder.remove()
+
+
+@asynccontextmanager
+async def opened(terms: JsonObject) -> AsyncGenerator[Sandbox]:
+    """Give a sandbox that ends with the block."""
+    sandbox = await Sandbox.open(terms)
+    try:
+        yield sandbox
+    finally:
+        await sandbox.close()
+
+
+async def _ended(process: Process) -> None:
+    """End a process: it goes when its input ends, else it is killed."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        for one in (*_below(process.pid), process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        await process.wait()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            for stream in filter(None, (process.stdout, process.stderr)):
+                while await stream.read(1 << 16):  # to its end, by which it is closed
+                    pass
+
+
+def _below(process: int) -> list[int]:
+    """Return the processes that one has started: of bubblewrap, that which all others in its sandbox end with."""
+    with suppress(OSError):
+        return [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return []
+
+
+def _give(name: str, folder: int, user: int) -> None:
+    """Change the owner of what root owns; a file with a second name may be somebody else's."""
+    with suppress(OSError):
+        facts = os.lstat(name, dir_fd=folder)
+        alone = stat.S_ISDIR(facts.st_mode) or (stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1)
+        if alone and facts.st_uid != user:
+            os.chown(name, user, user, dir_fd=folder, follow_symlinks=False)
+
+
+def _command(line: list[str], data: str = "", env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    return {"what": "command", "command": line, "stdin": data, "env": dict(env or {})}
+
+
+def _is_python(request: Mapping[str, Any]) -> bool:
+    return request["what"] == "python"
+
+
+def _bounded(text: str) -> str:
+    if len(text) > _MOST_CODE or "\0" in text:
+        raise ToolError("The text is too long, or holds a zero byte.", fix="write it into a file, and run that.")
+    return text
+
+
+def _printed(told: Mapping[str, Any]) -> Printed:
+    return Printed(
+        text=str(told["text"]),
+        size=int(told["bytes"]),
+        cut=told["bytes"] > told["kept"],
+        file=str(told.get("file", "")),
+    )
+
+
+def _notes(answer: Mapping[str, Any]) -> list[str]:
+    """Return what was cut, ended, or not told, each in a sentence."""
+    found: list[str] = []
+    for name in ("stdout", "stderr"):
+        told = answer[name]
+        if told["bytes"] > told["kept"]:
+            whole = "All of it" if told.get("whole") else f"The first part of its {told['bytes']} bytes"
+            where = f"{whole} is in {told['file']}." if "file" in told else "The rest was not kept."
+            found.append(f"{name.upper()} was cut after {told['kept']} of {told['bytes']} bytes. {where}")
+    if answer["left"] and not answer["why"]:
+        found.append(f"{answer['left']} process(es) still ran at the end of the call, and were ended.")
+    if answer["more_files"]:
+        found.append(f"{answer['more_files']} more files were made or changed.")
+    if not answer["listed"]:
+        found.append("There are too many files to tell which of them changed.")
+    return found
+
+
+def _stopped(why: Sequence[str], answer: Mapping[str, Any], ran: Ran) -> ToolError:
+    """Return the error about a call that did not come to its end."""
+    name, words = why
+    if name == "died":
+        how = f"exit code {answer['exit']}" if "exit" in answer else _signal(answer.get("signal", 0))
+        words = f"The interpreter died ({how})."
+    kept = "Files are kept; what was defined is gone." if answer["lost"] else "Files and what was defined are kept."
+    said = (ran.stdout.text + ran.stderr.text)[-500:].strip()
+    last = f" It had printed: {said}" if said and name != "output" else ""
+    return ToolError(f"{words} {kept}{last}", fix=_STOPPED.get(name, "change the code, and call again."))
+
+
+def _words(text: str) -> str:
+    """Return a text without halves of characters, which no journal takes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _with(ran: Ran, note: str) -> Ran:
+    return Ran(
+        stdout=ran.stdout,
+        stderr=ran.stderr,
+        result=ran.result,
+        exit=ran.exit,
+        raised=ran.raised,
+        files=ran.files,
+        notes=(*ran.notes, note),
+        seconds=ran.seconds,
+    )
+
+
+__all__ = ["CLAIMS", "INSTALLED", "TEMPORARY", "WORKSPACE", "Printed", "Ran", "Sandbox", "opened"]

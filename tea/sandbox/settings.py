@@ -1,0 +1,119 @@
+"""What the operator decides about sandboxes: `[sandbox]` in `tea.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from tea.errors import BadInput
+
+LevelName = Literal["rlimits", "landlock", "namespaces", "bubblewrap"]
+LEVELS: tuple[LevelName, ...] = get_args(LevelName)  # the weakest first
+MOVED: tuple[LevelName, ...] = ("namespaces", "bubblewrap")  # they show code a file system of its own
+LEAST: LevelName = "namespaces"
+# What code is given where the operator names nothing, as far as it is installed beside tea.
+USUAL = ("matplotlib", "numpy", "openpyxl", "pandas", "pillow", "pyyaml", "scipy", "sympy")
+_WHERE = "[sandbox] of tea.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one session may use.
+
+    Args:
+        memory_mb: Memory of its processes together, in megabytes.
+        cpu_seconds: Processor time of one call.
+        call_seconds: Time of one call by the clock.
+        disk_mb: What its files may take beyond what was there at first, in megabytes.
+        processes: Processes and threads at once.
+        output_kb: What one call prints on each stream that is answered at once; more goes into a file.
+    """
+
+    memory_mb: int = 512
+    cpu_seconds: int = 60
+    call_seconds: int = 240
+    disk_mb: int = 256
+    processes: int = 64
+    output_kb: int = 1_000
+
+    def to_json(self) -> dict[str, int]:
+        """Return the limits as a JSON object."""
+        return asdict(self)
+
+
+_LEAST_LIMITS = {"memory_mb": 64, "processes": 4}
+_MOST_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSettings:
+    """What the operator decided.
+
+    Args:
+        least: The weakest level that may run code; None where nothing was decided, which is `namespaces`.
+        limits: What one session may use.
+        packages: Installed distributions that code may import; None for the usual ones that are installed.
+        wheels: Folder of wheels that sessions may install from.
+    """
+
+    least: LevelName | None = None
+    limits: Limits = field(default_factory=Limits)
+    packages: tuple[str, ...] | None = None
+    wheels: str | None = None
+
+    @property
+    def accepted(self) -> LevelName:
+        """The weakest level that may run code."""
+        return self.least or LEAST
+
+    def accepts(self, level: LevelName) -> bool:
+        """Tell whether a level is strong enough."""
+        return LEVELS.index(level) >= LEVELS.index(self.accepted)
+
+    @classmethod
+    def read(cls, table: Mapping[str, Any], home: Path) -> SandboxSettings:
+        """Return what `[sandbox]` says.
+
+        Args:
+            table: The table.
+            home: The folder from which `wheels` is named.
+
+        Raises:
+            BadInput: It says what is no setting.
+        """
+        limits = {one.name for one in fields(Limits)}
+        known = {"least", "packages", "wheels", *limits}
+        for key, value in table.items():
+            if key not in known:
+                near = get_close_matches(key, known, n=1)
+                fix = f"did you mean {near[0]!r}?" if near else f"settings are {', '.join(sorted(known))}."
+                raise BadInput(f"{_WHERE} has an unknown setting {key[:60]!r}.", fix=fix)
+            if key in limits:
+                _check_limit(key, value)
+        if table.get("least", LEAST) not in LEVELS:
+            problem = f"'least' in {_WHERE} is {str(table['least'])[:40]!r}, which is not a level."
+            raise BadInput(problem, fix=f"write one of {', '.join(reversed(LEVELS))}.")
+        packages, wheels = table.get("packages"), table.get("wheels")
+        if packages is not None and not _is_list_of_text(packages):
+            raise BadInput(f"'packages' in {_WHERE} is not a list of names.", fix='write packages = ["pandas"].')
+        if wheels is not None and not isinstance(wheels, str):
+            raise BadInput(f"'wheels' in {_WHERE} is not text.", fix="name the folder that holds the wheels.")
+        return cls(
+            least=table.get("least"),
+            limits=Limits(**{name: table[name] for name in limits & table.keys()}),
+            packages=None if packages is None else tuple(packages),
+            wheels=None if wheels is None else str((home / wheels).resolve()),
+        )
+
+
+def _check_limit(key: str, value: object) -> None:
+    least = _LEAST_LIMITS.get(key, 1)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST_LIMIT:
+        raise BadInput(f"{key!r} in {_WHERE} is not a usable limit.", fix=f"write a whole number from {least} on.")
+
+
+def _is_list_of_text(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[object]", value))

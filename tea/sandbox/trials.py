@@ -1,0 +1,444 @@
+"""Trials: what a self-check has to see from outside of a sandbox: what is left, what it cost, and what goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import signal
+import sys
+from asyncio.subprocess import PIPE, create_subprocess_exec
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tea.errors import ToolError
+from tea.sandbox.inside.attacks.attack import HELD, absent, broke
+from tea.sandbox.scene import Scene
+from tea.sandbox.session import Sandbox, opened
+from tea.sandbox.settings import MOVED, LevelName, Limits
+from tea.types import JsonObject
+
+_WAIT_SECONDS = 5.0
+_LOOK_SECONDS = 0.02
+_SLACK = 128 << 20  # what interpreters themselves take, and what is taken between two looks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What a trial is given."""
+
+    scene: Scene
+    level: LevelName
+    limits: Limits
+    terms: JsonObject
+    facts: Mapping[str, Any]
+
+
+Run = Callable[[Stage], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One case that is seen from outside."""
+
+    claim: str
+    words: str
+    run: Run
+    heavy: bool
+
+
+TRIALS: dict[str, Trial] = {}
+
+
+def trial(claim: str, *, heavy: bool = False) -> Callable[[Run], Run]:
+    """Declare a trial of what a level claims; its docstring says what is tried."""
+
+    def declare(run: Run) -> Run:
+        words = (run.__doc__ or "").strip().rstrip(".")
+        TRIALS[run.__name__] = Trial(claim=claim, words=words, run=run, heavy=heavy)
+        return run
+
+    return declare
+
+
+@trial("pids")
+async def end_supervisor(stage: Stage) -> str:
+    """Kill, stop or interrupt the process that watches."""
+    names = "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSTOP, SIGCHLD, SIGPIPE, SIGUSR1, SIGALRM, SIGKILL"
+    code = f"import os, contextlib\nfrom signal import *\nfor one in ({names}):\n"
+    code += "    with contextlib.suppress(OSError):\n        os.kill(os.getppid(), one)"
+    async with opened(stage.terms) as sandbox:
+        before = sandbox.process
+        await _suppressed(sandbox.python(code))
+        after = await _suppressed(sandbox.python("40 + 2"))
+        return HELD if after == "42" and sandbox.process == before else broke(f"it answers {after!r}")
+
+
+@trial("limits")
+async def left_after_a_call(stage: Stage) -> str:
+    """Leave a process of its own session behind after a call."""
+    mark = _mark()
+    async with opened(stage.terms) as sandbox:
+        await sandbox.bash(f"setsid -f sleep {mark}; (setsid sleep {mark} &) &")
+        return await _gone(mark)
+
+
+@trial("limits")
+async def left_after_the_end(stage: Stage) -> str:
+    """Leave a process behind after the session."""
+    mark = _mark()
+    code = f"import subprocess\nsubprocess.Popen(['/bin/sleep', '{mark}'], start_new_session=True)\n"
+    async with opened(stage.terms) as sandbox:
+        running = asyncio.ensure_future(sandbox.python(f"{code}import time; time.sleep(60)"))
+        await asyncio.sleep(0.2)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    return await _gone(mark)
+
+
+@trial("limits")
+async def left_after_the_host(stage: Stage) -> str:
+    """Live on when the process that runs tea is killed."""
+    mark = _mark()
+    program = (
+        "import asyncio, json, sys\nfrom tea.sandbox.session import Sandbox\n"
+        "async def main():\n"
+        "    sandbox = await Sandbox.open(json.loads(sys.stdin.readline()))\n"
+        f"    running = asyncio.ensure_future(sandbox.bash('sleep {mark}; sleep {mark}'))\n"
+        "    await asyncio.sleep(0.2)\n    print('there', flush=True)\n    await running\n"
+        "asyncio.run(main())\n"
+    )
+    host = await create_subprocess_exec(sys.executable, "-c", program, stdin=PIPE, stdout=PIPE)
+    try:
+        assert host.stdin is not None
+        assert host.stdout is not None
+        host.stdin.write(json.dumps(stage.terms).encode() + b"\n")
+        said = await host.stdout.readline()
+    finally:
+        with suppress(ProcessLookupError):
+            host.send_signal(signal.SIGKILL)
+        await host.wait()
+    return await _gone(mark) if said else absent("the host did not start")
+
+
+@trial("limits")
+async def threads_between_calls(stage: Stage) -> str:
+    """Go on in a thread between two calls."""
+    code = "import threading, time\ncount = 0\ndef run():\n    global count\n    while True:\n"
+    code += "        count += 1\n        time.sleep(0.001)\nthreading.Thread(target=run, daemon=True).start()"
+    async with opened(stage.terms) as sandbox:
+        await sandbox.python(code)
+        await asyncio.sleep(0.5)
+        count = int((await sandbox.python("count")).result)
+        return HELD if count < 250 else broke(f"{count} turns meanwhile")
+
+
+@trial("limits")
+async def forged_answer(stage: Stage) -> str:
+    """Answer the supervisor in the interpreter's place, with what is no answer."""
+    async with opened(stage.terms) as sandbox:
+        await sandbox.python("kept = 1")
+        for data in (r"b'\x00\x00\x00\x02{}'", r"b'\xff' * 100", r"b'\x7f\xff\xff\xff' + b'x' * 100000"):
+            try:
+                await sandbox.python(f"import os, time; os.write(3, {data}); time.sleep(30)")
+            except ToolError:
+                pass
+            else:
+                return broke("it was taken for an answer")
+            if (await sandbox.python("40 + 2")).result != "42":
+                return broke("the next call fails")
+    return HELD
+
+
+@trial("limits")
+async def silent_interpreter(stage: Stage) -> str:
+    """End the way to the supervisor, and the interpreter."""
+    async with opened(stage.terms) as sandbox:
+        for code in ("import os; os.close(3)", "import os; os._exit(0)", "import ctypes; ctypes.string_at(0)"):
+            if await _suppressed(sandbox.python(code)) is not None:
+                return broke("it is said to have ended well")
+            if (await sandbox.python("40 + 2")).result != "42":
+                return broke("the next call fails")
+    return HELD
+
+
+@trial("limits")
+async def planted_modules(stage: Stage) -> str:
+    """Leave modules where the next supervisor might look for its own."""
+    plant = (
+        "import os, sys\n"
+        'text = \'import os\\ntry:\\n    free = "Seccomp:\\\\t0" in open("/proc/self/status").read()\\n\'\n'
+        "text += 'except OSError:\\n    free = False\\nif free:\\n    open(MARK, \"w\").close()\\n'\n"
+        "text = text.replace('MARK', repr(os.getcwd() + '/imported'))\n"
+        "for folder in {'.', os.environ['TMPDIR'], *os.environ['PYTHONPATH'].split(':')}:\n"
+        "    for name in ('json', 'select', 'ctypes', 'site', 'sitecustomize', 'usercustomize', 'tea', 'encodings'):\n"
+        "        try: open(f'{folder}/{name}.py', 'w').write(text)\n"
+        "        except OSError: pass\n"
+    )
+    async with opened(stage.terms) as sandbox:
+        await sandbox.python(plant)
+        await sandbox.end()
+        await _suppressed(sandbox.bash("true"))
+        imported = (await sandbox.bash("ls imported")).exit == 0
+        await sandbox.bash("/bin/rm -f *.py imported")
+        return broke("the supervisor imported one") if imported else HELD
+
+
+@trial("limits")
+async def broken_folders(stage: Stage) -> str:
+    """Take away the folders that the supervisor writes to."""
+    async with opened(stage.terms) as sandbox:
+        for line in ("chmod 000 $TMPDIR", "chmod 000 .", "rm -rf $TMPDIR; mkdir -p $TMPDIR/stdout-4.txt"):
+            await _suppressed(sandbox.bash(line))
+            if await _suppressed(sandbox.python("print('x' * 200_000); 40 + 2")) != "42":
+                return broke(f"after {line!r} the next call fails")
+            if (await sandbox.bash("echo on")).stdout.text != "on\n":
+                return broke(f"after {line!r} the next command fails")
+    return HELD
+
+
+@trial("limits")
+async def odd_names(stage: Stage) -> str:
+    """Give files names that are no text, and answers that are none."""
+    code = "open(b'\\xff\\xfe\\n', 'w').close()\nclass Odd:\n    def __repr__(self): return '\\udcff'\nOdd()"
+    async with opened(stage.terms) as sandbox:
+        ran = await sandbox.python(code)
+        await sandbox.python("import os; os.unlink(b'\\xff\\xfe\\n')")
+    json.dumps([ran.result, ran.files], ensure_ascii=False).encode()
+    return HELD if ran.files else broke("the file is not told")
+
+
+@trial("limits", heavy=True)
+async def hidden_folders(stage: Stage) -> str:
+    """Fill the disk where nobody may look, and where paths are too long."""
+    write = "for n in range(400): open(f'{n}.bin', 'wb').write(bytes(1 << 20))\nimport time; time.sleep(5)"
+    ways = (
+        "import os\nos.mkdir('closed'); os.chdir('closed'); os.chmod('.', 0o300)\n",
+        "import os\nfor n in range(300):\n    os.mkdir('d' * 50); os.chdir('d' * 50)\n",
+    )
+    async with opened(stage.terms) as sandbox:
+        for way in ways:
+            outcome = await _stopped(sandbox, way + write)
+            await sandbox.bash("/bin/rm -rf closed ddd*")
+            if outcome != HELD:
+                return outcome
+    return HELD
+
+
+@trial("memory", heavy=True)
+async def memory_of_the_kernel(stage: Stage) -> str:
+    """Have the kernel keep what fills many sockets."""
+    if stage.level not in MOVED:
+        return absent("the sockets of this level are those of the machine, and nobody counts them")
+    code = (
+        "import os, socket, time\n"
+        "for _ in range(8):\n    if not os.fork():\n        break\n"
+        "held = []\nfor _ in range(100):\n    held += socket.socketpair()\n"
+        "    for one in held[-2:]:\n        one.setblocking(False)\n        try:\n"
+        "            while True: one.send(bytes(1 << 16))\n        except OSError: pass\ntime.sleep(5)"
+    )
+    async with opened(stage.terms) as sandbox:
+        return await _stopped(sandbox, code)
+
+
+@trial("limits")
+async def files_outlive_interpreters(stage: Stage) -> str:
+    """Lose the session's files with the interpreter."""
+    async with opened(stage.terms) as sandbox:
+        await sandbox.python("open('kept.txt', 'w').write('kept')")
+        await _suppressed(sandbox.python("import os; os.kill(os.getpid(), 9)"))
+        return HELD if (await sandbox.bash("cat kept.txt")).stdout.text == "kept" else broke("they are gone")
+
+
+@trial("limits")
+async def binary_output(stage: Stage) -> str:
+    """Print what is no text."""
+    async with opened(stage.terms) as sandbox:
+        ran = await sandbox.bash("head -c 5000 /dev/urandom; printf '\\x00\\x1b]0;x\\x07\\xff'")
+        return HELD if ran.stdout.size >= 5000 else broke(f"{ran.stdout.size} bytes")
+
+
+@trial("limits")
+async def long_output(stage: Stage) -> str:
+    """Print more than is answered at once."""
+    async with opened(stage.terms) as sandbox:
+        ran = await sandbox.python("print('x' * 999_999)")
+        size = int((await sandbox.bash(f"wc -c < {ran.stdout.file}")).stdout.text)
+        told = ran.stdout.cut and len(ran.stdout.text) <= stage.limits.output_kb * 1000 and size == 1_000_000
+        return HELD if told and ran.notes else broke(f"{len(ran.stdout.text)} shown, {size} in the file")
+
+
+@trial("limits")
+async def sleep_for_ever(stage: Stage) -> str:
+    """Do nothing for ever."""
+    terms = {**stage.terms, "limits": {**stage.limits.to_json(), "call_seconds": 1}}
+    async with opened(terms) as sandbox:
+        await sandbox.python("kept = 1")
+        if await _suppressed(sandbox.python("import time; time.sleep(1000)")) is not None:
+            return broke("it ended well")
+        return HELD if await _suppressed(sandbox.python("kept")) == "1" else broke("what was defined is gone")
+
+
+@trial("limits", heavy=True)
+async def compute_for_ever(stage: Stage) -> str:
+    """Compute for ever, deaf to interruptions, in several processes."""
+    deaf = "import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nos.fork()\nwhile True: pass"
+    async with opened(stage.terms) as sandbox:
+        for call in (sandbox.python(deaf), sandbox.bash("trap '' INT TERM; while :; do :; done & while :; do :; done")):
+            if await _suppressed(call) is not None:
+                return broke("it ended well")
+        return HELD if await _suppressed(sandbox.python("40 + 2")) == "42" else broke("the next call fails")
+
+
+@trial("limits", heavy=True)
+async def print_for_ever(stage: Stage) -> str:
+    """Print for ever; the memory of the host is measured."""
+    before = _own_memory()
+    async with opened(stage.terms) as sandbox:
+        for call in (sandbox.bash("yes"), sandbox.python("while True: print('x' * 10000)")):
+            if await _suppressed(call) is not None:
+                return broke("it ended well")
+        grown = _own_memory() - before
+        if await _suppressed(sandbox.python("40 + 2")) != "42":
+            return broke("the next call fails")
+    return HELD if grown < 64 << 20 else broke(f"the host grew by {grown >> 20} MB")
+
+
+@trial("memory", heavy=True)
+async def memory_of_many(stage: Stage) -> str:
+    """Take memory in many processes at once; all of them are measured."""
+    code = (
+        "import os, time\nfor _ in range(12):\n    if not os.fork():\n"
+        "        taken = bytearray(100 << 20)\n        for at in range(0, len(taken), 4096): taken[at] = 1\n"
+        "        time.sleep(5); os._exit(0)\ntime.sleep(5)"
+    )
+    return await _measured(stage, code, _memory_below, stage.limits.memory_mb << 20)
+
+
+@trial("memory", heavy=True)
+async def memory_shared_by_many(stage: Stage) -> str:
+    """Take memory that belongs to several processes, and so to no limit of one."""
+    code = (
+        "import mmap, os, time\ntaken = []\nfor _ in range(20):\n    one = mmap.mmap(-1, 64 << 20)\n"
+        "    for at in range(0, 64 << 20, 4096): one[at] = 1\n    taken.append(one)\ntime.sleep(5)"
+    )
+    return await _measured(stage, code, _memory_below, stage.limits.memory_mb << 20, may_raise=True)
+
+
+@trial("limits", heavy=True)
+async def disk_bomb(stage: Stage) -> str:
+    """Fill the disk with many files."""
+    code = "import time\nfor n in range(400):\n    open(f'{n}.bin', 'wb').write(bytes(1 << 20))\ntime.sleep(5)"
+    return await _measured(stage, code, _disk_of, stage.limits.disk_mb << 20)
+
+
+@trial("limits", heavy=True)
+async def nameless_files(stage: Stage) -> str:
+    """Fill the disk with files that no folder names."""
+    code = "import os, time\nheld = []\nfor n in range(200):\n    held.append(open('x', 'wb', 0))\n    os.unlink('x')\n"
+    code += "    held[-1].write(bytes(4 << 20))\n    time.sleep(0.01)\ntime.sleep(5)"
+    async with opened(stage.terms) as sandbox:
+        return await _stopped(sandbox, code)
+
+
+@trial("limits", heavy=True)
+async def empty_files(stage: Stage) -> str:
+    """Fill the disk with the names of empty files."""
+    code = "import time\nfor n in range(60_000):\n    open(f'{n}', 'w').close()\ntime.sleep(5)"
+    async with opened(stage.terms) as sandbox:
+        outcome = await _stopped(sandbox, code)
+        await sandbox.bash("find . -type f ! -name input.txt -delete")
+        return outcome
+
+
+async def _stopped(sandbox: Sandbox, code: str) -> str:
+    if await _suppressed(sandbox.python(code)) is not None:
+        return broke("nothing stopped it")
+    return HELD if await _suppressed(sandbox.python("40 + 2")) == "42" else broke("the next call fails")
+
+
+async def _measured(
+    stage: Stage, code: str, look: Callable[[Stage, int], int], most: int, *, may_raise: bool = False
+) -> str:
+    """Run code that uses ever more, and return whether the most that was seen of it stays near the limit."""
+    async with opened(stage.terms) as sandbox:
+        running = asyncio.ensure_future(sandbox.python(code))
+        peak = 0
+        while not running.done():
+            peak = max(peak, look(stage, sandbox.process or 0))
+            await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            ended = (await running).raised == ""
+        except ToolError:
+            ended = False
+        if ended and not may_raise:
+            return broke("nothing stopped it")
+        if await _suppressed(sandbox.python("40 + 2")) != "42":
+            return broke("the next call fails")
+        await sandbox.bash("find . -type f ! -name input.txt -delete")
+    return HELD if peak < most + _SLACK else broke(f"{peak >> 20} MB of {most >> 20}")
+
+
+async def _suppressed(call: Awaitable[Any]) -> str | None:
+    """Return the result of a call, None where it did not come to its end."""
+    try:
+        return (await call).result
+    except ToolError:
+        return None
+
+
+def _mark() -> str:
+    """Return a time to sleep that nothing else on this machine sleeps, to be found by."""
+    return f"3{secrets.randbelow(10**8):08}"
+
+
+async def _gone(mark: str) -> str:
+    """Return whether no process has a mark in its command line, or soon none."""
+    for _ in range(int(_WAIT_SECONDS / _LOOK_SECONDS)):
+        if not any(mark in one for one in _command_lines()):
+            return HELD
+        await asyncio.sleep(_LOOK_SECONDS)
+    return broke("it is still there")
+
+
+def _command_lines() -> list[str]:
+    found: list[str] = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            found.append(Path(f"/proc/{name}/cmdline").read_bytes().decode("utf-8", "replace"))
+    return [one for one in found if re.match(r"(/usr)?(/bin/)?sleep\0", one)]
+
+
+def _own_memory() -> int:
+    return _field(Path("/proc/self/status"), b"VmRSS:")
+
+
+def _memory_below(stage: Stage, process: int) -> int:
+    """Return the memory of all processes below one, what they share divided among them."""
+    total, left = 0, [process]
+    while left:
+        one = left.pop()
+        with suppress(OSError, ValueError):
+            total += _field(Path(f"/proc/{one}/smaps_rollup"), b"Pss:")
+        with suppress(OSError, ValueError):
+            for task in os.listdir(f"/proc/{one}/task"):
+                left += map(int, Path(f"/proc/{one}/task/{task}/children").read_text().split())
+    return total
+
+
+def _disk_of(stage: Stage, process: int) -> int:
+    found = 0
+    for one in stage.scene.workspace.rglob("*"):
+        with suppress(OSError):
+            found += one.lstat().st_blocks * 512
+    return found
+
+
+def _field(path: Path, name: bytes) -> int:
+    lines = (line for line in path.read_bytes().splitlines() if line.startswith(name))
+    return int(next(lines, b"x 0").split()[1]) << 10

@@ -1,0 +1,199 @@
+"""The environment `shell`: Python, bash and packages in a sandbox, through the platform's own door."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tea.errors import BadInput
+from tea.platform import Platform
+from tea.sandbox.settings import SandboxSettings
+from tea.testing import ScriptedModel, platform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WORKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Worker(Agent):
+    """Work with code."""
+
+    environments = ("shell",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Count the lines, keep the number, and write it."""
+        first = await ctx.ecp.invoke("shell#python", {"code": "n = len(open('data.csv').readlines())"})
+        second = await ctx.ecp.invoke("shell#python", {"code": "open('n.txt', 'w').write(str(n)); n * 10"})
+        third = await ctx.ecp.invoke("shell#bash", {"command": "cat n.txt"})
+        return Result(answer=[first.unwrap(), second.unwrap(), third.unwrap(), ctx.sandbox])
+'''
+SIDE_BY_SIDE = '''
+from tea import Agent, Context, Result, Task
+
+
+class Part(Agent):
+    """Do a part."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Keep a number, and read it again."""
+        await ctx.ecp.invoke("shell#python", {"code": f"n = {task.text}"})
+        await ctx.ecp.invoke("shell#bash", {"command": f"echo {task.text} >> all.txt"})
+        return Result(answer=(await ctx.ecp.invoke("shell#python", {"code": "n"})).unwrap()["text"])
+
+
+class Parts(Agent):
+    """Have parts done side by side."""
+
+    agents = ("part",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Start three."""
+        async with ctx.group() as group:
+            parts = [group.spawn(ctx.acp.invoke("part", Task(text=str(n)))) for n in range(3)]
+        return Result(answer=[one.result().result.answer for one in parts])
+'''
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        yield tea
+
+
+async def act(tea: Platform, name: str, session: str = "s", **arguments: Any) -> Any:
+    return await tea.ecp.invoke(f"shell#{name}", arguments, session=session)
+
+
+async def test_streams_and_result_are_labelled_and_the_level_is_told(tea: Platform) -> None:
+    code = "import sys; print('a'); print('b', file=sys.stderr); 2**10"
+    found = (await act(tea, "python", code=code)).unwrap()
+    assert found["text"] == "STDOUT:\na\nSTDERR:\nb\nRESULT:\n1024"
+    assert found["sandbox"] == "bubblewrap"
+    assert found["files"] == []
+
+
+async def test_a_failing_command_is_told_with_its_exit_code(tea: Platform) -> None:
+    assert (await act(tea, "bash", command="echo no >&2; exit 3")).unwrap()["text"] == "STDERR:\nno\nEXIT:\n3"
+
+
+async def test_what_shows_nothing_says_so(tea: Platform) -> None:
+    assert (await act(tea, "python", code="x = 1")).unwrap()["text"] == "Done; nothing was shown."
+
+
+async def test_a_call_that_a_limit_stops_is_an_error_that_says_how_to_go_on(tea: Platform) -> None:
+    answer = await act(tea, "python", code="import os; os._exit(3)")
+    assert answer.error is not None
+    assert "died (exit code 3)" in answer.error["problem"]
+    assert answer.error["fix"]
+
+
+async def test_long_output_is_shown_by_its_ends(tea: Platform) -> None:
+    text = (await act(tea, "python", session="long", code="print('a' * 100_000 + 'z')")).unwrap()["text"]
+    assert "characters left out" in text
+    assert text.endswith("z")
+    assert len(text) < 61_000
+
+
+async def test_installing_without_a_folder_of_wheels_is_refused_with_the_remedy(tea: Platform) -> None:
+    answer = await act(tea, "install", packages=["attrs"])
+    assert "names no folder of wheels" in answer.error["problem"]
+
+
+async def test_the_actions_can_be_called_as_tools(tea: Platform) -> None:
+    await tea.transform("E2T", "shell")
+    found = await tea.tcp.invoke("shell_python", {"code": "6 * 7"})
+    assert found.unwrap()["text"] == "RESULT:\n42"
+
+
+async def test_a_call_by_hand_has_a_folder_of_its_own(
+    tea: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=secret")
+    before = tmp_path.stat()
+    monkeypatch.chdir(tmp_path)
+    assert (await act(tea, "bash", command="ls -A; touch left")).unwrap()["text"] == "Done; nothing was shown."
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".env"]
+    assert tmp_path.stat().st_uid == before.st_uid
+
+
+async def test_a_run_keeps_state_and_files_and_replays_without_a_sandbox(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a\n1\n2\n")
+    async with platform() as made:
+        await made.acp.register(WORKER)
+        outcome = await made.run("Count.", files=[tmp_path / "data.csv"], agent="worker")
+        first, second, third, level = outcome.answer
+        assert first["text"] == "Done; nothing was shown."
+        assert second["text"] == "RESULT:\n30"
+        assert second["files"] == [{"name": "n.txt", "size": 1}]
+        assert third["text"] == "STDOUT:\n3"
+        assert level == "bubblewrap"
+        assert (outcome.trace / "workspace" / "n.txt").read_text() == "3"
+        records = list(made.tracer.records(outcome.run))
+        claims = [one.data["data"] for one in records if one.kind == "evidence" and one.data["kind"] == "sandbox"]
+        assert claims[0] == {
+            "level": "bubblewrap", "fs": True, "net": True, "pids": True, "memory": True, "syscalls": True
+        }  # fmt: skip
+        made.sandboxes.settings = SandboxSettings(packages=("nothing_of_that_name",))
+        assert (await made.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_each_branch_has_an_interpreter_of_its_own_and_all_share_the_files() -> None:
+    async with platform() as made:
+        await made.acp.register(SIDE_BY_SIDE.replace("class Parts", "class Unused").split("class Unused")[0])
+        await made.acp.register(
+            SIDE_BY_SIDE.partition("class Part(")[0] + "class Parts" + SIDE_BY_SIDE.partition("class Parts")[2]
+        )
+        outcome = await made.run("Go.", agent="parts")
+        assert outcome.answer == ["RESULT:\n0", "RESULT:\n1", "RESULT:\n2"]
+        assert sorted((outcome.trace / "workspace" / "all.txt").read_text().split()) == ["0", "1", "2"]
+
+
+async def test_the_planner_is_offered_code_where_a_level_is_accepted_and_not_else() -> None:
+    model = ScriptedModel([{"calls": [{"name": "done", "arguments": {"answer": 1}}]}] * 3)
+    async with platform(model=model) as made:
+        await made.run("What is it?")
+        offered = {one["name"] for one in model.requests[-1].tools}
+        assert {"shell_python", "shell_bash"} <= offered
+
+        async def none() -> str:
+            return ""
+
+        await made.run("What is it with tools?", tools=["calculator"])
+        assert not {one["name"] for one in model.requests[-1].tools if one["name"].startswith("shell")}
+        made.sandboxes.name = none  # type: ignore[method-assign]
+        await made.run("What is it now?")
+        assert not {one["name"] for one in model.requests[-1].tools if one["name"].startswith("shell")}
+
+
+async def test_a_run_that_waited_is_refused_where_the_sandbox_is_weaker_than_at_its_start() -> None:
+    asker = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    """Ask."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask a person."""
+        return Result(answer=(await ctx.ecp.invoke("human#ask", {"question": "Yes?"})).unwrap())
+'''
+    from tea.errors import ApprovalNeeded
+
+    async with platform() as made:
+        await made.acp.register(asker)
+        with pytest.raises(ApprovalNeeded) as waiting:
+            await made.run("Ask.", agent="asker")
+        key = waiting.value.fix.partition("--answer ")[2].partition("=")[0].strip("'")
+        kept = made.sandboxes.best
+
+        async def nothing() -> None:
+            return None
+
+        made.sandboxes.best = nothing  # type: ignore[method-assign]
+        with pytest.raises(BadInput, match="began with the sandbox bubblewrap"):
+            await made.resume("last", answers={key: "yes"})
+        made.sandboxes.best = kept
+        assert (await made.resume("last", answers={key: "yes"})).answer == "yes"

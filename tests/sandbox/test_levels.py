@@ -1,0 +1,115 @@
+"""Levels: told by what they hold, kept, chosen by what the operator accepts."""
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.errors import BadInput, ToolError
+from tea.sandbox import levels as module
+from tea.sandbox.levels import CACHE, Level, Sandboxes
+from tea.sandbox.session import CLAIMS
+from tea.sandbox.settings import LEVELS, LevelName, SandboxSettings
+
+
+def test_this_machine_has_bubblewrap_and_it_enforces_all(levels: Mapping[LevelName, Level]) -> None:
+    found = levels["bubblewrap"]
+    assert found.present, f"install the package `bubblewrap`: {found.problem}"
+    assert found.claims == dict.fromkeys(CLAIMS, True)
+
+
+def test_a_level_either_holds_what_its_name_says_or_tells_why_not(levels: Mapping[LevelName, Level]) -> None:
+    for found in levels.values():
+        assert found.present != bool(found.problem)
+        assert found.words()
+
+
+def test_limits_alone_claim_neither_files_nor_network(levels: Mapping[LevelName, Level]) -> None:
+    claims = levels["rlimits"].claims
+    assert (claims["memory"], claims["fs"], claims["net"]) == (True, False, False)
+
+
+@pytest.fixture
+def probed(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Levels as a test wants them; `tried` lists which were looked at."""
+
+    class Probed:
+        def __init__(self) -> None:
+            self.tried: list[str] = []
+            self.present: set[str] = {"landlock", "rlimits"}
+
+        async def __call__(self, name: LevelName) -> Level:
+            self.tried.append(name)
+            if name not in self.present:
+                return Level(name=name, present=False, problem="it is not there.")
+            return Level(name=name, present=True, claims=dict.fromkeys(CLAIMS, True))
+
+    found = Probed()
+    monkeypatch.setattr(module, "probe", found)
+    return found
+
+
+async def test_the_strongest_level_that_is_present_and_accepted_is_in_force(probed: Any) -> None:
+    probed.present = {"rlimits", "landlock", "bubblewrap"}
+    assert await Sandboxes(SandboxSettings()).name() == "bubblewrap"
+    assert probed.tried == ["bubblewrap"]
+    probed.present = {"rlimits", "landlock"}
+    assert await Sandboxes(SandboxSettings(least="rlimits")).name() == "landlock"
+    assert await Sandboxes(SandboxSettings()).name() == ""
+
+
+async def test_below_the_least_level_no_code_runs_and_the_remedy_is_told(probed: Any, tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="no sandbox of the level namespaces or better") as told:
+        await Sandboxes(SandboxSettings()).terms(str(tmp_path))
+    assert 'least = "landlock"' in told.value.fix
+
+
+async def test_what_was_found_is_kept_until_the_machine_changes(
+    probed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = SandboxSettings(least="landlock")
+    assert await Sandboxes(settings, tmp_path).name() == "landlock"
+    count = len(probed.tried)
+    assert await Sandboxes(settings, tmp_path).name() == "landlock"
+    assert len(probed.tried) == count
+    monkeypatch.setattr(module, "machine", lambda: "another")
+    assert await Sandboxes(settings, tmp_path).name() == "landlock"
+    assert len(probed.tried) == 2 * count
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"mark": 1}', '{"mark": "x", "levels": [{"name": 1}]}'])
+async def test_a_cache_that_is_damaged_is_made_anew(probed: Any, tmp_path: Path, text: str) -> None:
+    (tmp_path / CACHE).write_text(text)
+    assert await Sandboxes(SandboxSettings(least="rlimits"), tmp_path).name() == "landlock"
+    assert json.loads((tmp_path / CACHE).read_text())["levels"]
+
+
+async def test_a_run_that_began_behind_stronger_walls_is_refused_unless_accepted(probed: Any) -> None:
+    with pytest.raises(BadInput, match="began with the sandbox bubblewrap") as told:
+        await Sandboxes(SandboxSettings()).require("bubblewrap")
+    assert "least" in told.value.fix
+    await Sandboxes(SandboxSettings(least="landlock")).require("bubblewrap")
+    await Sandboxes(SandboxSettings(least="rlimits")).require("rlimits")
+    for nothing in ("", "unheard_of"):
+        await Sandboxes(SandboxSettings()).require(nothing)
+
+
+async def test_a_package_that_is_named_and_not_installed_is_refused(probed: Any, tmp_path: Path) -> None:
+    found = Sandboxes(SandboxSettings(least="rlimits", packages=("nothing_of_that_name",)))
+    with pytest.raises(BadInput, match="is not installed"):
+        await found.terms(str(tmp_path))
+
+
+def test_the_cache_is_the_accounts_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert module.cache_folder() == tmp_path / "tea"
+    module._keep(module.cache_folder(), "mark", {})
+    assert stat.S_IMODE(os.stat(tmp_path / "tea").st_mode) == 0o700
+
+
+def test_every_level_has_its_place() -> None:
+    assert LEVELS == ("rlimits", "landlock", "namespaces", "bubblewrap")
