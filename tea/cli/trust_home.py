@@ -47,6 +47,8 @@ async def trust_home(command: Command, exact: str | None) -> int | None:
         BadInput: The home does something else than what was named, or the person does not agree.
     """
     async with command.platform() as tea:
+        if not tea.home.is_dir():
+            raise BadInput(f"There is no home {str(tea.home)[-150:]!r}.", fix="name the folder of a home with --home.")
         trust = tea.home_trust
         routes = [one.words for one in trust.routes]
         data = {"home": str(tea.home), "digest": trust.digest, "routes": routes, "granted": True}

@@ -59,6 +59,7 @@ def test_a_home_may_be_named_with_its_folder_or_found(tea: Tea) -> None:
     assert tea("trust", f"--home={tea.folder}").code == 6
     tea("trust").refused(2, "--home")
     tea("trust", "--home", "missing", "tool:nothing").refused(2, "nothing")
+    tea("trust", "--home", "tool:nothing").refused(2, "There is no home")
     (tea.folder / "other").mkdir()
     assert tea("trust", "--home", "other").out == "nothing in the home needs a grant\n"
 

@@ -1,6 +1,7 @@
 """The questions behind the first go the way that the SDK sent that one, and fail the way that it fails."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 from dialects import Dialect, Say, said
@@ -8,6 +9,7 @@ from loopback import Reply, document
 from model_kit import HELLO, asking
 
 from tea.errors import ProviderError
+from tea.models.connections import alone
 
 HI = Say(text="hello")
 OF_ITS_OWN = ("content-length",)
@@ -76,3 +78,19 @@ async def test_many_questions_at_once_share_their_way(dialect: Dialect) -> None:
         answers = await asyncio.gather(*(one.ask(HELLO) for _ in range(19)))
     assert {answer.text for answer in answers} == {"hello"}
     assert len(server.asked) == 20
+
+
+@pytest.mark.parametrize(
+    ("address", "own"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("http://api.openai.com/v1", False),  # anybody on the way reads along
+        ("https://api.openai.com.evil.example/v1", False),
+        ("https://evil.example/v1", False),
+    ],
+)
+def test_what_an_sdk_takes_of_the_environment_stays_from_other_addresses(address: str, own: bool) -> None:
+    given = dict.fromkeys(("organization", "project", "admin_api_key", "auth_token"), "mine")
+    client = SimpleNamespace(_custom_headers={"X-Key": "mine"}, **given)
+    alone(client, "openai", address)
+    assert {bool(getattr(client, name)) for name in (*given, "_custom_headers")} == {own}

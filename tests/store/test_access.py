@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tea.errors import BadTask, StorageError
+from tea.journal.mask import Mask, mask_file
 from tea.platform import Platform
 from tea.store import access
 from tea.store.access import exposed_runs, foreign_hand, readable_by_others
@@ -201,3 +202,20 @@ def test_a_home_that_came_with_a_link_removes_nothing_elsewhere(tmp_path: Path) 
         FileJournals(tmp_path / "traces").create("r1")
     assert list(examine(tmp_path, mend=True)) == []
     assert {path.name for path in (tmp_path / "mine").iterdir()} == {"letters", "diary"}
+
+
+def test_a_text_without_its_secrets_is_private_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened, real = tmp_path / "notes", list[int](), os.open
+    path.write_text("word: 0123456789")
+    path.chmod(0o640)
+
+    def noted(name: Path, flags: int, mode: int = 0o777) -> int:
+        opened.append(mode)
+        return real(name, flags, mode)
+
+    monkeypatch.setattr(os, "open", noted)
+    assert mask_file(path, Mask({"IT": "0123456789"})) == "masked"
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("word: <secret:IT>", 0o640)
+    assert opened == [0o600]
