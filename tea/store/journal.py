@@ -250,7 +250,7 @@ class FileJournals:
         with reading(self._root):
             names = os.listdir(self._root) if os.path.lexists(self._root) else []
             fresh = [name for name in names if name not in known and _RUN.fullmatch(name)]
-            found = [name for name in fresh if _is_run(self._root / name)]
+            found = [name for name in fresh if _may_be_run(self._root / name)]
         return sorted(found, key=self._place, reverse=True)
 
     def size(self, run: str) -> int:
@@ -309,8 +309,12 @@ class FileJournals:
 
 
 def _is_run(folder: Path) -> bool:
+    return (folder / JOURNAL).exists() or (folder / LEASE).exists()
+
+
+def _may_be_run(folder: Path) -> bool:
     """Tell whether a folder is that of a run; one that is closed to us is where it has such a name."""
     try:
-        return (folder / JOURNAL).exists() or (folder / LEASE).exists()
+        return _is_run(folder)
     except PermissionError:
         return _NAMED_HERE.fullmatch(folder.name) is not None

@@ -63,8 +63,7 @@ def examine(home: Path, *, mend: bool) -> list[Finding]:
     ]
     for kind in KINDS:
         found += _named(_components(FileRegistry(registry), registry, kind))
-    for path in _listed(traces / MEMORY):
-        found += _named(_events(path)) if path.suffix == ".jsonl" else ()
+    found += _named(_streams(traces / MEMORY))
     found += _no_folders(*(path for path in _listed(traces) if _RUN.fullmatch(path.name)))
     return [*found, *_named(_runs(FileJournals(traces), traces, mend))]
 
@@ -129,6 +128,14 @@ def _heads(registry: FileRegistry, folder: Path, kind: Kind, name: str) -> Gener
             path = folder / "versions" / f"{str(current)[:40]}.json"
             versions.add(current)
             yield Finding(problem=f"{shown(path)} is missing: head {number} points to it.")
+
+
+def _streams(folder: Path) -> Generator[Finding]:
+    with reading(folder):
+        paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    for path in paths:
+        if path.suffix == ".jsonl":
+            yield from _named(_events(path))
 
 
 def _events(path: Path) -> Generator[Finding]:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from tea.errors import AlreadyRegistered, BadInput, BadRef, Conflict, Damaged, TeaError, UnknownComponent
 from tea.refs import KINDS
 from tea.store.registry import FileRegistry
+from tea.store.repair import examine
+from tea.store.sealed import sealed, unsealed_numbered
 
 DOCUMENT = {"source": "async def f(): ...\n", "files": {"a.py": "é = 'ü'"}, "n": [1, 2.5, None, True]}
 
@@ -251,3 +253,51 @@ def test_changing_the_working_folder_does_not_move_a_registry(tmp_path: Path, mo
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert registry.names("tool") == ["a"]
+
+
+def heads_of(registry: FileRegistry, folder: Path, count: int) -> Path:
+    """Make so many heads of one name, and return where they are."""
+    for number in range(count):
+        registry.create("tool", "a", f"1.0.{number}", {})
+        registry.advance("tool", "a", {"current": f"1.0.{number}"}, number)
+    return folder / "registry" / "tools" / "a" / "heads"
+
+
+def test_a_copy_of_an_older_head_in_the_place_of_the_newest_is_damage_and_no_rollback(tmp_path: Path) -> None:
+    registry = FileRegistry(tmp_path / "registry")
+    heads = heads_of(registry, tmp_path, 3)
+    (heads / "000003.json").write_bytes((heads / "000001.json").read_bytes())
+    with pytest.raises(Damaged, match="a copy of number 1, and stands in the place of number 3"):
+        registry.head("tool", "a")
+    (heads / "000004.json").write_bytes((heads / "000002.json").read_bytes())
+    with pytest.raises(Damaged, match="copy of number 2"):
+        registry.head("tool", "a")
+    assert len([one for one in examine(tmp_path, mend=True) if "copy of number" in one.problem]) == 2
+
+
+def without_number(path: Path) -> bytes:
+    """A head as it was written before heads held their numbers."""
+    return sealed(unsealed_numbered(path, int(path.stem))[0])
+
+
+def test_heads_of_before_they_held_their_numbers_are_read_and_followed_by_ones_that_do(tmp_path: Path) -> None:
+    registry = FileRegistry(tmp_path / "registry")
+    heads = heads_of(registry, tmp_path, 2)
+    for path in heads.iterdir():
+        path.write_bytes(without_number(path))
+    assert registry.head("tool", "a") == (2, {"current": "1.0.1"})
+    registry.advance("tool", "a", {"current": "1.0.0"}, 2)
+    assert registry.head("tool", "a") == (3, {"current": "1.0.0"})
+    assert examine(tmp_path, mend=False) == []
+    registry.advance("tool", "a", {"current": "1.0.1"}, 3)
+    (heads / "000004.json").write_bytes((heads / "000001.json").read_bytes())
+    with pytest.raises(Damaged, match="holds no number, and the one before it does"):
+        registry.head("tool", "a")
+
+
+def test_the_number_of_a_head_is_part_of_what_is_checked(tmp_path: Path) -> None:
+    registry = FileRegistry(tmp_path / "registry")
+    heads = heads_of(registry, tmp_path, 2)
+    (heads / "000002.json").write_bytes((heads / "000001.json").read_bytes().replace(b'"number": 1', b'"number": 2'))
+    with pytest.raises(Damaged, match="does not match its check"):
+        registry.head("tool", "a")
