@@ -3,7 +3,6 @@
 import ast
 import inspect
 from doctest import ELLIPSIS, OutputChecker
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +10,11 @@ import pytest
 from tea.components.operation import Example
 from tea.errors import TeaError
 from tea.platform import Platform
+from tea.refs import Kind
+from tea.source.bundled import bundled_files
 from tea.testing import platform
 
-ROOT = Path(__file__).parent.parent
-NAMES = {kind: [path.stem for path in sorted((ROOT / f"{kind}s").glob("*.py"))] for kind in ("tool", "environment")}
+NAMES: dict[Kind, list[str]] = {kind: [path.stem for path in bundled_files(kind)] for kind in ("tool", "environment")}
 
 
 async def outcome(example: Example, names: dict[str, Any]) -> str:

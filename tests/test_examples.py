@@ -22,11 +22,12 @@ from tea.registry.version import VersionManager
 from tea.runs.outcome import Outcome
 from tea.runs.task_file import find_files, read_task
 from tea.source.dynamic import DynamicManager
-from tea.testing import platform
+from tea.testing import ScriptedModel, platform
 
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text())
+SCRIPTED = {name for name, expected in EXPECTED.items() if "replies" in expected}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -84,13 +85,31 @@ def test_an_answer_is_compared_as_a_whole(answer: Any, expected: Any, right: boo
 
 
 @in_one_loop
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - SCRIPTED))
 async def test_example_gives_the_expected_answer_and_replays(tea: Platform, name: str) -> None:
     expected = EXPECTED[name]
     outcome = await run(tea, name)
     assert outcome.exit_code == expected["exit"], outcome.reason
     assert expected["exit"] or same(outcome.answer, expected["answer"]), outcome.answer
     assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTED))
+async def test_an_example_that_needs_a_model_gives_the_expected_answer_and_replays(name: str) -> None:
+    expected = EXPECTED[name]
+    async with platform(model=ScriptedModel(expected["replies"])) as scripted:
+        outcome = await run(scripted, name)
+        assert (outcome.exit_code, outcome.answer) == (expected["exit"], expected["answer"]), outcome.reason
+        assert [one.doubt for one in outcome.evidence] == [""]
+        assert (await scripted.replay(outcome.run)).answer == outcome.answer
+
+
+@in_one_loop
+@pytest.mark.parametrize("name", sorted(SCRIPTED))
+async def test_without_a_model_no_text_is_read(tea: Platform, name: str) -> None:
+    outcome = await run(tea, name)
+    assert outcome.exit_code == 1
+    assert "a text needs a model" in outcome.reason
 
 
 async def test_the_demo_shows_all_managers_and_protocols_at_work() -> None:

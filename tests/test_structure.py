@@ -16,7 +16,9 @@ from tea.source.reach import PUBLIC_MODULES
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "tea").rglob("*.py"))
-COMPONENTS = [path for kind in ("agents", "environments", "tools") for path in sorted((ROOT / kind).rglob("*.py"))]
+FOLDERS = ("agents", "environments", "offline/tools", "tools")
+COMPONENTS = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+SOLVER_NAMES = {path.stem for path in (ROOT / "offline/tools").glob("*.py")}
 
 ROOMS = [
     {"errors"},
@@ -116,6 +118,13 @@ def test_the_public_names_of_a_room_are_sorted_and_there() -> None:
         assert {one for one in offered if hasattr(module, one)} == set(module.__all__) == offered
 
 
+def test_the_offline_solvers_are_named_by_two_prompts_and_by_nothing_else_that_ships() -> None:
+    others = [path for kind in ("agents", "environments", "tea", "tools") for path in (ROOT / kind).rglob("*.*")]
+    texts = {path: path.read_text(encoding="utf-8") for path in others if path.suffix in (".py", ".md")}
+    naming = [path.name for path, text in texts.items() if any(name in text for name in SOLVER_NAMES)]
+    assert sorted(naming) == ["analyzer.md", "planner.md"]
+
+
 def test_component_folders_are_not_packages() -> None:
     assert [path for path in COMPONENTS if path.name == "__init__.py"] == []
 
@@ -126,6 +135,15 @@ def test_public_names_are_sorted_and_exact() -> None:
     code += "print(*[n for n, found in vars(tea).items() if not isinstance(found, types.ModuleType)])"
     public = {name for name in output_of(sys.executable, "-c", code).split() if not name.startswith("_")}
     assert public == set(tea.__all__)
+
+
+def test_the_offline_solvers_and_their_benchmark_stay_small() -> None:
+    sizes = {
+        folder: sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / folder).rglob("*.py"))
+        for folder in ("offline/tools", "offline/benchmark")
+    }
+    assert sizes["offline/tools"] <= 6_500
+    assert sizes["offline/benchmark"] <= 1_200
 
 
 def test_files_and_functions_stay_small() -> None:
@@ -157,8 +175,7 @@ def test_a_wheel_installs_one_top_level_package(wheel_files: set[str]) -> None:
 
 
 def test_a_wheel_carries_every_component_its_prompts_and_the_constraints(wheel_files: set[str]) -> None:
-    folders = ("agents", "environments", "tools")
-    tracked = [path for kind in folders for path in (ROOT / kind).rglob("*") if path.is_file()]
+    tracked = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()]
     expected = {path.relative_to(ROOT) for path in tracked if "__pycache__" not in path.parts}
     assert {f"tea/_bundled/{path.as_posix()}" for path in expected} <= wheel_files
     assert {"tea/py.typed", "tea/_bundled/constraints.txt"} <= wheel_files

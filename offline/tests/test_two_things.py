@@ -22,10 +22,7 @@ FILES = {"slides.csv": SLIDES}
 FIRST = {
     "What is the highest number of deaths": "894",
     "Give the highest deaths value": "894",
-    "What is the maximum of deaths": "894",
-    "Largest deaths": "894",
     "Which country has the most deaths": "Peru",
-    "Name the country with the highest deaths": "Peru",
     "What is the total of deaths": "1389",
     "What is the average deaths": "277.8",
     "How many countries are there": "5",
@@ -34,22 +31,18 @@ FIRST = {
 }
 SECOND = {
     "its country": "Peru",
-    "the country": "Peru",
     "the year": "1970",
     "when": "1970",
     "who had it": "Peru",
     "in which country was it": "Peru",
-    "its capital": "Lima",
     "the lowest cost": "3",
-    "the median cost": "25",
     "what is the cost": "10",
     "the cost": "10",
     "how much did it cost": "10",
     "how many years are there": "5",
-    "count the years": "5",
     "list the capitals": "Nairobi",
 }
-JOINTS = (" and ", ", and ", " as well as ", " together with ", " along with ", " & ", "? And ", " plus ")
+JOINTS = (" and ", " together with ", " & ", "? And ")
 
 
 @pytest.mark.parametrize("joint", JOINTS)

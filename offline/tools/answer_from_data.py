@@ -25,7 +25,7 @@ def answer_from_data(
         answer: JSON Schema of the wanted answer; text when there is none.
 
     Examples:
-        >>> (answer_from_data("How many orders?", ["orders.csv"], []))["calls"][0]["arguments"]
-        {'files': ['orders.csv'], 'full': True, 'find': ['orders']}
+        >>> (answer_from_data("How many orders?", ["orders.csv"], []))["calls"][0]["name"]
+        'table_query'
     """
     return next_step(task, files, history, answer)

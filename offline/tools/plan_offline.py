@@ -171,10 +171,7 @@ class _Plan:
             evaluation=f"Success: the analyzer answered {_short(value)}.",
             memory=f"The answer is {_short(value)}.",
             next_goal="Have the report written.",
-            calls=[
-                *self._mark(states),
-                _call(_WRITER, task=_assignment(self.task, value, found)),
-            ],
+            calls=[*self._mark(states), _call(_WRITER, task=_assignment(self.task, value, found))],
         )
 
     def _fail(self, first: list[Made]) -> Step:

@@ -70,7 +70,7 @@ class RunInterface(Protocol):
 
     @property
     def model_calls(self) -> Questions:
-        """What asks models."""
+        """Asks models."""
         ...
 
     @property

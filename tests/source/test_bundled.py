@@ -8,12 +8,13 @@ import pytest
 
 from tea.errors import BadComponent, StorageError
 from tea.source import bundled
-from tea.source.bundled import bundled_files, bundled_root, entry_point_roots, read_source
+from tea.source.bundled import bundled_files, bundled_root, bundled_roots, entry_point_roots, read_source
 
 
 def test_the_bundled_components_are_found() -> None:
     assert (bundled_root() / "tools" / "calculator.py").is_file()
-    assert "calculator" in [path.stem for path in bundled_files("tool")]
+    assert {"calculator", "answer_from_data"} <= {path.stem for path in bundled_files("tool")}
+    assert bundled_roots() == (bundled_root(), bundled_root() / "offline")
     assert {path.suffix for path in bundled_files("prompt")} <= {".md"}
     assert bundled_files("memory") == []
 

@@ -38,27 +38,21 @@ class Sentence:
         start: Its first line, from 1.
         end: Its last line.
         text: Its words, on one line.
-        heading: The heading above it.
-        after: The sentence after it in its paragraph.
         stems: How often each stem stands in it.
         roots: The roots of those.
         context: Stems that it leans on: of title and heading, of the sentences before it, of the record's first line.
         above: Stems of the heading of its section, and of the question above that it answers.
         asked: Stems of that question alone.
-        key: Stems of the key, where it is a line such as "Telephone: 555 0173".
     """
 
     start: int
     end: int
     text: str
-    heading: str
-    after: str
     stems: Counter[str]
     roots: frozenset[str]
     context: frozenset[str]
     above: frozenset[str]
     asked: frozenset[str]
-    key: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -85,26 +79,21 @@ def sentences(lines: list[str]) -> Iterator[Sentence]:
         parts = list(_split(block))
         for index, (first, last, text) in enumerate(parts):
             before = " ".join(part[2] for part in parts[max(0, index - _BACK) : index])
-            yield _sentence(start + first, start + last, text, before, parts[index + 1 : index + 2], place)
+            yield _sentence(start + first, start + last, text, before, place)
         place.record = place.record or " ".join(block)[:_MOST_RECORD]
 
 
-def _sentence(
-    start: int, end: int, text: str, before: str, rest: list[tuple[int, int, str]], place: _Place
-) -> Sentence:
-    words, key = Counter(map(stem, content_words(text))), _KEY.match(text)
+def _sentence(start: int, end: int, text: str, before: str, place: _Place) -> Sentence:
+    words = Counter(map(stem, content_words(text)))
     return Sentence(
         start=start,
         end=end,
         text=text,
-        heading=place.question or place.heading,
-        after=rest[0][2] if rest else "",
         stems=words,
         roots=frozenset(map(root, words)),
         context=_stems(f"{place.title} {place.heading} {place.question} {before} {place.record}"),
         above=_stems(f"{place.question} {place.heading if place.heading != place.title else ''}"),
         asked=_stems(place.question),
-        key=_stems(key[1]) if key else frozenset(),
     )
 
 

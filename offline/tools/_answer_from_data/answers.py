@@ -20,19 +20,18 @@ class Outcome:
 
     values: tuple[Any, ...] = ()
     reason: str = ""
-    unsure: bool = False
     pairs: tuple[tuple[str, Any], ...] = ()
 
 
 def outcome(query: Query, rows: Sequence[Row], truncated: bool) -> Outcome:
     """Return what the rows of a query's SQL answer."""
     if truncated:
-        return Outcome(reason="the answer is too long to list", unsure=True)
+        return Outcome(reason="the answer is too long to list")
     readers = {
         "scalar": _scalar, "share": _scalar, "values": _values, "top": _top, "groups": _groups, "exists": _exists,
         "truth": _exists,
         "check": _check, "place": _place,
-        "having": _scalar if query.per else _values,
+        "having": _scalar if query.per else _values
     }  # fmt: skip
     return readers[query.kind](query, rows) if query.kind in readers else _pair(query, rows)
 
@@ -49,9 +48,9 @@ def _values(query: Query, rows: Sequence[Row]) -> Outcome:
     if not shown:
         return Outcome(reason="no row fits")
     if len(shown) > 1 and not query.plural:
-        return Outcome(reason=f"{len(shown)} different values fit", unsure=True)
+        return Outcome(reason=f"{len(shown)} different values fit")
     if len(shown) > MOST_LISTED:
-        return Outcome(reason="the answer is too long to list", unsure=True)
+        return Outcome(reason="the answer is too long to list")
     if len(shown) == len(query.select) == 1 and query.select[0].listing and isinstance(shown[0][0], str):
         return Outcome(values=tuple(items_of(shown[0][0])))
     if len(query.select) > 1 and len(shown) > 1:
@@ -67,16 +66,16 @@ def _top(query: Query, rows: Sequence[Row]) -> Outcome:
         exact = [tuple(row[:width]) for row in wanted if row[-1] == query.rank]
         distinct = list(dict.fromkeys(exact))
         if not distinct:
-            return Outcome(reason="no row holds that place", unsure=True)
+            return Outcome(reason="no row holds that place")
         if len(distinct) > 1 and not query.plural:
-            return Outcome(reason=f"{len(distinct)} share that place", unsure=True)
+            return Outcome(reason=f"{len(distinct)} share that place")
         if len(distinct) > MOST_LISTED:
-            return Outcome(reason="too many share that place", unsure=True)
+            return Outcome(reason="too many share that place")
         if any("NA" in row for row in distinct):
-            return Outcome(reason="NA may be a code or a missing value", unsure=True)
+            return Outcome(reason="NA may be a code or a missing value")
         return Outcome(values=tuple(value for row in distinct for value in row))
     if len(shown) != query.count or len(set(shown)) != len(shown):
-        return Outcome(reason="places are shared, or there are fewer rows", unsure=True)
+        return Outcome(reason="places are shared, or there are fewer rows")
     return Outcome(values=tuple(value for row in shown for value in row))
 
 
@@ -100,16 +99,16 @@ def _check(query: Query, rows: Sequence[Row]) -> Outcome:
 
 def _place(query: Query, rows: Sequence[Row]) -> Outcome:
     if len(rows) != 1:
-        return Outcome(reason=f"{len(rows)} places fit", unsure=True)
+        return Outcome(reason=f"{len(rows)} places fit")
     return _scalar(query, rows)
 
 
 def _pair(query: Query, rows: Sequence[Row]) -> Outcome:
     if len(rows) != 1:
-        return Outcome(reason=f"{len(rows)} rows fit", unsure=True)
+        return Outcome(reason=f"{len(rows)} rows fit")
     one, one_used, two, two_used = rows[0]
     if one is None or two is None or one_used != 1 or two_used != 1:
-        return Outcome(reason="the two sides have no single value each", unsure=True)
+        return Outcome(reason="the two sides have no single value each")
     if query.kind == "compare":
         return Outcome(values=(one > two if query.operator in (">", ">=") else one < two,))
     if query.kind == "which":

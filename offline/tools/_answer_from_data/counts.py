@@ -88,7 +88,7 @@ def groups_with(bound: Bound, schema: Schema) -> Built:
         return
     query = Query(
         kind="having", measure=Measure(function="count", table=rows.table), group=group, operator=sign, number=number,
-        where=noun.where + bound["where"], plural=True, per="count" if bound.get("how_many") else None,
+        where=noun.where + bound["where"], plural=True, per="count" if bound.get("how_many") else None
     )  # fmt: skip
     yield query, 0.0
 
@@ -138,7 +138,7 @@ def extreme_value(bound: Bound, schema: Schema) -> Built:
             measure = Measure(function="value", column=column)
             query = Query(
                 kind="top", select=(column,), measure=measure, where=bound["where"], rank=extreme.rank,
-                descending=extreme.descending,
+                descending=extreme.descending
             )  # fmt: skip
             yield query, 0.0
 

@@ -13,7 +13,7 @@ _FEW = 8
 _PLACES = 400
 _SHORT_FORMS = {
     "us": "united states", "usa": "united states", "u.s": "united states", "u.s.a": "united states",
-    "uk": "united kingdom", "u.k": "united kingdom", "uae": "united arab emirates",
+    "uk": "united kingdom", "u.k": "united kingdom", "uae": "united arab emirates"
 }  # fmt: skip
 _CALENDAR = 12
 _SHORTENED = {name: tuple(name[:size] for size in (3, 4)) for name in (*DAYS, *MONTHS)}

@@ -6,28 +6,13 @@ from typing import Literal
 from .schema import Column, Table
 
 Operator = Literal[
-    "=",
-    "!=",
-    ">",
-    ">=",
-    "<",
-    "<=",
-    "between",
-    "holds",
-    "missing",
-    "present",
-    "starts",
-    "ends",
-    "contains",
-    "true",
+    "=", "!=", ">", ">=", "<", "<=", "between", "holds", "missing", "present", "starts", "ends", "contains", "true",
     "false",
-]
-Function = Literal[
-    "count", "distinct", "sum", "avg", "median", "min", "max", "range", "stddev", "variance", "value"
 ]  # fmt: skip
+Function = Literal["count", "distinct", "sum", "avg", "median", "min", "max", "range", "stddev", "variance", "value"]
 Kind = Literal[
     "scalar", "values", "top", "groups", "share", "exists", "check", "truth", "difference", "ratio", "which", "compare",
-    "place", "having",
+    "place", "having"
 ]  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def place(bound: Bound, schema: Schema) -> Built:
     extreme = Extreme(descending=way is None or way.sense.value == "max", span=way)
     query = Query(
         kind="place", measure=Measure(function="value", column=column), where=bound["where"], part=(entity,),
-        descending=facing(extreme, column).descending,
+        descending=facing(extreme, column).descending
     )  # fmt: skip
     yield query, 0.0
 

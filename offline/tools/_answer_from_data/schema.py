@@ -22,6 +22,7 @@ _STEPS = (
     (180.0, frozenset(["quarter", "date"])),
 )
 PARTS = {"year": 0, "month": 12, "weekday": 7}
+_NUMBERING = ("id", "no", "number", "index")
 _TRUE = {"1", "true", "yes", "y", "t"}
 _FALSE = {"0", "false", "no", "n", "f"}
 
@@ -83,31 +84,12 @@ class Column:
     @property
     def identifies(self) -> bool:
         """Whether it is a number that names rows instead of measuring something."""
-        return (
-            self.kind == "integer"
-            and self.unique
-            and self.words[-1:]
-            in (
-                ["id"],
-                ["no"],
-                ["number"],
-                ["index"],
-                ["rank"],
-            )
-        )
+        return self.kind == "integer" and self.unique and not {"rank", *_NUMBERING}.isdisjoint(self.words[-1:])
 
     @property
     def numbers_things(self) -> bool:
         """Whether its numbers are names, unique or not, of which no sum or average means anything."""
-        return self.kind == "integer" and self.words[-1:] in (
-            ["id"],
-            ["no"],
-            ["number"],
-            ["index"],
-            ["code"],
-            ["zip"],
-            ["phone"],
-        )
+        return self.kind == "integer" and not {"code", "zip", "phone", *_NUMBERING}.isdisjoint(self.words[-1:])
 
     @property
     def year(self) -> bool:

@@ -17,7 +17,6 @@ class Span:
         sense: What the word means, for words of the lexicon.
         column: The column, for COL and VAL.
         values: The cells, for VAL.
-        contained: Whether the cells only contain the phrase.
         listed: Whether the phrase is also one of several items in some cells.
         number: The number, for NUM and ORD.
         table: The table whose rows are meant, for ROW and FILE.
@@ -31,7 +30,6 @@ class Span:
     sense: Sense = field(default_factory=lambda: Sense(tag=""))
     column: Column | None = None
     values: tuple[str, ...] = ()
-    contained: bool = False
     listed: bool = False
     number: int | float | None = None
     year: bool = False

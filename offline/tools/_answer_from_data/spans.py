@@ -32,12 +32,11 @@ _MATCH_COST = {"exact": 0.1, "normalised": 0.12, "item": 0.15, "fuzzy": 0.5, "co
 
 def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[Span]:
     """Return every reading of every stretch of the question."""
-    result = [
-        *_columns(words, schema),
-        *_cells(words, schema, found),
-        *_rows(words, schema),
-        *literals(words),
+    columns, cells = _columns(words, schema), _cells(words, schema, found)
+    cells = [
+        one for one in cells if one.cost < _MATCH_COST["fuzzy"] or not any(_spans_over(two, one) for two in columns)
     ]
+    result = [*columns, *cells, *_rows(words, schema), *literals(words)]
     result = [_weighed(span, result, words) for span in result]
     named = {
         i
@@ -83,6 +82,12 @@ def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
     least = min((other.cost for other in near), default=1.0)
     meant = alike & {other.column for other in near if other.cost <= min(least + 0.02, 0.35)}
     return replace(span, cost=span.cost + 0.4) if meant and span.column not in meant else span
+
+
+def _spans_over(column: Span, cell: Span) -> bool:
+    """Tell whether a longer stretch is the very name of a column, so that no word of it is the slip for a cell."""
+    longer = column.start <= cell.start and cell.end <= column.end and column.end - column.start > cell.end - cell.start
+    return longer and column.tag == "COL" and column.cost <= _EXACT + 0.05
 
 
 def _text(words: Sequence[Token], start: int, end: int) -> str:
@@ -190,7 +195,6 @@ def _cells(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, 
                     text=candidate.phrase,
                     column=column,
                     values=tuple(str(item["value"]) for item in items),
-                    contained=match == "contained",
                     listed=int(items[0]["lists"]) > 0,
                     cost=_MATCH_COST[match] + candidate.cost + (0.25 if match == "contained" and len(items) > 1 else 0),
                 )

@@ -53,7 +53,7 @@ class Writer:
         writers: dict[str, Callable[[], str]] = {
             "scalar": self._scalar, "values": self._values, "top": self._top, "groups": self._groups,
             "share": self._share, "exists": self._exists, "check": self._check, "truth": self._truth,
-            "place": self._place, "having": self._having,
+            "place": self._place, "having": self._having
         }  # fmt: skip
         return writers[query.kind]() if query.kind in writers else self._pair()
 

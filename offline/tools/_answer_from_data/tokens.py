@@ -39,7 +39,7 @@ _ORDINALS, CARDINALS, DAYS, MONTHS = (
 )
 _SCALES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
-    "billion": 10**9, "trillion": 10**12, "hundred": 100, "dozen": 12,
+    "billion": 10**9, "trillion": 10**12, "hundred": 100, "dozen": 12
 }  # fmt: skip
 _LETTERS = str.maketrans({"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 _IRREGULAR_FORMS = """

@@ -11,7 +11,7 @@ _SIZES: tuple[dict[str, float], ...] = (
      "metre": 1e3, "km": 1e6, "kilometer": 1e6, "kilometre": 1e6, "mile": 1609344, "mi": 1609344, "foot": 304.8,
      "feet": 304.8, "ft": 304.8, "inch": 25.4},
     {"ms": 1e-3, "s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600, "hr": 3600, "h": 3600,
-     "day": 86400, "week": 604800},
+     "day": 86400, "week": 604800}
 )  # fmt: skip
 
 

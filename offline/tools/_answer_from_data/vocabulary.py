@@ -27,22 +27,15 @@ class Sense:
 
 DATES = (
     "year", "date", "release", "create", "found", "establish", "start", "open", "built", "build", "construct", "appear",
-    "introduce", "launch", "publish", "debut", "inception",
+    "introduce", "launch", "publish", "debut", "inception"
 )  # fmt: skip
 _BIRTH = ("birth", "born", "dob")
 
 # plain form, (comparative, superlative, opposite comparative, opposite superlative, columns implied, columns reversed)
 _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("tall", "taller", "tallest", "", "", ("height", "elevation"), ()),
-    (
-        "short",
-        "",
-        "",
-        "shorter",
-        "shortest",
-        ("height", "length", "distance", "duration", "runtime", "minute", "time"),
-        (),
-    ),
+    ("short", "", "", "shorter", "shortest", ("height", "length", "distance", "duration", "runtime", "minute",
+     "time"), ()),
     ("high", "higher", "highest", "lower", "lowest", ("height", "elevation", "altitude"), ()),
     ("long", "longer", "longest", "", "", ("length", "duration", "runtime", "minute", "distance"), ("since",)),
     ("heavy", "heavier", "heaviest", "lighter", "lightest", ("weight", "mass"), ()),
@@ -52,7 +45,8 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("recent", "more recent", "most recent", "less recent", "least recent", DATES + _BIRTH, ()),
     ("recently", "more recently", "most recently", "less recently", "least recently", DATES + _BIRTH, ()),
     ("last", "", "last", "", "", DATES, ()),
-    ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second", "minute", "duration")),
+    ("fast", "faster", "fastest", "slower", "slowest", ("speed", "velocity"), ("time", "second", "minute",
+     "duration")),
     ("quick", "quicker", "quickest", "", "", ("speed", "velocity"), ("time", "second", "minute", "duration")),
     ("deadly", "deadlier", "deadliest", "", "", ("death", "fatality", "casualty", "victim"), ()),
     ("wet", "wetter", "wettest", "drier", "driest", ("precipitation", "rainfall", "rain"), ()),
@@ -60,45 +54,25 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("windy", "windier", "windiest", "", "", ("wind",), ()),
     ("snowy", "snowier", "snowiest", "", "", ("snow", "snowfall"), ()),
     ("sunny", "sunnier", "sunniest", "", "", ("sunshine", "sun"), ()),
-    (
-        "profitable",
-        "more profitable",
-        "most profitable",
-        "less profitable",
-        "least profitable",
-        ("profit", "margin"),
-        (),
-    ),
-    (
-        "expensive",
-        "more expensive",
-        "most expensive",
-        "less expensive",
-        "least expensive",
-        ("price", "cost", "fare", "rent"),
-        (),
-    ),
+    ("profitable", "more profitable", "most profitable", "less profitable", "least profitable", ("profit",
+     "margin"), ()),
+    ("expensive", "more expensive", "most expensive", "less expensive", "least expensive", ("price", "cost",
+     "fare", "rent"), ()),
     ("costly", "costlier", "costliest", "", "", ("price", "cost", "fare", "rent"), ()),
     ("cheap", "", "", "cheaper", "cheapest", ("price", "cost", "fare", "rent"), ()),
     ("large", "larger", "largest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
     ("big", "bigger", "biggest", "smaller", "smallest", ("area", "size", "population", "diameter"), ()),
     ("populous", "more populous", "most populous", "less populous", "least populous", ("population", "pop"), ()),
-    ("populated", "more populated", "most populated", "less populated", "least populated", ("population", "pop"), ()),
+    ("populated", "more populated", "most populated", "less populated", "least populated", ("population", "pop"),
+     ()),
     ("hot", "hotter", "hottest", "cooler", "coolest", ("temperature", "temp"), ()),
     ("warm", "warmer", "warmest", "colder", "coldest", ("temperature", "temp"), ()),
     ("deep", "deeper", "deepest", "shallower", "shallowest", ("depth",), ()),
     ("wide", "wider", "widest", "narrower", "narrowest", ("width",), ()),
     ("rich", "richer", "richest", "poorer", "poorest", ("gdp", "income", "wealth", "net worth"), ()),
     ("popular", "", "", "", "", ("popularity", "view", "vote"), ()),
-    (
-        "powerful",
-        "more powerful",
-        "most powerful",
-        "less powerful",
-        "least powerful",
-        ("horsepower", "hp", "power"),
-        (),
-    ),
+    ("powerful", "more powerful", "most powerful", "less powerful", "least powerful", ("horsepower", "hp",
+     "power"), ()),
     ("northern", "more northern", "northernmost", "more southern", "southernmost", ("latitude", "lat"), ()),
     ("eastern", "more eastern", "easternmost", "more western", "westernmost", ("longitude", "lon", "lng"), ()),
     ("massive", "more massive", "most massive", "less massive", "least massive", ("mass", "weight"), ()),
@@ -109,13 +83,13 @@ _ADJECTIVES: tuple[tuple[str, str, str, str, str, tuple[str, ...], tuple[str, ..
     ("fare", "farther", "farthest", "closer", "closest", ("distance",), ()),
     ("fare", "further", "furthest", "nearer", "nearest", ("distance",), ()),
     ("strong", "stronger", "strongest", "weaker", "weakest", ("strength", "magnitude"), ()),
-)
+)  # fmt: skip
 
 
 _OPPOSITES = {
     "shallow": "deep", "light": "heavy", "young": "old", "cheap": "expensive", "small": "large", "slow": "fast",
     "low": "high", "narrow": "wide", "cold": "hot", "early": "late", "far": "distant", "near": "distant",
-    "close": "distant",
+    "close": "distant"
 }  # fmt: skip
 
 

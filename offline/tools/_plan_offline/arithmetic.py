@@ -54,14 +54,8 @@ _WORDY: tuple[tuple[str, str], ...] = (
     (rf"{_N}{_PERCENT} off (?:of )?{_N}", "{1} * (1 - {0} / 100)"),
     (rf"{_N}{_PERCENT} of ", "{0} / 100 * "),
     (rf"{_N} ?/ ?{_N} of ", "{0} / {1} * "),
-    (
-        rf"by (?:what|which|how many) percent(?:age)? (?:is|was) {_N} {_MORE} than {_N}",
-        "100 * ({0} - {1}) / {1}",
-    ),
-    (
-        rf"by (?:what|which|how many) percent(?:age)? (?:is|was) {_N} {_LESS} than {_N}",
-        "100 * ({1} - {0}) / {1}",
-    ),
+    (rf"by (?:what|which|how many) percent(?:age)? (?:is|was) {_N} {_MORE} than {_N}", "100 * ({0} - {1}) / {1}"),
+    (rf"by (?:what|which|how many) percent(?:age)? (?:is|was) {_N} {_LESS} than {_N}", "100 * ({1} - {0}) / {1}"),
     (rf"{_N} more than {_N}", "{0} + {1}"),
     (rf"{_N} (?:less|fewer) than {_N}", "{1} - {0}"),
     (rf"half of {_N}", "{0} / 2"),

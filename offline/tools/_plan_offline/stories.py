@@ -19,7 +19,7 @@ _TOLD: tuple[tuple[str, str], ...] = (
     (rf"^{_}\b{_N} [a-z]+\b{_}\b(?:{_GAINING})\b{_}{_N}\b{_}\bhow many\b{_}\b(?:now|altogether|in (?:total|all))\b{_}$",
      "+"),
     (rf"^{_}\b{_N} [a-z]+ (?:hold|contain|have|has|with|of|cost|weigh)s? {_N}(?: [a-z]+)?(?: [a-z]+)? (?:each|apiece)"
-     rf"\b{_}\bhow (?:many|much)\b{_}$", "*"),
+     rf"\b{_}\bhow (?:many|much)\b{_}$", "*")
 )  # fmt: skip
 _CHANGED = (
     rf"^{_}\b(?:costs?|is|was|priced at|has|earns?|of) {_N}{_}?\b({_FALLING}|{'|'.join(_RISING)}) by {_N} ?"

@@ -3,12 +3,10 @@
 import re
 from typing import Any, Literal
 
-from _offline_tables import Question
+from _tables import Question
 
 Grade = Literal["right", "wrong", "abstained"]
-PASSAGE_LIMIT = 1500
 YES, NO = {"yes", "true"}, {"no", "false"}
-AMENDMENT = r"\bamendment [ivx]+\b"
 
 
 def grade(question: Question, answer: Any) -> Grade:
@@ -37,15 +35,14 @@ def numbers(text: str) -> list[str]:
 
 def is_number(question: Question, answer: Any) -> bool:
     """Accept the number itself, alone or in a sentence that repeats no more than numbers of the question."""
-    goals = question.answer if isinstance(question.answer, tuple) else (question.answer,)
     if isinstance(answer, int | float) and not isinstance(answer, bool):
-        return any(agrees(repr(answer), goal) for goal in goals)
+        return agrees(repr(answer), question.answer)
     text = plain(answer)
     found = numbers(text)
     if len(found) > 1:
         asked = set(numbers(plain(question.text)))
         found = [one for one in found if one not in asked] or found[:1]
-    return len(set(found)) == 1 and any(agrees(found[0], goal) for goal in goals)
+    return len(set(found)) == 1 and agrees(found[0], question.answer)
 
 
 def agrees(printed: str, goal: float) -> bool:
@@ -68,43 +65,28 @@ def find(text: str, phrase: str) -> re.Match[str] | None:
 
 
 def is_text(question: Question, answer: Any) -> bool:
-    """Accept one of the right forms, alone or in a sentence that names no rival (or names it later, if asked about)."""
+    """Accept one of the right forms, alone or in a sentence that names no rival which the question does not name."""
     text, asked = plain(answer), plain(question.text)
     accepted = sorted((plain(form) for form in question.answer), key=len, reverse=True)
     if same(text, accepted):
         return True
-    telling = [form for form in accepted if len(form) > 2] or accepted
-    match = next((match for form in telling if (match := find(text, form))), None)
+    match = next((match for form in accepted if len(form) > 2 and (match := find(text, form))), None)
     if match is None:
         return False
     rest = text[: match.start()] + " | " + text[match.end() :]
-    for rival in question.rivals:
-        longer = find(text, rival) if match[0].casefold() in rival.casefold() else None
-        other = longer or find(rest, rival)
-        if other and (longer or not find(asked, rival) or not named_first(text, match, rival)):
-            return False
-    return True
-
-
-def named_first(text: str, match: re.Match[str], rival: str) -> bool:
-    """Tell whether a sentence names the right one before the rival; a bare list of both is no answer."""
-    other = find(text, rival)
-    said = text.replace(match[0], " ").replace(other[0] if other else "", " ")
-    return other is not None and match.start() < other.start() and len(re.findall(r"\w+", said)) > 1
+    longer = any(match[0].casefold() in rival.casefold() and find(text, rival) for rival in question.rivals)
+    return not longer and not any(find(rest, rival) and not find(asked, rival) for rival in question.rivals)
 
 
 def same(text: str, accepted: list[str]) -> bool:
     """Accept the right form alone, whatever its case, with an article, or a whole number with a fraction of zero."""
     folded = [form.casefold() for form in accepted]
-    return text.casefold().removeprefix("the ") in folded or text.casefold() in folded or same_number(text, accepted)
-
-
-def same_number(text: str, accepted: list[str]) -> bool:
-    """Accept 1957.0 for 1957."""
-    try:
-        return any(float(text) == float(form) for form in accepted if re.fullmatch(r"-?[\d.]+", form))
-    except ValueError:
-        return False
+    whole = re.fullmatch(r"(-?\d+)\.0+", text)
+    return (
+        text.casefold().removeprefix("the ") in folded
+        or text.casefold() in folded
+        or bool(whole and whole[1] in folded)
+    )
 
 
 def is_list(question: Question, answer: Any) -> bool:
@@ -124,19 +106,10 @@ def is_yes_or_no(question: Question, answer: Any) -> bool:
     return match is not None and match[0] in (YES if question.answer else NO)
 
 
-def is_passage(question: Question, answer: Any) -> bool:
-    """Accept a passage of bearable length with the words that answer, naming no other amendment than the right one."""
-    text = re.sub(r"[-,;:]", " ", plain(answer).casefold())
-    text = re.sub(r"\s+", " ", text)
-    if len(text) > PASSAGE_LIMIT:
-        return False
-    wanted = [re.sub(r"\s+", " ", re.sub(r"[-,;:]", " ", form)) for form in question.answer]
-    if any(form.startswith("=") and text == form[1:] for form in wanted):
-        return True
-    hit = any(not form.startswith("=") and find(text, form) for form in wanted)
-    named = set(re.findall(AMENDMENT, text))
-    asks_for_one = any(re.fullmatch(AMENDMENT, form) for form in wanted)
-    return hit and not (asks_for_one and named - set(wanted))
+def is_both(question: Question, answer: Any) -> bool:
+    """Accept the answers to both parts of a question."""
+    text = plain(answer)
+    return all(any(find(text, form) for form in forms) for forms in question.answer)
 
 
-CHECKS = {"number": is_number, "text": is_text, "list": is_list, "yesno": is_yes_or_no, "passage": is_passage}
+CHECKS = {"number": is_number, "text": is_text, "list": is_list, "yesno": is_yes_or_no, "both": is_both}

@@ -1,6 +1,6 @@
-"""The wordings of the held-out set. Nobody tunes on these: they measure how far the solvers' method carries."""
+"""The wordings of the questions. Nobody tunes on these: they measure how far the solvers' method carries."""
 
-HELD_OUT: dict[str, tuple[str, ...]] = {
+WORDINGS: dict[str, tuple[str, ...]] = {
     "count all": (
         "Tell me how many {rows} the data has.",
         "{file}: how many {rows}?",
@@ -19,10 +19,8 @@ HELD_OUT: dict[str, tuple[str, ...]] = {
         "For how many {rows} is the {np} no less than {v}?",
     ),
     "count between": ("For how many {rows} does the {np} lie between {a} and {b}?",),
-    "count two": ("How many of the {subject} have a {np} over {v}?", "Tell me how many {subject} {over} there are."),
     "distinct": ("What is the number of unique {plural}?", "How many unique values of {cat} are there?"),
     "list values": ("Show me every {cat} in the data.", "Which {plural} can be found in {file}?"),
-    "list rows": ("Give me the {subject}.", "Show all {subject}."),
     "mean": ("Compute the mean of {np}{scope}.", "On average, what is the {np}{scope}?"),
     "median": ("Find the median {np}{scope}.",),
     "sum": ("How much is the {np}{scope} altogether?", "Compute the combined {np}{scope}."),
@@ -32,17 +30,15 @@ HELD_OUT: dict[str, tuple[str, ...]] = {
     "top row": ("Name the {row} with the greatest {np}.", "In terms of {np}, which {row} comes first?"),
     "bottom row": ("Name the {row} with the least {np}.", "In terms of {np}, which {row} comes last?"),
     "superlative": ("Name the {most} {row}.", "Tell me the {most} {row}."),
-    "superlative where": ("Of all {subject}, which one has the greatest {np}?",),
     "rank": ("Which {row} comes second in {np}?", "What {row} is number three when ranked by {np}?"),
     "top n": ("Name the {n} {rows} with the greatest {np}.", "Which are the {n} highest {rows} by {np}?"),
     "most rows": ("What {cat} do most {rows} have?", "Where the {cat} is concerned, which one counts the most {rows}?"),
     "fewest rows": ("What {cat} counts the least {rows}?",),
-    "top groups": ("Name the {n} most frequent {plural}.", "Which {n} {plural} have the most {rows}?"),
     "most common": ("Which {cat} occurs most often?", "What is the {cat} seen most frequently?"),
     "group mean": ("For which {cat} is the mean {np} highest?", "On average, which {cat} has the lowest {np}?"),
     "group sum": ("For which {cat} is the combined {np} the largest?",),
     "look up": ("Look up the {np} {at}.", "Tell me the {np} {at}.", "How much was the {np} {at}?"),
-    "look up own": (),
+    "value and row": ("What is the greatest {np} and which {row} has it?", "Tell me the highest {np} and its {row}."),
     "reverse": ("Name the {row} whose {np} is {v}.", "For which {row} is the {np} equal to {v}?"),
     "yes no": (
         "Does the data have any {subject}?",
@@ -53,21 +49,10 @@ HELD_OUT: dict[str, tuple[str, ...]] = {
     "compare rows": ("Between {e} and {f}, which one has the greater {np}?", "Who is ahead in {np}: {e} or {f}?"),
     "compare groups": ("What is more numerous, {subject} or {other}?",),
     "difference": ("By how much do {e} and {f} differ in {np}?", "How far apart are {e} and {f} in {np}?"),
-    "difference of counts": ("By how many do the {subject} outnumber the {other}?",),
     "share": ("What proportion of {rows} are {subject}, in percent?", "How many percent of the {rows} are {subject}?"),
-    "date": (
-        "Tell me how many {rows} {verb} in {year}.",
-        "How many {rows} {verb} in {year} or later?",
-        "How many {rows} {verb} prior to {year}?",
-        "Number of {subject} in {year}?",
-        "Count the {subject} in {month}.",
-        "What did the {np} average in {year}?",
-        "What was the lowest {np} in {month}?",
-    ),
-    "missing": ("How often is the {column} not known?", "How many {rows} lack a value for {column}?"),
 }
 
-HELD_ARITHMETIC = (
+ARITHMETIC = (
     ("Add {a} and {b}.", "a + b"),
     ("Multiply {a} by {b}.", "a * b"),
     ("Subtract {b} from {a}.", "a - b"),
@@ -78,23 +63,4 @@ HELD_ARITHMETIC = (
     ("One box weighs {x} kg. What do {p} boxes weigh?", "p * x"),
     ("Compute the mean of {a} and {b}.", "(a + b) / 2"),
     ("What is half of {a}?", "a / 2"),
-)
-
-HELD_TEXT = (
-    ("Which amendment allows Congress to collect taxes on incomes?", ("amendment xvi", "sixteenth amendment")),
-    ("Which amendment abolished slavery?", ("amendment xiii", "thirteenth amendment")),
-    ("How long is the term of a senator?", ("six years",)),
-    ("What does the Constitution say about the right to bear arms?", ("keep and bear arms",)),
-    ("How many votes does each senator have?", ("one vote",)),
-    ("What majority is needed to expel a member?", ("two thirds", "two-thirds")),
-    ("From what age may citizens vote?", ("eighteen years",)),
-    ("What oath does the President take?", ("i do solemnly swear",)),
-    ("Which article concerns the judicial power?", ("article iii",)),
-    ("What happens to the powers not delegated to the United States?", ("reserved to the states",)),
-)
-
-HELD_TEXT_ABSENT = (
-    "What does it say about nuclear weapons?",
-    "Which newspapers are mentioned in the text?",
-    "How many airports may a state build?",
 )

@@ -1,45 +1,35 @@
 """Turns a class of question, a wording and a table into a question with its right answer."""
 
 import re
+from functools import partial
 
-import _offline_pairs as pairs
-import _offline_rows as rows
-import _offline_sets as sets
-from _offline_pick import Builder
-from _offline_tables import Question, Source
+import _pairs as pairs
+import _rows as rows
+import _sets as sets
+from _pick import Builder
+from _tables import Question, Source
 
 BUILDERS: dict[str, Builder] = {
     "count all": sets.count_all,
     "count where": sets.count_where,
     "count asked": sets.count_asked,
-    "count above": sets.count_number,
-    "count below": sets.count_number,
-    "count at least": sets.count_number,
-    "count phrase": sets.count_phrase,
+    **dict.fromkeys(("count above", "count below", "count at least"), sets.count_number),
     "count between": sets.count_between,
-    "count two": sets.count_two,
     "distinct": sets.distinct,
     "list values": sets.list_values,
-    "list rows": rows.list_rows,
-    "mean": lambda source, wording: sets.aggregate(source, wording, "mean"),
-    "median": lambda source, wording: sets.aggregate(source, wording, "median"),
-    "sum": lambda source, wording: sets.aggregate(source, wording, "sum"),
-    "max": lambda source, wording: sets.aggregate(source, wording, "max"),
-    "min": lambda source, wording: sets.aggregate(source, wording, "min"),
+    **{name: partial(sets.aggregate, name=name) for name in ("mean", "median", "sum", "max", "min")},
     "range": sets.spread,
     "top row": rows.top_row,
     "bottom row": rows.bottom_row,
     "superlative": rows.superlative,
-    "superlative where": rows.top_row_where,
     "rank": rows.nth_row,
     "top n": rows.top_rows,
+    "value and row": rows.value_and_row,
     "most rows": sets.most_rows,
     "fewest rows": sets.fewest_rows,
-    "top groups": sets.top_groups,
     "most common": sets.most_rows,
-    "group mean": lambda source, wording: sets.group_number(source, wording, "mean"),
-    "group sum": lambda source, wording: sets.group_number(source, wording, "sum"),
-    "missing": sets.gap,
+    "group mean": partial(sets.group_number, name="mean"),
+    "group sum": partial(sets.group_number, name="sum"),
     "look up": rows.look_up,
     "look up own": rows.own_look_up,
     "reverse": rows.reverse,
@@ -47,9 +37,7 @@ BUILDERS: dict[str, Builder] = {
     "compare rows": pairs.compare_rows,
     "compare groups": pairs.compare_groups,
     "difference": pairs.difference,
-    "difference of counts": pairs.difference_of_counts,
     "share": pairs.share,
-    "date": pairs.by_date,
 }
 """The builder of each class of question."""
 
@@ -74,5 +62,5 @@ def tidy(text: str) -> str:
     for one, many in (("is", "are"), ("was", "were"), ("does", "do")):
         text = re.sub(rf"(?i)\b{one}(?= the (?:deaths|disease deaths|wages|coordinates)\b)", many, text)
     text = re.sub(r"\b([Aa]) (?=[aeioAEIO]|un(?!i|em\b))", r"\1n ", text)
-    text = re.sub(r"\b(a )((?:wages|deaths|wind|executions|precipitation|poverty)\b)", r"\2", text)
+    text = re.sub(r"\b(a )((?:wages|deaths|wind|precipitation|poverty)\b)", r"\2", text)
     return text if ".csv:" in text else text[0].upper() + text[1:]
