@@ -74,5 +74,5 @@ async def stream(
 
 
 def _told(model: Adapter | str | None) -> tuple[Adapter | None, dict[str, str]]:
-    """Return what answers, if that is given, and the key of the task file, if a name is."""
+    """Return the given adapter, if any, and the task file's fields for a named model."""
     return (None, {"model": model}) if isinstance(model, str) else (model, {})

@@ -1,4 +1,4 @@
-"""Engine: what carries out the runs and calls of a platform; loaded with the first of them, as a list needs none."""
+"""Engine: execution of a platform's runs and calls; loaded on first use, as a listing needs none."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The runs of one platform, and calls from outside of any.
+    """An executor of the runs of one platform, and of calls from outside any run.
 
     Args:
         executions: Begins and repeats runs.
@@ -48,7 +48,7 @@ class Engine:
 
     @classmethod
     def of(cls, tea: Platform, instances: Instances, policy: Policy | None, person: Person | None) -> Engine:
-        """Put it together from what a platform has.
+        """Assemble the engine from a platform's parts.
 
         Args:
             tea: The platform.
@@ -81,7 +81,7 @@ class Engine:
 
 
 def _in_a_run(executions: Executions, instances: Instances, model: str | None) -> Invoke:
-    """Return what carries a call out in a run of its own, which has no journal."""
+    """Return a function for calls in a run of their own, without a journal."""
 
     async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         id = new_run_id()
@@ -102,7 +102,7 @@ def _in_a_run(executions: Executions, instances: Instances, model: str | None) -
 
 
 def _masked(called: Invoke, mask: Mask) -> Invoke:
-    """Return a way to call that gives no secret."""
+    """Return a calling function with secrets masked in its results."""
 
     async def invoke(kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Response:
         try:
@@ -117,14 +117,14 @@ def _masked(called: Invoke, mask: Mask) -> Invoke:
 
 
 def _keys(tea: Platform) -> Iterator[str]:
-    """Yield the names of the variables that hold the keys of models."""
+    """Yield the names of the variables containing the keys of models."""
     for config in tea.models.list():
         yield from config.keys
     yield str(tea.settings.embedder.get("key_env", ""))
 
 
 def made_task(task: object, options: Mapping[str, Any]) -> TaskFile:
-    """Return the task that a program gave, whatever it gave.
+    """Return the task given by a program, in any supported form.
 
     Raises:
         BadTask: It cannot be used.

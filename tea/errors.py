@@ -1,4 +1,4 @@
-"""Every error tea raises: what went wrong, and how to mend it.
+"""Errors: every error raised by tea, with its problem and its fix.
 
 TeaError                    exit code 3 unless a subclass says otherwise
 ├── BadInput                2  a task, argument or file that a person gave
@@ -64,7 +64,7 @@ class ErrorRecord(TypedDict):
 
 
 class TeaError(Exception):
-    """Base of every error; `fix` is required, so that no message lacks a remedy.
+    """Base of every error; `fix` is required, so every message has a remedy.
 
     Args:
         problem: What is wrong, in one line.
@@ -87,7 +87,7 @@ class TeaError(Exception):
 
 
 class BadInput(TeaError):
-    """Something a person gave cannot be used."""
+    """An input given by a person cannot be used."""
 
     exit_code = 2
 
@@ -109,7 +109,7 @@ class UntrustedHome(BadInput):
 
 
 class NotLocked(BadInput):
-    """A locked run needs what its lock file does not hold; it ends there, whatever its agents make of errors."""
+    """A locked run needs an entry missing from its lock file; it ends there, regardless of error handling by agents."""
 
 
 class RegistryError(TeaError):
@@ -119,19 +119,19 @@ class RegistryError(TeaError):
 
 
 class UnknownComponent(RegistryError):
-    """No component, operation or version of that name."""
+    """There is no component, operation or version of the given name."""
 
 
 class Purged(UnknownComponent):
-    """The bytes of that version were removed for good."""
+    """The bytes of the version were removed permanently."""
 
 
 class Archived(RegistryError):
-    """The version is kept for the record and for runs that pinned it, and is not called."""
+    """The version is kept for the record and for runs with a pin on it, and is not called."""
 
 
 class AlreadyRegistered(RegistryError):
-    """That name and version exist and never change."""
+    """The name and version already exist, and never change."""
 
 
 class NotEvolvable(RegistryError):
@@ -159,7 +159,7 @@ class Conflict(StorageError):
 
 
 class Damaged(StorageError):
-    """A stored file is not what was written."""
+    """A stored file does not have the content written to it."""
 
 
 class ResourceExhausted(StorageError):
@@ -177,7 +177,7 @@ class BadArguments(CallError):
 
 
 class ToolError(CallError):
-    """The component itself says why it cannot, for the caller to act on."""
+    """The component itself reports the reason for its failure, for the caller to act on."""
 
 
 class CallFailed(CallError):
@@ -189,11 +189,11 @@ class CallTimeout(CallError):
 
 
 class Uncertain(CallTimeout):
-    """The call's deadline passed, and what was called may still be done."""
+    """The call's deadline passed, and its work may still be done."""
 
 
 class Denied(CallError):
-    """The operator's policy says no."""
+    """The operator's policy denies the call."""
 
 
 class BadOutput(CallError):
@@ -201,7 +201,7 @@ class BadOutput(CallError):
 
 
 class Abstained(TeaError):
-    """An offline solver cannot tell."""
+    """An offline solver cannot answer."""
 
     exit_code = 1
 
@@ -213,11 +213,11 @@ class ProviderError(TeaError):
 
 
 class ContextLengthExceeded(ProviderError):
-    """A question is longer than the model can read; `problem` holds the limit where the provider says it."""
+    """A request is longer than the model can read; `problem` contains the limit if the provider states it."""
 
 
 class BudgetExceeded(TeaError):
-    """A budget or limit ended."""
+    """A budget or limit was exhausted."""
 
     exit_code = 5
 
@@ -239,7 +239,7 @@ class ApprovalNeeded(TeaError):
 
 
 class Diverged(TeaError):
-    """A replay left its journal."""
+    """A replay diverged from its journal."""
 
     exit_code = 7
 
@@ -261,17 +261,17 @@ class Interrupted(TeaError):
 
 
 class InternalError(TeaError):
-    """A defect of tea, not of what it was given."""
+    """A defect of tea, not of its input."""
 
 
 def error_from(record: ErrorRecord) -> TeaError:
-    """Return the error that `record` describes, as the type it names."""
+    """Return the error described by `record`, as the named type."""
     kind = _BY_CODE.get(record["code"], InternalError)
     return kind(record["problem"], fix=record["fix"])
 
 
 def words_of(error: BaseException) -> str:
-    """Return the class and the first line of a foreign exception, whatever its own `__str__` does.
+    """Return the class and the first line of a foreign exception, even if its own `__str__` fails.
 
     Of a group the first error in it is told, and how many more there are.
     """
@@ -286,7 +286,7 @@ def words_of(error: BaseException) -> str:
 
 
 def sole_error(error: BaseException) -> TeaError | None:
-    """Return the first error of a group that holds nothing but errors of one class of tea, at any depth."""
+    """Return the first error of a group made only of errors of one class of tea, at any depth."""
     leaves = list(_leaves(error))
     first = leaves[0]
     return first if isinstance(first, TeaError) and all(type(one) is type(first) for one in leaves) else None

@@ -1,4 +1,4 @@
-"""Optional parts: what each extra brings, whether it is installed, and the command that installs it."""
+"""Optional parts: the modules of each extra, their installation state, and the command to install them."""
 
 import shlex
 import sys
@@ -29,12 +29,12 @@ class Extra:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The modules that are not installed; nothing is imported to find out."""
+        """The modules not installed; found without any import."""
         return tuple(module for module in self.modules if find_spec(module) is None)
 
     @property
     def install_command(self) -> str:
-        """The exact command that adds this extra to the running environment."""
+        """The exact command to install this extra in the running environment."""
         python = shlex.quote(_short(Path(sys.executable)))
         constraints = shlex.quote(_short(_constraints()))
         return f"{python} -m pip install 'tea-protocol[{self.name}]' -c {constraints}"
@@ -49,7 +49,7 @@ EXTRAS = (
 
 
 def require_extra(module: str, extra: str) -> ModuleType:
-    """Import a module that only an extra brings; it may take seconds, so call it in a thread.
+    """Import a module provided only by an extra; it may take seconds, so call it in a thread.
 
     Args:
         module: The module to import, with dots for a submodule.

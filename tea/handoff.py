@@ -1,4 +1,4 @@
-"""Work that was begun by hand: its first step was made by `send`, and a task goes on with it where it waits."""
+"""Handoff: continuing a coroutine in a task after its first step was made by `send`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def _onward(work: Coroutine[Any, Any, T], awaited: object) -> Generator[Any, Any, T]:
-    """Wait for `awaited`, and let the work go on with what comes of it.
+    """Wait for `awaited`, and resume the work with its result.
 
     Args:
         work: A coroutine that waits.
@@ -27,7 +27,7 @@ def _onward(work: Coroutine[Any, Any, T], awaited: object) -> Generator[Any, Any
 
 
 def _thrown(work: Coroutine[Any, Any, T], error: BaseException) -> Generator[Any, Any, T]:
-    """Let the work deal with an error, and go on with it."""
+    """Throw an error into the work, and continue it."""
     try:
         awaited = work.throw(error)
     except StopIteration as end:
@@ -43,7 +43,7 @@ onward, _go_on, _paused = coroutine(_onward), coroutine(_thrown), coroutine(_pau
 
 
 async def handed_over(work: Coroutine[Any, Any, T], awaited: object) -> T:
-    """Go on with work in a task of its own, made of this coroutine after its first `send`, which does nothing.
+    """Continue work in a task of its own, made from this coroutine after its first `send`, a step without effect.
 
     So what calls the task off reaches the work even before the task's first step.
     """

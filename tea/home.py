@@ -1,4 +1,4 @@
-"""Home: the folder that holds a platform's registry and traces, and its settings."""
+"""Home: the folder of a platform's registry, traces and settings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WORDS = {str: "text", dict: "table"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `tea.toml` says.
+    """The settings in `tea.toml`.
 
     Args:
         model: Name of the default model configuration.
@@ -134,7 +134,7 @@ def read_keys(home: Path) -> HomeKeys:
 
 
 def read_variables(home: Path) -> dict[str, str]:
-    """Return the variables of the home's `.env` and of the environment, which goes first.
+    """Return the variables of the home's `.env` and of the environment; the latter takes precedence.
 
     Raises:
         BadInput: The file cannot be read.

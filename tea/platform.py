@@ -1,4 +1,4 @@
-"""Platform: the composition root, where stores, managers, protocols and runs are put together."""
+"""Platform: the composition root of stores, managers, protocols and runs."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class Platform:
     async def execute(
         self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
     ) -> Outcome:
-        """Run a task that was read, with its files found; `locked` allows only the digests that its `use` names."""
+        """Run a parsed task with its files resolved; `locked` allows only the digests named by its `use`."""
         named = task.model_copy(update={"files": tuple(files)})
         return await self._engine.executions.begin(named, files, watch, locked=locked)
 
@@ -220,7 +220,7 @@ class Platform:
             await asyncio.gather(running, return_exceptions=True)
 
     def connect(self, config: ModelConfig) -> None:
-        """Make a model available to this platform's runs, for example one that `tea.models.presets.local` gives."""
+        """Make a model available to this platform's runs, for example one returned by `tea.models.presets.local`."""
         offer(self.models, config, self.keys, self.home_trust.of_vouched)
 
     async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
@@ -231,7 +231,7 @@ class Platform:
     async def resume(
         self, run: str, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None
     ) -> Outcome:
-        """Go on with a run that was interrupted or waits for a person.
+        """Resume a run after an interruption or while it waits for a person.
 
         Args:
             run: Its id, a unique beginning of it, or `last`.
@@ -242,7 +242,7 @@ class Platform:
         return await self._engine.executions.resume(found, answers or {}, watch)
 
     async def inbox(self, run: str | None = None) -> Inbox:
-        """Return what runs asked a person and nobody answered; `resume` brings the answers, by the questions' keys.
+        """Return the unanswered questions of runs to a person; `resume` accepts the answers by the questions' keys.
 
         Args:
             run: The only run to look at: its id, a unique beginning of it, or `last`; all by default.
@@ -252,7 +252,7 @@ class Platform:
         return await asyncio.to_thread(lambda: Inbox.of(self.tracer, None if run is None else self.tracer.find(run)))
 
     async def tell(self, run: str, text: str) -> int:
-        """Tell a run something on its way, durably; its agent takes it over at its next step, also after a resume.
+        """Send a message to a run, durably; its agent reads it at its next step, also after a resume.
 
         Args:
             run: Its id, a unique beginning of it, or `last`; this or another process may be at it, or none.
@@ -270,7 +270,7 @@ class Platform:
         return await asyncio.to_thread(tell, self.tracer, self.mask, found, text)
 
     async def kept(self, agent: str, session: str | None = None) -> JsonValue:
-        """Return the state that an agent keeps for a session, without one what it keeps for good; None for nothing."""
+        """Return an agent's state for a session, or its lasting state without one; None if there is none."""
         check_session(session)
         return await self.memory.states.load(f"agent:{(await self.acp.info(agent)).name}", session)
 
@@ -284,7 +284,7 @@ class Platform:
         watch: Watcher | None = None,
         tell: Tell | None = None,
     ) -> Outcome:
-        """Begin a run with the events of another up to a position, and go on live with other versions or model.
+        """Begin a run with the events of another up to a position, and continue live with other versions or model.
 
         Args:
             run: Its id, a unique beginning of it, or `last`; it is not touched.
@@ -302,7 +302,7 @@ class Platform:
         return await self._engine.executions.fork(found, place, Change(use=chosen, model=model), watch, tell)
 
     async def _chosen(self, name: str, selector: str) -> Manifest:
-        """Return the version that a person means, stored."""
+        """Return the manifest of the version selected by a person, stored."""
         ref = Ref.parse(name).at(selector)
         if ref.kind in ("model", "solution"):
             fix = "name a tool, environment, agent, prompt or memory; a model with --model."
@@ -310,17 +310,17 @@ class Platform:
         return await self.libraries[ref.kind].pin(ref)
 
     async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[Manifest]:
-        """Make components of others, under the protocol of what is made; see `ContextManager.transform`."""
+        """Create components from others, under the protocol of the result's kind; see `ContextManager.transform`."""
         return await self.libraries[Direction.of(transformation(how)).target].transform(how, operands, **options)
 
     def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
-        """Carry out a call from outside of any run."""
+        """Execute a call from outside any run."""
         check_session(session)
         return self._engine.invoke(kind, ref, arguments, session)
 
     @property
     def mask(self) -> Mask:
-        """What takes the operator's secrets out of texts and data."""
+        """The mask of the operator's secrets in texts and data."""
         return self._engine.mask
 
     @cached_property
@@ -332,7 +332,7 @@ class Platform:
 
     @cached_property
     def _engine(self) -> Engine:
-        """What runs and calls need, and a list does not."""
+        """The engine of runs and calls, not needed for a listing."""
         from tea.engine import Engine
 
         return Engine.of(self, self._instances, self._policy, self._person)
@@ -404,14 +404,14 @@ def _models(adapter: Adapter | None, settings: Settings) -> ModelManager:
 
 
 async def _work(*given: Any, **options: Any) -> Result:
-    """Work on a task as `tea.work` does, which is loaded with the first task of an agent that chooses."""
+    """Work on a task like `tea.work`, loaded with the first task of an agent using it."""
     from tea.loop.loop import work
 
     return await work(*given, **options)
 
 
 def _typed(outcome: Outcome, agent: Agent | type[Agent]) -> Outcome:
-    """Return an outcome whose answer is of the type that a declared agent names; one that is none is a failure."""
+    """Return an outcome with its answer in a declared agent's type; an answer of another type is a failure."""
     answers = None if agent.declaration is None else AnswerType.of(agent.declaration.output)
     if answers is None or not outcome.ok:
         return outcome

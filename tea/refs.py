@@ -43,7 +43,7 @@ class Version:
         return cls(*map(int, match.groups()))
 
     def bump(self, change: Change) -> "Version":
-        """Return the next version for that kind of change."""
+        """Return the next version for the given kind of change."""
         match change:
             case "major":
                 return Version(self.major + 1, 0, 0)
@@ -64,7 +64,7 @@ FIRST = Version(1, 0, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ref:
-    """Which component, optionally which version of it, optionally which operation.
+    """A reference to a component, optionally with a version and an operation.
 
     Args:
         kind: One of `KINDS`.
@@ -80,7 +80,7 @@ class Ref:
 
     @classmethod
     def parse(cls, text: str, *, kind: Kind | None = None) -> "Ref":
-        """Read `kind:name@selector#operation`; `kind` stands in where the text names none.
+        """Read `kind:name@selector#operation`; `kind` is used if the text names none.
 
         Raises:
             BadRef: `text` does not follow the grammar.
@@ -117,12 +117,12 @@ class Ref:
 
 
 def plural(kind: str) -> str:
-    """Return what all components of a kind are called, in the names of folders too."""
+    """Return the plural of a kind, also used in the names of folders."""
     return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
 
 
 def with_kind(text: str, kind: Kind) -> str:
-    """Return what a caller wrote as a ref, valid or not, with the kind that was left out; at most 200 characters."""
+    """Return a caller's text as a ref, valid or not, with any missing kind added; at most 200 characters."""
     return (text if text.startswith(f"{kind}:") else f"{kind}:{text}")[:200]
 
 
@@ -174,12 +174,12 @@ def check_session(session: str | None) -> str | None:
 
 
 def is_version(selector: str) -> bool:
-    """Tell whether `selector` is a version, not an alias or a digest."""
+    """Return whether `selector` is a version, not an alias or a digest."""
     return _VERSION.fullmatch(selector) is not None
 
 
 def is_digest(selector: str) -> bool:
-    """Tell whether `selector` is a `sha256:` digest."""
+    """Return whether `selector` is a `sha256:` digest."""
     return DIGEST.fullmatch(selector) is not None
 
 

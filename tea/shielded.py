@@ -1,4 +1,4 @@
-"""Completion: work that is waited for to its end, also by a task that is cancelled meanwhile."""
+"""Completion: waiting for work to its end, even if the waiting task is cancelled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def completed(work: Awaitable[T]) -> T:
-    """Return what work gives; a cancellation is raised when it has ended, with what it raised as the cause."""
+    """Return the result of work; a cancellation is raised after its end, with an exception of the work as the cause."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

@@ -1,4 +1,4 @@
-"""Threads: where sync functions run, a bounded number at once; an abandoned one keeps its place until it ends."""
+"""Threads: a bounded pool for sync functions; an abandoned one keeps its place until it ends."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MOST_THREADS = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Turn:
-    """A caller that waits for a place, and the loop it waits on."""
+    """A caller waiting for a place, and its event loop."""
 
     loop: asyncio.AbstractEventLoop
     given: asyncio.Future[None]
 
     def take(self) -> None:
-        """Let the caller go on; whoever gave up meanwhile has passed the place on."""
+        """Resume the caller; one cancelled meanwhile has passed the place on."""
         if not self.given.done():
             self.given.set_result(None)
 
 
 class Threads:
-    """Runs functions in threads of its own, first come first served; any number of event loops may share one.
+    """A pool of threads for functions, first come first served; any number of event loops may share one.
 
     The threads are daemons, so a function that never ends does not keep the process from ending.
 
@@ -43,7 +43,7 @@ class Threads:
         self._guard = threading.Lock()
 
     async def run(self, function: Callable[[], T]) -> T:
-        """Return what a function gives, which sees the context variables of its caller.
+        """Return the result of a function, run with the context variables of its caller.
 
         A cancellation returns at once: the thread goes on, and its place is free when it ends.
         """
@@ -95,7 +95,7 @@ class Threads:
             raise
 
     def _leave(self) -> None:
-        """Give a place to whoever waits longest."""
+        """Give a place to the caller waiting longest."""
         with self._guard:
             while self._waiting:
                 turn = self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""Deadline: a limit in time for a coroutine that waits; one that never waits needs none."""
+"""Deadline: a time limit for a waiting coroutine; one without waiting needs none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Expired(TimeoutError):
 
 
 async def finish(work: Coroutine[Any, Any, T], awaited: object, seconds: float) -> T:
-    """Return what work gives whose first step was made, in this task, as it would under `asyncio.timeout`.
+    """Return the result of work after its first step, in this task, as under `asyncio.timeout`.
 
     Making the first step directly, `work.send(None)`, spares the timer where that step ends the work: nothing can
     interrupt it anyhow. From then on both are the same: all that reaches the task reaches the work.

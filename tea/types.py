@@ -40,7 +40,7 @@ _fields, _given, _extra, _private = (
 
 
 class Record(BaseModel):
-    """Base of everything that crosses a boundary: frozen, and strict about its keys."""
+    """The base of all data crossing a boundary: frozen, and strict about its keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -49,7 +49,7 @@ R = TypeVar("R", bound=Record)
 
 
 def made(kind: type[R], fields: dict[str, Any], given: set[str] | None = None) -> R:
-    """Return a record with all of its fields, none of which is validated: for what was made of checked parts.
+    """Return a record with all of its fields, without validation: for values made of checked parts.
 
     Args:
         kind: What it is.
@@ -65,7 +65,7 @@ def made(kind: type[R], fields: dict[str, Any], given: set[str] | None = None) -
 
 
 def changed(one: R, **fields: Any) -> R:
-    """Return a record with other fields, which are not validated: what `model_copy` gives, for much less."""
+    """Return a record with other fields, without validation: like `model_copy`, at a lower cost."""
     return made(type(one), {**one.__dict__, **fields})
 
 
@@ -76,13 +76,13 @@ def _names(kind: type[Record]) -> set[str]:
 
 
 class Principal(Record):
-    """Who a call is made for."""
+    """The originator of a call."""
 
     name: str = "local"
 
 
 class Budget(Record):
-    """What a task may use; None means no limit of its own.
+    """The limits of a task; None means no limit of its own.
 
     Args:
         steps: Most questions to models.
@@ -100,7 +100,7 @@ class Budget(Record):
 
 
 class Fact(Record):
-    """Something that was found out, and where.
+    """A finding with its source.
 
     Args:
         fact: What is known, in one or two sentences.
@@ -114,7 +114,7 @@ class Fact(Record):
 
 
 class Task(Record):
-    """What an agent is asked to do.
+    """An agent's task.
 
     Args:
         text: The task in words.
@@ -142,7 +142,7 @@ class Task(Record):
 
 
 class Evidence(Record):
-    """Where an answer comes from.
+    """A source of an answer.
 
     Args:
         source: A file or address.
@@ -158,7 +158,7 @@ class Evidence(Record):
 
 
 class Result(Record):
-    """What an agent gives back.
+    """An agent's result.
 
     Args:
         answer: The answer; empty when there is none.
@@ -178,7 +178,7 @@ class Result(Record):
 
 
 class Response(Record):
-    """What a call gives back: a value, or a structured error that the caller can act on.
+    """A call's response: a value, or a structured error for the caller to act on.
 
     Args:
         ref: What answered, `kind:name@version#operation`.
@@ -204,26 +204,26 @@ class Response(Record):
 
 
 class ToolResponse(Response):
-    """What a tool gives back (paper, Definition 4)."""
+    """A tool's response (paper, Definition 4)."""
 
 
 class ActionResponse(Response):
-    """What an environment's action gives back (paper, Definition 7)."""
+    """A response of an environment's action (paper, Definition 7)."""
 
 
 class AgentResponse(Response):
-    """What an agent gives back (paper, Definition 10)."""
+    """An agent's response (paper, Definition 10)."""
 
     @property
     def result(self) -> Result:
-        """The agent's result; a failed call is a result that is not ok."""
+        """The agent's result; a failed call gives a result with `ok` false."""
         if self.error is not None:
             return Result(ok=False, reason=self.error["problem"])
         return Result.model_validate(self.value)
 
 
 class TextPart(Record):
-    """Words in a message."""
+    """Text in a message."""
 
     type: Literal["text"] = "text"
     text: str
@@ -245,7 +245,7 @@ class DataPart(Record):
 
 
 class ReasoningPart(Record):
-    """What a model thought before it answered.
+    """The reasoning of a model before its answer.
 
     Args:
         text: The words that its provider shows, often a summary or nothing.
@@ -267,7 +267,7 @@ ToolChoice = Literal["auto", "required", "none"]
 
 
 class ToolCall(Record):
-    """A model's wish to call a tool.
+    """A model's request to call a tool.
 
     Args:
         id: Ties its result to it.
@@ -302,12 +302,12 @@ def message(
     calls: tuple[ToolCall, ...] = (),
     call_id: str | None = None,
 ) -> Message:
-    """Return a message of parts that were checked; many are made, and live as long as a run."""
+    """Return a message of checked parts, without validation, as many are made in a run."""
     return made(Message, {"role": role, "content": content, "calls": calls, "call_id": call_id})
 
 
 class ModelRequest(Record):
-    """One question to a model: the only request type, whatever the provider.
+    """A request to a model, of one type for all providers.
 
     Args:
         model: Name of a configuration, or None for the run's default.
@@ -339,7 +339,7 @@ class ModelRequest(Record):
 
 
 class Usage(Record):
-    """What a model call used.
+    """The usage of a model call.
 
     Args:
         input_tokens: Tokens of the question, with those that were cached.
@@ -359,7 +359,7 @@ class Usage(Record):
 
 
 class Attempt(Record):
-    """One try within a model call that did not give the answer.
+    """A failed attempt within a model call.
 
     Args:
         model: The configuration that was tried.
@@ -402,28 +402,28 @@ class ModelResponse(Record):
     attempts: tuple[Attempt, ...] = ()
 
     def message(self) -> Message:
-        """Return it as a message of the conversation that goes on."""
+        """Return the answer as a message for continuing the conversation."""
         text = (TextPart(text=self.text),) if self.text else ()
         return Message(role="assistant", content=(*self.reasoning, *text), calls=self.calls)
 
 
 def success(response: type[Response], ref: str, value: JsonValue) -> Response:
-    """Return a JSON value as a response of that type: the same as from its constructor, which would validate it."""
+    """Return a JSON value as a response of the given type, equal to the constructor's, without validation."""
     return made(response, {"ref": ref, "ok": True, "value": value, "error": None}, {"ref", "ok", "value"})
 
 
 def failure(response: type[Response], ref: str, error: TeaError) -> Response:
-    """Return `error` as a response of that type."""
+    """Return `error` as a response of the given type."""
     return response(ref=ref, ok=False, error=error.record())
 
 
 def as_object(value: object) -> dict[str, Any]:
-    """Return `value` as a JSON object; for JSON whose shape was checked already."""
+    """Return `value` as a JSON object; for JSON of an already checked shape."""
     return cast("dict[str, Any]", value)
 
 
 def is_text(answer: object) -> bool:
-    """Tell whether a value is text that a journal can hold: no lone surrogates, as misread terminals give."""
+    """Return whether a value is text suitable for a journal: without lone surrogates, as misread terminals give."""
     if not isinstance(answer, str):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The command line: one file for each command, and what they share."""
+"""The command line: one file for each command, and their shared parts."""
 
 import gc
 import os
@@ -8,7 +8,7 @@ _GARBAGE = 100_000  # objects between two looks for garbage: a command ends soon
 
 
 def main() -> None:
-    """Run the command line; an interruption while it is still loading ends it at once, for nothing was begun."""
+    """Run the command line; an interruption while it is loading ends it at once, as no work has begun."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)

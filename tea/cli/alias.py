@@ -1,4 +1,4 @@
-"""`tea alias`: a movable tag stands for a version."""
+"""`tea alias`: point a movable tag to a version."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ async def alias(
     remove: Annotated[bool, typer.Option("--remove", help="Take the tag away.")] = False,
     reason: ReasonOption = "",
 ) -> None:
-    """Let a tag stand for a version; a tag that stands for another moves."""
+    """Point a tag to a version, moving it if it is in use."""
     async with command.platform() as tea:
         library, found = await find(tea, ref, upto="component" if remove else "version")
         if remove:

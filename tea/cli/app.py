@@ -1,4 +1,4 @@
-"""The application: every command under its name, and the way in."""
+"""The application: every command under its name, and the entry point."""
 
 import sys
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ def main() -> NoReturn:
 
 
 def application(name: str = "") -> typer.Typer:
-    """Return the application with the command of that name; with every command where none has it."""
+    """Return the application with the command of the given name, or with every command if there is none."""
     app = typer.Typer(
         name="tea",
         help="Run agents whose every part is a versioned component, and whose every run is a journal.",
@@ -103,7 +103,7 @@ def _work(place: str) -> Work:
 
 
 def _shape(place: str) -> type[TyperCommand]:
-    """Return how a command reads its arguments; its file may say it as `SHAPE`."""
+    """Return the argument parser class of a command; its file may set it as `SHAPE`."""
     return getattr(import_module(f"tea.cli.{place.partition(':')[0]}"), "SHAPE", TyperCommand)
 
 
@@ -120,9 +120,9 @@ def _common(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    """Run agents whose every part is a versioned component, and whose every run is a journal."""
+    """Run agents made of versioned components, with a journal of every run."""
 
 
 def _options(arguments: list[str]) -> list[str]:
-    """Return the arguments before a bare `--`, after which nothing is an option."""
+    """Return the arguments before a bare `--`, as no option follows it."""
     return arguments[: arguments.index("--")] if "--" in arguments else arguments

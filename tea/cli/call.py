@@ -1,4 +1,4 @@
-"""`tea call`: one operation of a component, called by hand."""
+"""`tea call`: a call of one operation of a component."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -41,7 +41,7 @@ async def call(
 
 
 def answered(command: Command, response: "Response") -> int:
-    """Write what a call gave, and return the exit code."""
+    """Write the result of a call, and return the exit code."""
     from tea.types import AgentResponse
 
     data = response.model_dump(mode="json")
@@ -72,7 +72,7 @@ def _from_words(words: list[str], parameters: Mapping[str, Any]) -> Mapping[str,
 
 
 def _value(text: str, name: str, parameters: Mapping[str, Any]) -> Any:
-    """Return `text` as the JSON value it spells where the parameter takes that, else as it is."""
+    """Return the JSON value in `text` if the parameter accepts it, else the text itself."""
     from tea.components.json_schema import schema_fault, value_faults
 
     schema = {**parameters.get("properties", {}).get(name, {}), "$defs": parameters.get("$defs", {})}

@@ -1,4 +1,4 @@
-"""Command: what every command of the line shares, its common options and its way from the loop to an exit code."""
+"""Command: the shared base of every command, its common options and its way from the event loop to an exit code."""
 
 import asyncio
 import inspect
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One command being carried out.
+    """A command being carried out.
 
     Args:
         home: The folder of `registry/` and `traces/` that was asked for.
@@ -39,7 +39,7 @@ class Command:
     verbose: int = 0
 
     def platform(self) -> "Platform":
-        """Return the platform of the home; its imports are what a help text need not pay for."""
+        """Return the platform of the home, importing it only here, as a help text does not need it."""
         from tea.platform import Platform
 
         freeze()  # what was imported stays, so no look for garbage need pass over it
@@ -55,12 +55,12 @@ class Command:
             say(text)
 
     def tell(self, line: str) -> None:
-        """Say something beside the result, on standard error."""
+        """Write a message beside the result, on standard error."""
         if not self.quiet:
             write(line + "\n", sys.stderr)
 
     def fail(self, fault: TeaError, data: Mapping[str, Any]) -> int:
-        """Write a failure that leaves data behind, and return its exit code."""
+        """Write a failure together with its data, and return its exit code."""
         if self.as_json:
             say(document({**data, "error": fault.record()}))
         else:

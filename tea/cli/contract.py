@@ -1,4 +1,4 @@
-"""`tea contract`: what components promise, as one document for each kind or as Agent Skills."""
+"""`tea contract`: the interfaces of components, as one document for each kind or as Agent Skills."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +23,7 @@ async def contract(
         Path | None, typer.Option("--skills", metavar="FOLDER", help="Write each component as an Agent Skill there.")
     ] = None,
 ) -> None:
-    """Print what components promise: purpose, parameters, effects, examples and rules, as they are now."""
+    """Print components' current interfaces: purpose, parameters, effects, examples and rules."""
     async with command.platform() as tea:
         chosen = await _chosen(tea, what)
         if skills is not None:
@@ -34,7 +34,7 @@ async def contract(
 
 
 async def _chosen(tea: "Platform", what: str | None) -> dict[Kind, list[str] | None]:
-    """Return the names to show by kind; None stands for all."""
+    """Return the names to show by kind; None means all."""
     kinds: list[Kind] = [kind for kind in KEPT if what in (None, kind, plural(kind))]
     if kinds or what is None:
         return dict.fromkeys(kinds)

@@ -1,4 +1,4 @@
-"""`tea copy`: a component once more, under another name or as a further version."""
+"""`tea copy`: a copy of a component, under another name or as a further version."""
 
 from typing import Annotated
 

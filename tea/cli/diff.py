@@ -1,4 +1,4 @@
-"""`tea diff`: how two versions of a component differ."""
+"""`tea diff`: the differences between two versions of a component."""
 
 import sys
 from dataclasses import asdict
@@ -23,7 +23,7 @@ async def diff(
         str | None, typer.Argument(metavar="[REF@B]", help="The other: a version or a ref; else the current.")
     ] = None,
 ) -> None:
-    """Show how two versions differ in source and schema."""
+    """Show the differences between two versions in source and schema."""
     async with command.platform() as tea:
         library, first = await find(tea, old)
         second = _second(first, new)

@@ -1,4 +1,4 @@
-"""`tea doctor`: is everything in order, and if not, what is damaged and what is missing."""
+"""`tea doctor`: a check for damaged and missing parts of a home."""
 
 import asyncio
 import platform
@@ -38,7 +38,7 @@ async def doctor(
         bool, typer.Option("--sandbox", help="Attack every sandbox level of this machine, and tell what it holds.")
     ] = False,
 ) -> int:
-    """Check that everything is in order.
+    """Check the home for damage and missing parts.
 
     Reads every component and journal; exit code 2 when something is found that is not mended, or a sandbox holds less
     than it claims.
@@ -74,7 +74,7 @@ async def doctor(
 
 
 async def _models(tea: "Platform") -> list[dict[str, Any]]:
-    """Return every configuration, and whether it can be reached; nothing is asked or paid."""
+    """Return every configuration, and whether it is reachable; no request is sent or paid for."""
     words = await reach(tea)
     return [
         {**one.to_json(), "default": one.name == tea.models.default, "reached": words[one.name]}
@@ -83,7 +83,7 @@ async def _models(tea: "Platform") -> list[dict[str, Any]]:
 
 
 def _damage(tea: "Platform") -> list[str]:
-    """Read every version, every head and every journal; return a line for each that is not what was written."""
+    """Read every version, every head and every journal; return a line for each damaged one."""
     from tea.components.manifest import Manifest
 
     damage: list[str] = []

@@ -1,4 +1,4 @@
-"""Draft: the words of an answer while they come, shown on a terminal and taken away again."""
+"""Draft: the text of an answer as it arrives, shown on a terminal and removed again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RECORDS = ("{", "```")
 
 
 class Draft:
-    """Shows words piece by piece, without their control characters.
+    """A draft of text shown piece by piece, without control characters.
 
     Args:
         stream: The terminal.
@@ -26,7 +26,7 @@ class Draft:
         self._rows = self._column = 0
 
     def add(self, piece: str) -> bool:
-        """Show a further piece, after all that came before it where that was hidden meanwhile.
+        """Show a further piece, preceded by the earlier text if it was hidden in between.
 
         Returns:
             Whether it is shown: what a model without functions writes is a record, and no words for a person.
@@ -43,7 +43,7 @@ class Draft:
         return True
 
     def hide(self) -> None:
-        """Take the words off the screen; those that are too many for it stay, and are marked."""
+        """Remove the text from the screen; a text too long for it stays, and is marked."""
         if not self._shown:
             return
         if self._rows < get_terminal_size().lines - 1:
@@ -54,7 +54,7 @@ class Draft:
         self._shown, self._rows, self._column = False, 0, 0
 
     def drop(self) -> None:
-        """Take the words off the screen for good."""
+        """Remove the text from the screen permanently."""
         self.hide()
         self._closed = self._open = self._text = ""
 

@@ -1,4 +1,4 @@
-"""How a run ends for the person who waits for it: the answer, where its records lie, what it cost."""
+"""The end of a run on the terminal: the answer, the location of its records, and its cost."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -21,7 +21,7 @@ _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "
 
 @asynccontextmanager
 async def interruptible(progress: Progress) -> AsyncGenerator[None]:
-    """Turn the cancellation of a run, whose journal keeps what was done, into words on how to go on.
+    """Turn the cancellation of a run into a message on how to resume it from its journal.
 
     Raises:
         Interrupted: The body was cancelled.
@@ -35,7 +35,7 @@ async def interruptible(progress: Progress) -> AsyncGenerator[None]:
 
 
 def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
-    """Write how a run ended, for programs with `more` about it, and return the exit code."""
+    """Write the end of a run, for programs with `more` about it, and return the exit code."""
     fault = _fault(outcome)
     data = {**outcome.to_json(), **more}
     if command.as_json:
@@ -63,7 +63,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 
 def _written(outcome: "Outcome") -> str:
-    """Return which files a run left, in one line: its report with its path, the others by name."""
+    """Return the files left by a run, in one line: its report with its path, the others by name."""
     names = [name for name in outcome.files if outcome.report is None or name != outcome.report.name]
     report = [f"report: {one_line(str(outcome.report))}"] if outcome.report is not None else []
     more = f"{len(names) - MOST_FILES} more, " if len(names) > MOST_FILES else ""
@@ -73,7 +73,7 @@ def _written(outcome: "Outcome") -> str:
 
 
 def cost_words(cost: "Spent") -> str:
-    """Return steps, tokens and money in words."""
+    """Return steps, tokens and money as text."""
     words = _words(cost.steps, cost.tokens, cost.cached, cost.usd, "step")
     known = sum(one["usd"] or 0.0 for one in cost.by.values()) if cost.usd is None else 0.0
     words += f" beside ${_money(known)}" if known else ""
@@ -95,12 +95,12 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _money(usd: float) -> str:
-    """Return dollars in words, small ones with the digits that tell them from nothing."""
+    """Return dollars as text, small amounts with enough digits to differ from zero."""
     return f"{usd:.{4 if usd >= 0.0001 else 8}f}".rstrip("0").rstrip(".")
 
 
 def _fault(outcome: "Outcome") -> TeaError | None:
-    """Return why a run did not succeed, as an error."""
+    """Return the reason for a run's failure, as an error."""
     if outcome.ok:
         return None
     if outcome.error is not None:

@@ -1,4 +1,4 @@
-"""`tea trace export`: runs in forms that other programs read."""
+"""`tea trace export`: runs in the formats of other programs."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ def _records(tea: "Platform", run: str) -> "list[TraceRecord]":
 
 
 async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict[str, JsonObject]":
-    """Return the definitions of what a run could call, of each component in the version that it used last."""
+    """Return the definitions of the functions available to a run, of each component in its last used version."""
     from tea.journal.history import pins_of
     from tea.loop.capability import callables
     from tea.loop.ledger import FUNCTIONS
@@ -96,5 +96,5 @@ def _format(text: str) -> "ExportFormat":
 
 
 def _line(data: Any) -> str:
-    """Return a line in ASCII, which no terminal acts upon."""
+    """Return a line in ASCII, safe for every terminal."""
     return json.dumps(data, default=dict).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Exposures: what of a home other accounts may read, and what it would send elsewhere; for `tea doctor`."""
+"""Exposures: parts of a home readable by other accounts, or sent elsewhere by it; for `tea doctor`."""
 
 from pathlib import Path
 from shlex import quote
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def exposures(tea: "Platform") -> list[str]:
-    """Return in words what a careful person would end; nothing of it is damage."""
+    """Return the exposures of a home as text, each with a remedy; none of them counts as damage."""
     from tea.home import SECRETS
     from tea.store.access import exposed_runs
 

@@ -1,4 +1,4 @@
-"""How a failure reaches people and programs: one line or one JSON object, and an exit code."""
+"""The form of a failure for people and programs: one line or one JSON object, and an exit code."""
 
 import os
 import signal
@@ -18,17 +18,17 @@ _PREFIX = "tea: "
 
 @runtime_checkable
 class UsageFault(Protocol):
-    """What typer raises for arguments that do not fit, in whichever module its version keeps it."""
+    """An error raised by typer for invalid arguments, in any module its version uses for it."""
 
     exit_code: int
 
     def format_message(self) -> str:
-        """Return the problem in words."""
+        """Return the problem as text."""
         ...
 
 
 def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
-    """Say what went wrong and return the exit code."""
+    """Report an error and return the exit code."""
     if isinstance(error, BrokenPipeError):
         discard(sys.stdout)
         return READER_GONE
@@ -50,7 +50,7 @@ def complain(fault: TeaError) -> None:
 
 
 def explained(error: BaseException) -> TeaError:
-    """Return the error as one of ours, with its remedy."""
+    """Return the error as a TeaError, with its remedy."""
     leaf = _leaf(error)
     if isinstance(leaf, TeaError):
         return leaf
@@ -66,7 +66,7 @@ def explained(error: BaseException) -> TeaError:
 
 
 def in_one_line(problem: str, fix: str) -> str:
-    """Return `tea: problem. Fix: remedy` in at most 300 characters; of a long one the remedy is kept."""
+    """Return `tea: problem. Fix: remedy` in at most 300 characters; if it is too long, the remedy is kept."""
     remedy = one_line(fix, MOST_CHARACTERS // 2 + 50)
     ending = f" Fix: {remedy}"
     words = one_line(problem, MOST_CHARACTERS - len(_PREFIX) - len(ending) - 1)
@@ -74,7 +74,7 @@ def in_one_line(problem: str, fix: str) -> str:
 
 
 def _leaf(error: BaseException) -> BaseException:
-    """Return the first error of ours inside a group, else its first error."""
+    """Return the first TeaError inside a group, else its first error."""
     if not isinstance(error, BaseExceptionGroup):
         return error
     leaves = [_leaf(one) for one in error.exceptions]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportUnknownArgumentType]

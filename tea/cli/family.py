@@ -8,8 +8,8 @@ SELF = "show"
 
 
 class Family(TyperGroup):
-    """What is none of the names below goes to the command itself, its options too."""
+    """A command group passing names other than its subcommands', and options, to the command itself."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the command itself first where no other is named."""
+        """Put the command itself first if no subcommand is named."""
         return super().parse_args(ctx, args if args and args[0] in self.commands else [SELF, *args])

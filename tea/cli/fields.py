@@ -1,4 +1,4 @@
-"""Reading a journal's data for people: whatever a record holds, looking into it never fails."""
+"""Reading a journal's data for people, without failing on any content of a record."""
 
 from collections.abc import Mapping
 from typing import Any, cast

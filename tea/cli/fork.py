@@ -1,4 +1,4 @@
-"""`tea fork`: what would have happened, with another version or model from a place in a run on."""
+"""`tea fork`: a run continued from a position of another, with another version or model."""
 
 import asyncio
 from typing import Annotated
@@ -24,7 +24,7 @@ async def fork(
     use: UseOption = None,
     model: Annotated[str | None, typer.Option("--model", help="Which model answers from there on.")] = None,
 ) -> int:
-    """Begin a run with the events of another up to a position, and go on live, otherwise.
+    """Begin a run with the events of another up to a position, and continue live with a change.
 
     Without --at it begins where the first component that changes comes in. All that the run pinned keeps its version
     but for --use. The run itself is not touched; `tea trace diff RUN FORK` shows what became of it.

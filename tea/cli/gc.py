@@ -1,4 +1,4 @@
-"""`tea runs gc`: old runs are removed."""
+"""`tea runs gc`: the removal of old runs."""
 
 import asyncio
 from typing import Annotated
@@ -22,7 +22,7 @@ async def gc(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
 ) -> None:
-    """Remove old runs for good: journal, blobs and workspace.
+    """Remove old runs permanently: journal, blobs and workspace.
 
     With both --keep and --older, only what neither keeps. A run that is under way or damaged always stays.
     """

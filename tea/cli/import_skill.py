@@ -1,4 +1,4 @@
-"""`tea import`: an Agent Skill becomes a prompt."""
+"""`tea import`: an Agent Skill as a prompt."""
 
 from pathlib import Path
 from typing import Annotated

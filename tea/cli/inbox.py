@@ -1,4 +1,4 @@
-"""`tea inbox`: what runs asked a person and nobody answered."""
+"""`tea inbox`: the unanswered questions of runs to a person."""
 
 from shlex import quote
 from textwrap import indent
@@ -23,7 +23,7 @@ async def inbox(
         str | None, typer.Argument(metavar="[RUN]", help='One run alone: its id, a unique beginning of it, or "last".')
     ] = None,
 ) -> None:
-    """List the questions that wait for a person's answer, and the line that answers each.
+    """List the questions waiting for a person's answer, and the command for answering each.
 
     A run that could not ask anybody waits; `tea resume` goes on with it, with one or more answers.
     """
@@ -37,7 +37,7 @@ async def inbox(
 
 
 def _text(questions: "tuple[Question, ...]", home: str) -> str:
-    """Return what people read; what was asked is indented, so that no words of it look like another question."""
+    """Return the questions as text; each is indented, so none of its text looks like another question."""
     lines: list[str] = []
     run = ""
     for one in questions:

@@ -1,4 +1,4 @@
-"""`tea init`: a folder becomes a home."""
+"""`tea init`: making a folder a home."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ async def init(command: Command) -> None:
 
 
 def _make(home: Path) -> list[str]:
-    """Create what is missing and return its names."""
+    """Create missing entries of a home and return their names."""
     from tea.home import require_own
     from tea.store.scratch import PRIVATE_FOLDER, PUBLIC_FILE, PUBLIC_FOLDER, make_folders
 

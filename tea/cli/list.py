@@ -1,4 +1,4 @@
-"""`tea list`: what is registered."""
+"""`tea list`: the registered components."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +56,7 @@ def _facts(one: "Row") -> dict[str, Any]:
 
 
 def marked(one: "Row") -> str:
-    """Return what a component is for, after what one should know before using it."""
+    """Return a component's description, preceded by its warnings."""
     marks = [] if one.trusted else ["quarantined"]
     marks += [] if one.state == "active" else [one.state]
     return " ".join([*(f"[{mark}]" for mark in marks), one.description])

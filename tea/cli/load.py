@@ -1,4 +1,4 @@
-"""`tea load`: components from one file."""
+"""`tea load`: components loaded from one file."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -17,7 +17,7 @@ LoadedFile = Annotated[Path, typer.Argument(metavar="FILE", help="What `tea save
 
 
 async def load(command: Command, file: LoadedFile) -> None:
-    """Load the components that a file holds.
+    """Load the components in a file.
 
     Nothing of them is executed before a person trusts it: read the source, then `tea trust REF`.
     """
@@ -35,7 +35,7 @@ async def load(command: Command, file: LoadedFile) -> None:
 
 
 def _notes(found: "Loaded") -> Iterator[str]:
-    """Yield what a person has to know of each component that is not simply there now."""
+    """Yield the notes on components with anything other than a plain addition."""
     hidden, moved, kept = set(found.unregistered), set(_names(found.current)), _names((*found.added, *found.skipped))
     added = [name for name in _names(found.added) if name not in hidden]
     if added:

@@ -1,4 +1,4 @@
-"""`tea lock`: the versions and digests that runs shall use, as a file to commit."""
+"""`tea lock`: the versions and digests for runs, as a file to commit."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Log: what libraries and components log reaches standard error without secrets, and with hidden characters escaped."""
+"""Log: messages of libraries and components on standard error, without secrets, and with hidden characters escaped."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ _LONGEST = 1_000
 
 
 class Log(logging.Handler):
-    """Writes warnings and worse, a line each.
+    """A log handler for warnings and worse, a line each.
 
     Args:
         tea: Knows the operator's secrets.
@@ -32,5 +32,5 @@ class Log(logging.Handler):
 
 
 def keep_log(tea: "Platform") -> None:
-    """Let what is logged in this process be written; the command line has it for itself."""
+    """Write this process's log messages, replacing other handlers."""
     logging.getLogger().handlers = [Log(tea)]

@@ -1,4 +1,4 @@
-"""`tea deprecate`, `tea archive`, `tea activate`: whether a version is still to be used."""
+"""`tea deprecate`, `tea archive`, `tea activate`: the state of a version."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def deprecate(command: Command, ref: RefArgument, reason: ReasonOption = "") -> None:
-    """Leave a version out of lists and retrieval.
+    """Remove a version from lists and retrieval.
 
     It can still be called.
     """

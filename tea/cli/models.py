@@ -1,4 +1,4 @@
-"""`tea models`: which models are configured, a further one, and whether they answer."""
+"""`tea models`: the configured models, adding one, and testing them."""
 
 import asyncio
 import time
@@ -67,7 +67,7 @@ async def models(
     fold: Annotated[str | None, typer.Option("--fold", help="What stays of a long history: " + _FOLDS)] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the history.")] = "",
 ) -> int | None:
-    """List the models, add one to the registry, or ask one whether it answers.
+    """List the models, add one to the registry, or test one.
 
     A key is never given here: name the environment variable, or the line of .env, that holds it.
     """
@@ -109,7 +109,7 @@ def _numbers(flag: str, texts: Sequence[str] | None) -> dict[str, float]:
 
 
 async def reach(tea: "Platform") -> dict[str, str]:
-    """Return in words, for each configured model, whether it can be reached; nothing is asked or paid."""
+    """Return as text, for each configured model, whether it is reachable; no request is sent or paid for."""
 
     async def one(name: str) -> str:
         try:
@@ -125,7 +125,7 @@ async def reach(tea: "Platform") -> dict[str, str]:
 
 
 def astray(tea: "Platform") -> list[str]:
-    """Return what the settings name that no model is configured as, in words."""
+    """Return the settings' models missing in the configuration, as text."""
     named = {
         "The default": tea.models.chosen,
         **{f"The role {role!r}": name for role, name in tea.models.roles.items()},
@@ -195,7 +195,7 @@ async def _present(library: "ContextManager[Manifest]", name: str) -> "Manifest 
 
 
 async def _test(command: Command, tea: "Platform", name: str | None) -> int:
-    """Ask one model, or all that are configured, one short question; it costs a few tokens."""
+    """Send one model, or all configured ones, one short request; it costs a few tokens."""
     names: Sequence[str] = [name] if name else [one.name for one in tea.models.list() if one.provider != "offline"]
     if not names:
         raise ProviderError("No model is configured.", fix="set a key such as OPENAI_API_KEY, or `tea models add`.")

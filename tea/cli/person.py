@@ -1,4 +1,4 @@
-"""The person at the terminal: components may ask them, and the run goes on with what they type."""
+"""The person at the terminal: questions from components, and the answers typed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _WHOLE = "show"
 
 
 def person() -> Person | None:
-    """Return who can be asked now: nobody unless a terminal is there to ask and to answer."""
+    """Return the person at the terminal, None unless both input and output are one."""
     source: TextIO | None = sys.stdin
     there = source is not None and source.isatty() and sys.stderr.isatty()
     return AtTerminal(source.fileno()) if source is not None and there else None
 
 
 class AtTerminal:
-    """Asks one question at a time on standard error, and reads the answer.
+    """A person at the terminal, asked one question at a time on standard error.
 
     Args:
         source: Descriptor that the answer is read from, line by line.
@@ -38,7 +38,7 @@ class AtTerminal:
         self._turn = asyncio.Lock()
 
     async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
-        """Return what was typed, None where the person closed the input; ask again until it is one of the choices.
+        """Return the typed answer, None if the input was closed; ask again until it is one of the choices.
 
         Of what does not fit a screen the middle is left out, which is said; `show` is answered with the whole then.
         """
@@ -56,13 +56,13 @@ class AtTerminal:
                     return line
 
     def _forget(self) -> None:
-        """Forget what was typed so far: it is no answer to a question, or consent to a call, that nobody saw yet."""
+        """Discard earlier input, as it cannot answer a question, or permit a call, not shown yet."""
         self._typed = b""
         with suppress(termios.error):
             termios.tcflush(self._source, termios.TCIFLUSH)
 
     async def _line(self) -> str | None:
-        """Return the next line; the loop watches the input, so that Ctrl-C and a deadline end the waiting."""
+        """Return the next line; the loop watches the input, so Ctrl-C and a deadline end the wait."""
         loop = asyncio.get_running_loop()
         while b"\n" not in self._typed:
             ready = loop.create_future()

@@ -1,4 +1,4 @@
-"""Live progress: who works on what, which step, the answer's draft, the plan and the budget, while a run goes on."""
+"""Live progress of a run: the agent at work and its task, the step, the answer's draft, the plan and the budget."""
 
 import sys
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Tells a person on standard error what a run does.
+    """A display of a run's progress for a person on standard error.
 
     On a terminal what goes on is one line that changes, and the words of the answering agent stand below it while they
     come. With `-v` every event is a line of its own, on a terminal but for the present call.
@@ -47,7 +47,7 @@ class Progress:
         self._left: dict[str, str] = {}
 
     def __call__(self, event: "Event") -> None:
-        """Take one record of the run, as it is written."""
+        """Process one record of the run, as it is written."""
         data = fields(event.data)
         if event.kind == "run":
             self.run = data["setting"]["run"]
@@ -66,7 +66,7 @@ class Progress:
             self.close()
 
     def close(self) -> None:
-        """Take the changing line and the draft away."""
+        """Remove the changing line and the draft."""
         self._draft.hide()
         if self._shown:
             write(_CLEAR, sys.stderr)
@@ -84,7 +84,7 @@ class Progress:
             self._detail(f"{event.agent or 'tea'}: {kind} {target}", "dim")
 
     def _delta(self, event: "Event", data: Mapping[str, Any]) -> None:
-        """Show that an answer comes: on a terminal how much of it so far, elsewhere only that it has begun."""
+        """Show an arriving answer: on a terminal its size so far, elsewhere only its start."""
         before, who = self._came.get(event.key), event.agent or "tea"
         if self._drafts(event, data):
             return
@@ -103,7 +103,7 @@ class Progress:
             self._present(f"{who}: {target} answers" + (f", {now:,} characters" if self._live else ""))
 
     def _drafts(self, event: "Event", data: Mapping[str, Any]) -> bool:
-        """Show the words of the answering agent itself where they can be taken away again."""
+        """Show the text of the answering agent itself if it can be removed again."""
         if self._silent or not self._live or not self._answering(event.key):
             return False
         if data["type"] == "again":
@@ -118,7 +118,7 @@ class Progress:
         return True
 
     def _answering(self, key: str) -> bool:
-        """Tell whether a call is made by the first agent of the run, and by none that it gave work to."""
+        """Return whether a call is made by the first agent of the run itself, not by one it called."""
         around = [one for one in self._scopes if key.startswith((f"{one}.", f"{one}/"))]
         return around == self._scopes[:1] != []
 
@@ -155,7 +155,7 @@ class Progress:
             self._tell_plan(event, items(said.get("plan")))
 
     def _tell_plan(self, event: "Event", plan: list[Mapping[str, Any]]) -> None:
-        """Show what is new in the plan of an agent."""
+        """Show the new items in the plan of an agent."""
         lines = [
             f"{_MARKS.get(one.get('state', ''), '[?]')} {number}. {progress_line(str(one.get('item')), _WORDS)}"
             for number, one in enumerate(plan, 1)
@@ -167,7 +167,7 @@ class Progress:
         self._plans[scope] = lines
 
     def _present(self, text: str) -> None:
-        """Show what goes on now: on a terminal in place of what went on before."""
+        """Show the current activity: on a terminal in place of the last one."""
         if not self._live:
             self._detail(text)
         if self._silent or not self._live:
@@ -177,7 +177,7 @@ class Progress:
         self._shown = True
 
     def _detail(self, text: str, colour: Any = None) -> None:
-        """Show what only who asked for more wants to keep: else it is on the terminal for a moment."""
+        """Show a detail: permanently with `-v`, else for a moment on the terminal."""
         if self._all:
             self._line(text, colour)
         elif self._live:
@@ -192,7 +192,7 @@ class Progress:
 
 
 def _short(target: str) -> str:
-    """Return what a person calls a target: `calculator` for `tool:calculator@1.0.0#call`."""
+    """Return the short name of a target: `calculator` for `tool:calculator@1.0.0#call`."""
     head, _, operation = target.partition("#")
     name = head.partition("@")[0].rpartition(":")[2]
     return f"{name}.{operation}" if operation not in ("", "call", "run") else name

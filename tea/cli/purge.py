@@ -1,4 +1,4 @@
-"""`tea purge`: the bytes of a version go for good."""
+"""`tea purge`: the permanent removal of a version's bytes."""
 
 import asyncio
 import sys
@@ -19,7 +19,7 @@ async def purge(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     reason: ReasonOption = "",
 ) -> None:
-    """Remove bytes for good: of REF@VERSION, or of all that an unregistered component had.
+    """Remove bytes permanently: of REF@VERSION, or of all versions of an unregistered component.
 
     Runs that pinned them can no longer be replayed. What stays says who purged them, when and why. Aliases that stood
     for them go too, and are named.

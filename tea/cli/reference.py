@@ -1,4 +1,4 @@
-"""How a person names a component: a ref, whose kind may be left out where the name is unique among kinds."""
+"""A person's names for components: a ref, without its kind if the name is unique among kinds."""
 
 import asyncio
 import difflib
@@ -21,14 +21,14 @@ RefArgument = Annotated[str, typer.Argument(metavar="REF", help="kind:name, the 
 
 
 def kind_named(text: str) -> Kind | None:
-    """Return the kind that a word stands for, in the singular or the plural; None where it is none."""
+    """Return the kind named by a word, in the singular or the plural; None if there is none."""
     return next((kind for kind in KEPT if text in (kind, plural(kind))), None)
 
 
 async def find(
     tea: "Platform", text: str, kinds: Sequence[Kind] = KEPT, *, gone: bool = False, upto: Part = "version"
 ) -> tuple["AnyManager", Ref]:
-    """Return the library that keeps a component, and its whole ref.
+    """Return the library of a component, and its whole ref.
 
     Args:
         tea: The platform.

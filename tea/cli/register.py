@@ -1,4 +1,4 @@
-"""`tea register`: a file becomes a component."""
+"""`tea register`: a file as a component."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,12 +53,12 @@ def check_version(version: str | None) -> None:
 
 
 def summary(config: "Manifest") -> dict[str, Any]:
-    """Return what a program wants to know of a version that was just made current."""
+    """Return the summary, for programs, of a version just made current."""
     return {"ref": str(config.ref), "version": config.version, "digest": config.digest, "changes": config.changes}
 
 
 def show_stored(command: Command, verb: str, config: "Manifest", current: "Manifest", *, unchanged: bool) -> None:
-    """Write what became of source that was given: a version now, or one that has had its bytes before.
+    """Write the result of storing given source: a new version, or an earlier one with the same bytes.
 
     Args:
         command: The command.
@@ -77,14 +77,14 @@ def show_stored(command: Command, verb: str, config: "Manifest", current: "Manif
 
 
 def tell_changes(command: Command, config: "Manifest") -> None:
-    """Say what was written into the source."""
+    """Report the additions to the source."""
     if not command.as_json:
         for change in config.changes:
             command.tell(f"written in: {one_line(change)}")
 
 
 def tell_undeclared(command: Command, config: "Manifest") -> None:
-    """Say how a tool or the actions of an environment would declare their effects, where they declare none."""
+    """Explain how a tool or the actions of an environment declare their effects, if they declare none."""
     from tea.components.manifest import is_recipe
 
     if command.as_json or config.kind not in ("tool", "environment") or is_recipe(config.source):
@@ -115,7 +115,7 @@ def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:
 
 
 def _document_kind(source: str) -> Kind:
-    """Return the kind of what is written as JSON: what it says itself, or what a transformation makes."""
+    """Return the kind of a JSON document: the one stated in it, or the result of its transformation."""
     from tea.recipes.recipe import Direction, transformation
     from tea.store.files import parse_json_strict
 

@@ -1,4 +1,4 @@
-"""`tea replay`: the agents' code runs again against a journal, without a model."""
+"""`tea replay`: the agents' code run again against a journal, without a model."""
 
 import asyncio
 from typing import Annotated

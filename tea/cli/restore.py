@@ -1,4 +1,4 @@
-"""`tea restore`: a historical version becomes current."""
+"""`tea restore`: making a historical version current."""
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find

@@ -1,4 +1,4 @@
-"""`tea resume`: a run that was interrupted, or waits for a person, goes on."""
+"""`tea resume`: resuming a run interrupted or waiting for a person."""
 
 import asyncio
 from typing import Annotated
@@ -21,7 +21,7 @@ async def resume(
         typer.Option("--answer", metavar="KEY=ANSWER", help="For a call that waits: allow, deny, or text instead."),
     ] = None,
 ) -> int:
-    """Go on with a run that was interrupted or waits for an answer."""
+    """Resume a run interrupted or waiting for an answer."""
     answers = _answers(answer or [])
     async with command.platform() as tea:
         found = await asyncio.to_thread(tea.tracer.find, run)

@@ -1,4 +1,4 @@
-"""`tea retrieve`: what fits a wish in words, and what components served before."""
+"""`tea retrieve`: components fitting a query in words, and their past uses."""
 
 import asyncio
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ async def retrieve(
     ] = False,
     forget: Annotated[bool, typer.Option("--forget", help="Erase that for good.")] = False,
 ) -> None:
-    """Find components by what they do, or look at and erase what their past uses count for."""
+    """Find components by their purpose, or show and erase the records of their past uses."""
     one = _kind(kind)
     if usage and forget:
         raise BadInput("--usage and --forget were given together.", fix="give one of them.")
@@ -59,7 +59,7 @@ def _kind(text: str) -> Kind:
 
 
 async def _served_by(tea: "Platform", what: str, kind: Kind) -> tuple[Kind, str | None]:
-    """Return whose uses are meant: those of a kind, or of one component, which may be out of sight by now."""
+    """Return the kind, or the one component, possibly hidden by now, for a list of uses."""
     if not what:
         return kind, None
     ref = Ref.parse(what, kind=kind)

@@ -1,4 +1,4 @@
-"""`tea rollback`: back to the version that was current before."""
+"""`tea rollback`: back to the version current before."""
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
@@ -6,7 +6,7 @@ from tea.cli.register import ReasonOption, summary
 
 
 async def rollback(command: Command, ref: RefArgument, reason: ReasonOption = "") -> None:
-    """Go back to the version that was current before.
+    """Go back to the version current before.
 
     Again goes further back.
     """

@@ -1,4 +1,4 @@
-"""`tea run`: a task is worked on, now."""
+"""`tea run`: working on a task now."""
 
 import asyncio
 import math
@@ -94,14 +94,14 @@ async def run(
 
 
 def _local(base_url: str, model: str | None) -> "ModelConfig":
-    """Return the configuration of a server that was named on the line; its first model answers if none was named."""
+    """Return the configuration of a server given on the command line, with its first model if none is given."""
     from tea.models.presets import local
 
     return local(LOCAL, base_url, "" if model in (None, LOCAL) else model or "")
 
 
 async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskFile":
-    """Return the task with the versions of the lock file, and say what of its agent's reach that leaves out.
+    """Return the task with the versions of the lock file, and report the components in its agent's reach it lacks.
 
     Raises:
         BadInput: The task wants another version.
@@ -129,7 +129,7 @@ async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskF
 
 
 def _opening(tea: "Platform", task: "TaskFile") -> str:
-    """Return which model answers, and what to do where none was chosen and none is configured."""
+    """Return the model in use, and advice if none was chosen and none is configured."""
     if task.model is None and tea.settings.model is None and tea.models.default == "offline":
         return "tea: no model is configured: offline solvers answer, see `tea doctor`."
     return f"tea: the model {tea.models.config(task.model, Ref.parse(task.agent, kind='agent').name).name!r} answers."

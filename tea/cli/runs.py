@@ -1,4 +1,4 @@
-"""`tea runs`: what was run."""
+"""`tea runs`: the past runs."""
 
 import asyncio
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,7 +39,7 @@ async def runs(
 
 
 def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
-    """Return what the records of a run say of it as a whole; without its end it runs, waits, or was interrupted.
+    """Return the summary of a run from its records; without its end it is running, waiting, or interrupted.
 
     Nothing of one that another process removed meanwhile.
     """

@@ -1,4 +1,4 @@
-"""`tea save`: components to one file."""
+"""`tea save`: components saved to one file."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`tea show`: everything about one component."""
+"""`tea show`: all facts about one component."""
 
 import asyncio
 from contextlib import suppress
@@ -25,7 +25,7 @@ async def show_component(
     source: Annotated[bool, typer.Option("--source", help="Print the source alone.")] = False,
     schema: Annotated[str | None, typer.Option("--schema", help="Print function schemas: openai or anthropic.")] = None,
 ) -> None:
-    """Show a component: words, parameters, rules, origin.
+    """Show a component: description, parameters, rules, origin.
 
     What --source prints ends with the digest; `tea trust` asks no more about what was shown so last.
     """
@@ -72,7 +72,7 @@ def _facts(config: "Manifest", trusted: bool, state: str) -> str:
 
 
 def source_text(config: "Manifest") -> str:
-    """Return all that the digest of a version is taken over, for review, and at the end the digest."""
+    """Return all content covered by the digest of a version, for review, and at the end the digest."""
     parts = [config.source, *(f"# file: {path}\n{text}" for path, text in sorted(config.files.items()))]
     if config.requires:
         parts.append(f"# requires: {', '.join(config.requires)}")
@@ -80,7 +80,7 @@ def source_text(config: "Manifest") -> str:
 
 
 def _remember(tea: "Platform", config: "Manifest") -> None:
-    """Remember that this account was shown a source; where its state cannot be written, it is asked again."""
+    """Record the showing of a source to this account; if the record fails, the source is reviewed again."""
     from tea.source.reviewed import Reviewed
 
     with suppress(StorageError):

@@ -1,4 +1,4 @@
-"""`tea state`: what an environment shows, or what an agent keeps."""
+"""`tea state`: the state of an environment, or the stored state of an agent."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ async def state(
         str | None, typer.Option("--session", help="The session; for an agent without one, what it keeps for good.")
     ] = None,
 ) -> int:
-    """Observe an environment as an agent would see it, or look at the state that an agent keeps."""
+    """Observe an environment in an agent's view, or show the stored state of an agent."""
     async with command.platform() as tea:
         _, found = await find(tea, ref, ("environment", "agent"))
         if found.kind == "environment":

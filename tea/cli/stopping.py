@@ -1,4 +1,4 @@
-"""Stopping: how Ctrl-C and SIGTERM end a command, whatever it is at.
+"""Stopping: the end of a command by Ctrl-C and SIGTERM, at any point of its work.
 
 Both cancel its work, which then cleans up. Ctrl-C leaves it the time that takes; SIGTERM a moment, after which the
 process ends: a read, a lock or a computation may be what nothing calls off. Nothing is lost by that, since what a
@@ -27,7 +27,7 @@ _CODE = Interrupted.exit_code
 
 
 class Stopping:
-    """Ends one command, once it is asked to.
+    """The handling of requests to stop one command.
 
     Args:
         tell: Says how the command ended, and returns its exit code.
@@ -41,7 +41,7 @@ class Stopping:
 
     @contextmanager
     def of(self, work: "asyncio.Task[int | None]") -> Generator[None]:
-        """Let signals cancel a task as long as the body lasts, and say at once how one that SIGTERM ended did."""
+        """Let signals cancel a task during the body, and report the status at once after SIGTERM."""
         loop = asyncio.get_running_loop()
 
         def stop(number: int, frame: object) -> None:
@@ -67,7 +67,7 @@ class Stopping:
                     signal.signal(number, handler)
 
     def _enforce(self) -> None:
-        """Have the process end in a while; called where anything may be held, so without a lock of Python's."""
+        """End the process after a grace period; called with any lock possibly held, so it uses none of Python's."""
         self._end = time.monotonic() + GRACE
         signal.setitimer(signal.ITIMER_REAL, GRACE + 1)  # the system's own hand, in case that words cannot be written
         _thread.start_new_thread(self._wait, ())

@@ -1,4 +1,4 @@
-"""What `tea run` is asked to do: a task file, words, or standard input, with what the command line adds."""
+"""The input of `tea run`: a task file, words, or standard input, with the command line's additions."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ Read = tuple["TaskFile", dict[str, Path]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Additions:
-    """What the command line says beside the task; it overrides the task file.
+    """The command line's additions to the task; they override the task file.
 
     Args:
         files: Further files, wherever they are.
@@ -61,7 +61,7 @@ def read_input(what: str, added: Additions) -> Read:
 
 
 def names_file(what: str) -> bool:
-    """Tell whether an argument is the path of a task file: it exists, or ends in `.json`; else it is words."""
+    """Return whether an argument is the path of a task file: it exists, or ends in `.json`; else it is text."""
     return what.endswith(".json") or os.path.exists(what)
 
 

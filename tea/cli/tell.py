@@ -1,4 +1,4 @@
-"""`tea tell`: a word to a run on its way."""
+"""`tea tell`: a message to a running run."""
 
 import asyncio
 from typing import Annotated
@@ -14,7 +14,7 @@ async def tell(
     run: RunArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to tell it, at most 64 KiB.")],
 ) -> None:
-    """Tell a run something; its agent takes it over at its next step.
+    """Send a message to a run; its agent reads it at its next step.
 
     A run that nobody works on takes it over when `tea resume` goes on with it.
     """

@@ -1,4 +1,4 @@
-"""What reaches a terminal: text that it shows and never obeys, colour where it is wanted, and pipes that may close.
+"""Terminal output: text shown but never interpreted, optional colour, and pipes possibly closed.
 
 What a person reviews is shown whole, with hidden characters escaped (`review`, `one_line`, `shown`); lines of progress,
 which nobody decides by, go without them (`clean`). Text is escaped once, where it is put together for the terminal.
@@ -49,12 +49,12 @@ def review(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 0) -> str:
-    """Return `text` as a person reviews it, on one line, cut to `limit` characters where there is one."""
+    """Return `text` in review form on one line, cut to `limit` characters if it is given."""
     return brief(review(text), limit)
 
 
 def brief(text: str, limit: int = 0) -> str:
-    """Return `text` on one line, cut to `limit` characters; a part of a line that is reviewed as a whole."""
+    """Return `text` on one line, cut to `limit` characters; for a part of a line reviewed as a whole."""
     line = _GAPS.sub(" ", text).strip(" ")
     return line if not limit or len(line) <= limit else line[: max(0, limit - 3)] + "..."
 
@@ -65,7 +65,7 @@ def progress_line(text: str, limit: int = 0) -> str:
 
 
 def excerpt(text: str, where: str) -> str:
-    """Return reviewed text that fits a screen: of long lines and of many the first and last part, and what was cut.
+    """Return reviewed text cut to fit a screen: the first and last part of long lines and of many, with a note.
 
     Args:
         text: What `review` returned.
@@ -81,34 +81,34 @@ def excerpt(text: str, where: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return so many of something in words: `1 run`, `2,000 runs`."""
+    """Return a count as text: `1 run`, `2,000 runs`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shown(value: Any) -> str:
-    """Return a JSON value as people review it: text as it is, everything else as JSON."""
+    """Return a JSON value in review form: text unchanged, everything else as JSON."""
     return review(value) if isinstance(value, str) else escaped_json(value, indent=2)
 
 
 def document(data: Mapping[str, Any]) -> str:
-    """Return what `--json` prints: one object that names its schema, in ASCII, which no terminal acts upon."""
+    """Return the output of `--json`: one object with its schema's name, in ASCII, safe for every terminal."""
     return json.dumps({"schema": SCHEMA, **data}, default=str).replace("\x7f", "\\u007f")
 
 
 def interactive(stream: TextIO | None) -> bool:
-    """Tell whether `stream` is a terminal that can move its cursor."""
+    """Return whether `stream` is a terminal with cursor movement."""
     return stream is not None and stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def painted(text: str, colour: Colour, stream: TextIO | None) -> str:
-    """Return `text` in a colour where `stream` shows colours and nobody asked for none."""
+    """Return `text` in a colour if `stream` supports colours and they are not disabled."""
     if not interactive(stream) or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
 
 
 def write(text: str, stream: TextIO | None) -> None:
-    """Write text that was cleaned.
+    """Write text already cleaned.
 
     Raises:
         BrokenPipeError: Whoever reads the result went away; where progress and errors go, that is no error.
@@ -130,7 +130,7 @@ def write(text: str, stream: TextIO | None) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Let what is still in the stream's buffer, and all that follows, go nowhere."""
+    """Redirect the stream's buffered and further output to the null device."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, stream.fileno())
@@ -144,7 +144,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 
 def prepare() -> None:
-    """Let every text be written, whatever the encoding of the terminal.
+    """Make every text writable, in any encoding of the terminal.
 
     Raises:
         StorageError: Nobody can be given the result, so there is no use in working for it.
@@ -158,7 +158,7 @@ def prepare() -> None:
 
 
 def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
-    """Return rows with their columns aligned; each cell on one line, the last column as wide as it likes."""
+    """Return rows with their columns aligned; each cell on one line, the last column unlimited in width."""
     cells = rows if _plain(rows) else [tuple(one_line(cell) for cell in row) for row in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))] if cells else []
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
@@ -166,7 +166,7 @@ def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
 
 
 def _is_seen(text: str) -> bool:
-    """Tell whether text is shown as it is, which one look at most texts finds out."""
+    """Return whether text is shown unchanged; a fast check for most texts."""
     return text.isascii() and "<U+" not in text and text.replace("\n", "").replace("\t", "").isprintable()
 
 
@@ -178,7 +178,7 @@ def _cut(line: str, where: str) -> str:
 
 
 def _plain(rows: list[tuple[str, ...]]) -> bool:
-    """Tell whether all cells are on one line as they are, which one look at thousands of them finds out."""
+    """Return whether all cells are on one line and unchanged; a fast check for thousands of them."""
     text = f"|{'|'.join('|'.join(row) for row in rows)}|"
     return (
         _is_seen(text) and "\n" not in text and "\t" not in text and not any(gap in text for gap in ("  ", "| ", " |"))

@@ -1,4 +1,4 @@
-"""`tea trace`: what a run did."""
+"""`tea trace`: the record of a run."""
 
 import asyncio
 from dataclasses import asdict

@@ -22,7 +22,7 @@ async def trace_diff(
     a: Annotated[str, typer.Argument(metavar="A", help='A run: its id, a unique beginning of it, or "last".')],
     b: Annotated[str, typer.Argument(metavar="B", help="Another.")],
 ) -> None:
-    """Compare two runs: what they used, where they first differ, their steps, answers and costs."""
+    """Compare two runs: their components, their first difference, their steps, answers and costs."""
     from tea.journal.compare import compare
 
     async with command.platform() as tea:

@@ -1,4 +1,4 @@
-"""`tea transform`: a component becomes one of another kind."""
+"""`tea transform`: a component as one of another kind."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +25,7 @@ async def transform(
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=JSON", help="A further option; repeatable.")
     ] = None,
 ) -> None:
-    """Make a component of others: an agent a tool, an environment a toolkit, tools an environment or an agent.
+    """Make a component from others: an agent as a tool, an environment as a toolkit, tools as an environment or agent.
 
     T2E: shared (an object), state (a tool's name), rules. T2A, E2A: max_steps, rules, role, objectives (a list), memory
     (what it remembers by), and for E2A initiative. A2E: actions (an object of names with description and parameters).
@@ -46,7 +46,7 @@ def _facts(made: "Manifest") -> dict[str, Any]:
 
 
 def _options(texts: list[str], taken: dict[str, Any]) -> dict[str, Any]:
-    """Read NAME=JSON; a value that is not JSON is text."""
+    """Return options from NAME=JSON; a value outside JSON is text."""
     from tea.store.files import parse_json_strict
 
     found: dict[str, Any] = {}

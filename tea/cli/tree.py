@@ -46,7 +46,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
 
 
 def _depth(record: "TraceRecord", scopes: list[str]) -> int:
-    """Return in how many scopes a record lies; the words on entering one stand at its own place."""
+    """Return the number of scopes around a record; the record of entering a scope counts as outside it."""
     inside = sum(record.key.startswith((f"{scope}.", f"{scope}/")) for scope in scopes)
     return inside - 1 if _is_note(record, "enter") else inside
 
@@ -93,7 +93,7 @@ def _note(data: Mapping[str, Any], whole: bool) -> str | None:
 
 
 def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
-    """Return the calls of a step that were refused before anything was called, so that no record is theirs."""
+    """Return the calls of a step refused before they began, and therefore without a record."""
     if not _is_note(record, "step"):
         return []
     failed = [one for one in items(fields(fields(record.data).get("data")).get("results")) if one.get("error")]
@@ -105,7 +105,7 @@ def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
 
 
 def _problem(record: "TraceRecord") -> str:
-    """Return what was wrong with a call, as its outcome tells it; empty for everything else."""
+    """Return the problem of a call from its outcome; empty for every other record."""
     data = fields(fields(record.data).get("data"))
     return str(fields(fields(data.get("response", data)).get("error", data)).get("problem", ""))
 
@@ -128,7 +128,7 @@ def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | 
 
 
 def _outcome(value: Any) -> str:
-    """Return what a call gave: of a response its value or problem, of a model's answer its words."""
+    """Return the result of a call as text: a response's value or problem, a model's answer's text."""
     found = fields(value)
     if "ok" in found and "value" in found:
         error = fields(found.get("error"))
@@ -143,7 +143,7 @@ def _outcome(value: Any) -> str:
 
 
 def _tries(end: "TraceRecord | None") -> list[str]:
-    """Return what the line of a call has no place for: tries before its answer, or the rest of why there is none."""
+    """Return the details too long for a call's line: attempts before its answer, or the rest of its error."""
     found = fields(fields(end.data if end else None).get("data"))
     problem = str(fields(found.get("error", found)).get("problem", ""))
     tries = items(fields(found.get("response")).get("attempts"))
@@ -160,7 +160,7 @@ def _ref(target: Any) -> str:
 
 
 def _said(value: Any) -> str:
-    """Return a JSON value in a few words, which are part of a line."""
+    """Return a JSON value as short text for a part of a line."""
     if value is None:
         return ""
     return brief(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), _WORDS)

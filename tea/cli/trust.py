@@ -1,4 +1,4 @@
-"""`tea trust`: a person vouches for a version, so that it may be executed, or for where a home sends keys."""
+"""`tea trust`: a person's trust in a version for its execution, or in the places a home sends keys to."""
 
 import asyncio
 import sys
@@ -29,7 +29,7 @@ async def trust(
     ] = None,
     of_home: Annotated[bool, typer.Option(HERE, hidden=True)] = False,
 ) -> int | None:
-    """Vouch for a version, so that it may be executed; with --home and no REF, for where a home sends keys.
+    """Trust a version for execution; with --home and no REF, trust the places a home sends keys to.
 
     Trust is of a digest. It is given at once to what `tea show REF --source` showed last, and to REF@sha256:DIGEST;
     of anything else the source is shown, or how it differs from the last version that is trusted, and a person at a
@@ -52,7 +52,7 @@ async def trust(
 
 
 async def _reviewed(tea: "Platform", library: "AnyManager", config: "Manifest") -> None:
-    """Let a person review what was not shown to this account last.
+    """Let a person review a source unless it was the last one shown to this account.
 
     Raises:
         ApprovalNeeded: Nobody is there to review it.
@@ -74,7 +74,7 @@ async def _reviewed(tea: "Platform", library: "AnyManager", config: "Manifest") 
 
 
 async def _shown(tea: "Platform", library: "AnyManager", config: "Manifest") -> str:
-    """Return how a version differs from the last that is trusted, or its source where none is."""
+    """Return the difference between a version and the last trusted one, or its source if there is none."""
     from tea.registry.difference import diff
 
     trusted = [one for one in await library.history(config.name) if tea.trust(one.digest)]

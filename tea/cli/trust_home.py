@@ -1,4 +1,4 @@
-"""`tea trust --home`: a person looks at where a home sends keys of the environment, and grants that."""
+"""`tea trust --home`: a person's review and grant of the places a home sends environment keys to."""
 
 import asyncio
 import sys
@@ -23,10 +23,10 @@ _SHORT = 60  # characters of a folder that leave room for the digest in an error
 
 
 class HomeCommand(TyperCommand):
-    """A command whose `--home` may stand without a folder: then it means the home that is found."""
+    """A command with an optional folder for `--home`: without one it means the home found."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Tell a bare `--home` from one with its folder."""
+        """Distinguish a bare `--home` from one with its folder."""
         return super().parse_args(ctx, [HERE if _is_bare(args, place) else one for place, one in enumerate(args)])
 
 
@@ -37,7 +37,7 @@ def _is_bare(args: list[str], place: int) -> bool:
 
 
 async def trust_home(command: Command, exact: str | None) -> int | None:
-    """Show where a home sends keys of the environment, and grant it once a person says so.
+    """Show the places a home sends environment keys to, and grant them with a person's agreement.
 
     Args:
         command: The command.
@@ -66,7 +66,7 @@ async def trust_home(command: Command, exact: str | None) -> int | None:
 
 
 async def _agreed(command: Command, trust: "HomeTrust") -> bool:
-    """Show what is asked for on standard error; return whether a person agreed, False where nobody is there.
+    """Show the requested grants on standard error; return whether a person agreed, False if none is there.
 
     Raises:
         BadInput: They did not agree.

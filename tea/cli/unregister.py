@@ -1,4 +1,4 @@
-"""`tea unregister`: a component goes out of sight."""
+"""`tea unregister`: hiding a component."""
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
@@ -6,7 +6,7 @@ from tea.cli.register import ReasonOption
 
 
 async def unregister(command: Command, ref: RefArgument, reason: ReasonOption = "") -> None:
-    """Take a component out of sight.
+    """Hide a component; its versions stay.
 
     Runs that pinned a version still find its bytes.
     """

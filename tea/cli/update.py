@@ -1,4 +1,4 @@
-"""`tea update`: a registered component gets a new implementation."""
+"""`tea update`: a new implementation for a registered component."""
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find

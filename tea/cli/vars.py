@@ -1,4 +1,4 @@
-"""`tea vars`: the pieces of a component's text, shown and written anew."""
+"""`tea vars`: the parts of a component's text, shown and rewritten."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +21,7 @@ SetOption = Annotated[
 
 
 async def variables(command: Command, ref: RefArgument, texts: SetOption = None, reason: ReasonOption = "") -> None:
-    """Show the pieces of a component's text that can be written anew, or write some.
+    """Show the rewritable parts of a component's text, or rewrite some.
 
     What is written becomes a new version.
     """

@@ -1,1 +1,1 @@
-"""What a component is: its operations, its context, its manifest, and how it is declared."""
+"""Components: operations, context, manifest, and declaration."""

@@ -1,4 +1,4 @@
-"""Type hints of a component's functions, in the form that pydantic reads on every supported Python."""
+"""Type hints of a component's functions, in a form readable by pydantic on every supported Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def portable(hint: Any) -> Any:
-    """Return `hint` with typed dicts that pydantic reads: before Python 3.12 it refuses those of `typing`."""
+    """Return `hint` with typed dicts readable by pydantic: before Python 3.12 it refuses those of `typing`."""
     if sys.version_info >= (3, 12):
         return hint
     if is_typeddict(hint) and type(hint).__module__ == "typing":

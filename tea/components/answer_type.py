@@ -22,7 +22,7 @@ _ODD = (PydanticUserError, SchemaError, TypeError, NameError, AttributeError, Re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerType:
-    """What answers are.
+    """A type of answers.
 
     Args:
         schema: Their JSON Schema.
@@ -34,7 +34,7 @@ class AnswerType:
 
     @classmethod
     def of(cls, output: Any) -> AnswerType | None:
-        """Read a type that pydantic knows, or a JSON Schema; None stands for no type.
+        """Read a pydantic-compatible type or a JSON Schema; None stands for no type.
 
         Raises:
             BadComponent: It is neither.

@@ -1,4 +1,4 @@
-"""The three kinds of component that run, and the decorators that declare them."""
+"""The three executable kinds of component, and their decorators."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORST, _EFFECTS = Traits(), get_args(Effects)
 
 
 class Declared(TypedDict, total=False):
-    """What an operation may declare of itself; see `tea.components.operation.Traits`."""
+    """Declarable fields of an operation; see `tea.components.operation.Traits`."""
 
     effects: Effects
     idempotent: bool
@@ -46,14 +46,14 @@ _DECLARED = tuple(Declared.__annotations__)
 
 
 class DeclaredTool(Declared, total=False):
-    """What a tool may declare beside its traits: metadata *m* and evolvable flag *g* (Definition 2)."""
+    """Declarable fields of a tool beside its traits: metadata *m* and evolvable flag *g* (Definition 2)."""
 
     metadata: Mapping[str, Any]
     evolvable: bool
 
 
 class Tool(Generic[P, R]):
-    """One function, async or not. Still callable as that function, with its own types."""
+    """A function, async or not, still callable directly, with its own types."""
 
     def __init__(self, function: Callable[P, R], declared: DeclaredTool) -> None:
         options: dict[str, Any] = dict(declared)
@@ -75,7 +75,7 @@ def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
 def tool(**declared: Unpack[DeclaredTool]) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 def tool(function: Callable[P, R] | None = None, /, **declared: Unpack[DeclaredTool]) -> Any:
-    """Declare a function as a tool; one that is not async runs in a thread.
+    """Declare a function as a tool; a non-async function runs in a thread.
 
     Args:
         function: The function, with a type hint on each parameter and a Google docstring.
@@ -104,7 +104,7 @@ def action(method: Any = None, /, **declared: Unpack[Declared]) -> Any:
 
 
 class Component:
-    """What environments and agents share: a name, metadata, and whether they may evolve."""
+    """The common base of environments and agents: a name, metadata, and whether they may evolve."""
 
     name: ClassVar[str] = ""
     metadata: ClassVar[Mapping[str, Any]] = {}
@@ -113,7 +113,7 @@ class Component:
 
 
 class Environment(Component):
-    """State that outlives a call, changed only through actions (paper, Definition 5).
+    """Persistent state between calls, changed only through actions (paper, Definition 5).
 
     Args:
         recovery: How it comes back after a crash.
@@ -125,26 +125,26 @@ class Environment(Component):
     sharing: ClassVar[Sharing] = "shared"
 
     async def setup(self, ctx: Context) -> None:
-        """Open what the environment needs; called before the first action in an instance."""
+        """Open the environment's resources; called before the first action in an instance."""
 
     async def teardown(self) -> None:
-        """Release it; called at the end of the session, of a private one at that of its branch; bounded, shielded."""
+        """Release the resources at the end of the session, or of a private instance's branch; bounded, shielded."""
 
     async def snapshot(self) -> Any:
         """Return all of the state as JSON data; with `recovery = "snapshot"`, recorded after each change."""
         raise NotImplementedError(f"{type(self).__name__} gives no snapshot")
 
     async def restore(self, state: Any) -> None:
-        """Take up a state that `snapshot` gave; called after setup."""
+        """Restore a state returned by `snapshot`; called after setup."""
         raise NotImplementedError(f"{type(self).__name__} takes no snapshot")
 
     async def state(self) -> Any:
-        """Return what an agent may observe now."""
+        """Return the state observable by an agent now."""
         raise NotImplementedError(f"{type(self).__name__} defines no state")
 
 
 class Agent(Component):
-    """Something that is given a task in words and works on it (paper, Definition 8).
+    """A worker on tasks given as text (paper, Definition 8).
 
     A class that derives from it declares what it is in the class, and writes `run` where it works in a way of its own.
     Without a class one is declared by a call; it is registered, run and named as the agent of others like every other.
@@ -233,12 +233,12 @@ class Agent(Component):
             )
 
     def __repr__(self) -> str:
-        """Return its class, and its name where it was declared by a call."""
+        """Return its class, with its name if it was declared by a call."""
         named = "" if self.declaration is None else f"name={self.declaration.name!r}"
         return f"{type(self).__name__}({named})"
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work on a task step by step, with what it declares, until it is done."""
+        """Work on a task step by step, with the declared components, until it is done."""
         loop: Loop | None = getattr(self, LOOP, None)
         if loop is None:
             problem = f"{self!r} was not made by a platform, so it has no loop to work in."
@@ -248,7 +248,7 @@ class Agent(Component):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What was said of an agent that has no class of its own; see `Agent` for each."""
+    """The declaration of an agent without a class of its own; see `Agent` for each field."""
 
     name: str
     instructions: str
@@ -262,7 +262,7 @@ class Declaration:
     max_steps: int
 
     def __post_init__(self) -> None:
-        """Refuse what no agent could be made of.
+        """Check if an agent can be made of the declaration.
 
         Raises:
             BadComponent: Its name is none, or nothing says what it is for.
@@ -277,13 +277,13 @@ class Declaration:
 
 
 def component_name(found: type[Component]) -> str:
-    """Return the name a class declares, else its class name in snake case."""
+    """Return the name declared by a class, else its class name in snake case."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", found.__name__)
     return found.name or words.lower().lstrip("_")
 
 
 def _traits(declared: dict[str, Any]) -> Traits:
-    """Return what an operation declares of itself, each value of the type of its default."""
+    """Return the traits declared by an operation, with each value's type checked against its default."""
     for key, value in declared.items():
         fits = key in _DECLARED and type(value) is type(getattr(_WORST, key))
         if (
@@ -303,7 +303,7 @@ def _cleaned(key: str, text: object) -> str:
 
 
 def _listed(key: str, given: object, fits: Callable[[object], bool], wanted: str) -> tuple[Any, ...]:
-    """Return what the declaration of an agent lists, each once."""
+    """Return the items listed in an agent's declaration, each once."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise BadComponent(f"`{key}` is {given!r:.40}, not a list.", fix=f"write {key}=[...].")
     listed = list(cast("Iterable[object]", given))

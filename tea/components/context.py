@@ -1,4 +1,4 @@
-"""What a running component may reach: other components by name, and the run's own services.
+"""The context of a running component: other components by name, and the run's own services.
 
 Everything here is JSON and plain values, so that a component can also run in another process.
 """
@@ -38,12 +38,12 @@ class Handle(Protocol[T_co]):
     """A spawned piece of work."""
 
     def result(self) -> T_co:
-        """Return what it gave, once the group has ended."""
+        """Return the result of the work, once the group has ended."""
         ...
 
 
 class Group(Protocol):
-    """Concurrent work that ends together; entered with `async with ctx.group()`."""
+    """A group of concurrent work with a common end; entered with `async with ctx.group()`."""
 
     def spawn(self, work: Coroutine[Any, Any, T], /) -> Handle[T]:
         """Start `work`; one failure cancels the others in the order they were spawned."""
@@ -51,7 +51,7 @@ class Group(Protocol):
 
 
 class Port(Protocol):
-    """What carries a component's wishes: each is an effect or a scope of the run."""
+    """A carrier of a component's requests: each is an effect or a scope of the run."""
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
         """Call another component."""
@@ -82,7 +82,7 @@ class Port(Protocol):
         ...
 
     def group(self) -> AbstractAsyncContextManager[Group]:
-        """Return concurrent work that ends together."""
+        """Return a group of concurrent work with a common end."""
         ...
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
@@ -110,7 +110,7 @@ class Caller:
     kind: Kind
 
     async def list(self) -> list[JsonObject]:
-        """Return what is registered, active and trusted: name, version and description of each."""
+        """Return the name, version and description of each registered, active and trusted component."""
         return await self.port.serve("registry", "list", {"kind": self.kind})
 
     async def info(self, ref: str) -> JsonObject:
@@ -122,7 +122,7 @@ class Caller:
         return await self.port.serve("registry", "info", {"kind": self.kind, "ref": ref})
 
     async def facts(self, refs: Sequence[str]) -> list[JsonObject]:
-        """Return what `info` returns of each of several components, which are looked up, and pinned, in one go.
+        """Return the result of `info` for each of several components, looked up and pinned together.
 
         Raises:
             UnknownComponent: There is none of one of them; the error names the nearest.
@@ -138,7 +138,7 @@ class Caller:
         among: Sequence[str] | None = None,
         besides: Sequence[str] = (),
     ) -> list[JsonObject]:
-        """Return the components that fit a wish in words, the best first: name, description, score and why.
+        """Return the components matching a query text, best first: name, description, score and reason.
 
         Args:
             query: What is wished for.
@@ -202,7 +202,7 @@ class Memory:
         await self.port.serve("memory", "record", {"kind": kind, "data": data})
 
     async def recall(self, query: str = "", limit: int = 20) -> list[JsonObject]:
-        """Return the newest events of this session that fit `query`, oldest first."""
+        """Return the newest events of this session matching `query`, oldest first."""
         return await self.port.serve("memory", "recall", {"query": query, "limit": limit})
 
     async def summarise(self, *, earlier: bool = False) -> str:
@@ -210,13 +210,13 @@ class Memory:
         return await self.port.serve("memory", "summarise", {"earlier": earlier})
 
     async def insights(self, *, earlier: bool = False) -> list[str]:
-        """Return what this session's events have taught; with `earlier`, without those of the present task."""
+        """Return the insights from this session's events; with `earlier`, without those of the present task."""
         return await self.port.serve("memory", "insights", {"earlier": earlier})
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One small JSON document that an agent keeps: for this session, or a lasting one for all; each change counts once.
+    """A small JSON document kept by an agent: per session, or lasting across sessions; each change counts once.
 
     Args:
         port: Carries the wishes.
@@ -227,7 +227,7 @@ class State:
     owner: str
 
     async def load(self, *, lasting: bool = False) -> Any:
-        """Return the document, None where there is none."""
+        """Return the document, None if there is none."""
         return await self.port.serve("state", "load", {"owner": self.owner, "lasting": lasting})
 
     async def save(self, document: Any, *, lasting: bool = False) -> None:
@@ -235,18 +235,18 @@ class State:
         await self.port.serve("state", "save", {"owner": self.owner, "lasting": lasting, "document": document})
 
     async def merge(self, patch: JsonObject, *, lasting: bool = False) -> None:
-        """Change some members of the document; one that is None goes (RFC 7396)."""
+        """Change some members of the document; a member set to None is removed (RFC 7396)."""
         await self.port.serve("state", "merge", {"owner": self.owner, "lasting": lasting, "patch": patch})
 
     async def swap(self, old: Any, new: Any, *, lasting: bool = False) -> bool:
-        """Replace the document if it is still `old`, and tell whether it was: for branches that share it."""
+        """Replace the document if it is still `old`, and return whether it was; for branches sharing it."""
         data = {"owner": self.owner, "lasting": lasting, "old": old, "new": new}
         return await self.port.serve("state", "swap", data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a running component may reach.
+    """The context of a running component.
 
     Args:
         port: Carries every wish.
@@ -299,7 +299,7 @@ class Context:
 
     @property
     def state(self) -> State:
-        """What the agent that works keeps for later tasks."""
+        """The working agent's state for later tasks."""
         return State(self.port, f"agent:{self.agent}")
 
     async def ask(
@@ -334,7 +334,7 @@ class Context:
         return await self.port.model(prompt, variables, history, model, output, tool_choice)
 
     async def model(self, name: str | None = None) -> JsonObject:
-        """Return what is known of the model that `ask` would ask: see `ModelConfig.facts`.
+        """Return the facts of the model used by `ask`: see `ModelConfig.facts`.
 
         Args:
             name: Name of a model configuration; the run's own by default.
@@ -349,7 +349,7 @@ class Context:
         self.port.note(kind, data)
 
     def so_far(self, result: Result) -> None:
-        """Say what the answer is so far: it is what the agent gives where time ends its work."""
+        """Set the answer so far: it becomes the agent's result if its time runs out."""
         self.port.so_far(result)
 
     def group(self) -> AbstractAsyncContextManager[Group]:
@@ -373,7 +373,7 @@ class Context:
         return await self.port.receive()
 
     async def messages(self) -> list[str]:
-        """Return what persons told the run since the last call, in the order told; usually nothing, without waiting.
+        """Return the messages from persons since the last call, in order; usually none, without waiting.
 
         A message is for the whole run and is given once, to the call that finds it: the agent that was given the run's
         task calls this at each of its steps, the agents that it calls do not.
@@ -406,7 +406,7 @@ class Context:
         return await self.port.serve("person", "ask", {"question": question, "choices": list(choices)})
 
     async def remaining(self) -> JsonObject:
-        """Return what is left of the budget: steps, seconds, tokens, usd; None is no limit."""
+        """Return the remaining budget: steps, seconds, tokens, usd; None means unlimited."""
         return await self.port.serve("budget", "remaining", {})
 
     async def web(self) -> JsonObject:
@@ -441,12 +441,12 @@ class Context:
         return path
 
     async def files(self) -> dict[str, Path]:
-        """Return the paths of the workspace's files by name; none that is hidden or leads out of it."""
+        """Return the paths of the workspace's files by name, without hidden ones and links leading out of it."""
         self.path("")
         return await asyncio.to_thread(lambda: dict(files_in(self.workspace)))
 
     async def file(self, name: str) -> Path:
-        """Return the absolute path of a file that is in the workspace.
+        """Return the absolute path of an existing file of the workspace.
 
         Raises:
             ToolError: There is none of that name, and the nearest is told; or an agent asks.

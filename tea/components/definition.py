@@ -1,4 +1,4 @@
-"""What a component declares, as one definition of its kind; what it declares badly is refused."""
+"""Definitions: a component's declaration as one definition of its kind, or an error for a bad declaration."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _HOOKS = {"setup": ("ctx",), "teardown": (), "snapshot": (), "restore": ("state"
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Definition:
-    """What a component's source defines.
+    """The definition of a component in its source.
 
     Args:
         create: Makes a fresh instance: of an environment or agent the one whose operations are called, of a tool the
@@ -64,7 +64,7 @@ class Definition:
 
     @property
     def declared(self) -> JsonObject:
-        """What an agent declares to work with, as a copy; nothing for another kind."""
+        """The components declared by an agent for its work, as a copy; empty for another kind."""
         if self.kind != "agent":
             return {}
         listed = {key: list(self.metadata.get(key, ())) for key in ("tools", "agents", "environments")}
@@ -73,7 +73,7 @@ class Definition:
 
 
 def define(found: object, loop: Loop | None = None, threads: Threads | None = None) -> Definition:
-    """Return what a tool, or an environment's or agent's class, defines.
+    """Return the definition of a tool, or of an environment's or agent's class.
 
     Args:
         found: The tool or the class.
@@ -173,14 +173,14 @@ def _define_agent(found: type[Agent], loop: Loop | None) -> Definition:
 
 
 def _agent(found: type[Agent], loop: Loop | None) -> Agent:
-    """Return an instance that can work in the loop."""
+    """Return an instance able to work in the loop."""
     made = found()
     object.__setattr__(made, LOOP, loop)  # also where the class is a frozen dataclass
     return made
 
 
 def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
-    """Refuse what every component may declare of itself, where it is of another type."""
+    """Refuse common declarations of the wrong type."""
     for key, wanted in (("metadata", Mapping), ("evolvable", bool), ("rules", str)):
         value = getattr(found, key, "")
         if not isinstance(value, wanted):
@@ -189,7 +189,7 @@ def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
 
 
 def _check_hooks(found: type[Environment]) -> None:
-    """Refuse an environment that could not be set up, torn down, or brought back."""
+    """Refuse an environment without usable setup, teardown, or restore methods."""
     for name, given in _HOOKS.items():
         method = getattr(found, name)
         try:
@@ -215,7 +215,7 @@ def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
 
 
 def _inner(found: type[Component], name: str) -> object:
-    """Return an attribute of a class, of a property the function inside, which is no method."""
+    """Return an attribute of a class; for a property its inner function, not a method."""
     static = inspect.getattr_static(found, name)  # nothing of the class runs
     return getattr(static, "fget", None) or getattr(static, "func", None) or getattr(static, "__func__", static)
 
@@ -244,7 +244,7 @@ def _names(found: type[Agent], key: str) -> list[str]:
 
 
 def _named(found: type[Agent], kind: Kind) -> str:
-    """Return the memory component or the prompt that an agent names, as it names it."""
+    """Return the memory component or the prompt named by an agent, in the same form."""
     text = _words_of(found, kind, getattr(found, kind))
     try:
         ref = Ref.parse(text, kind=kind)
@@ -264,7 +264,7 @@ def _max_steps(found: type[Agent]) -> int:
 
 
 def _output(found: type[Agent]) -> dict[str, Any]:
-    """Return the schema of an agent's answers; whether it is a usable one is looked at where it is stored."""
+    """Return the schema of an agent's answers; its usability is checked on storing."""
     output = cast(object, found.output)
     try:
         usable = isinstance(output, Mapping) and bool(canonical(output))
@@ -276,7 +276,7 @@ def _output(found: type[Agent]) -> dict[str, Any]:
 
 
 def _sequence(found: type[Agent], key: str) -> Sequence[object]:
-    """Return what an agent lists; a text alone would be taken for its letters."""
+    """Return a sequence listed by an agent; a single text is refused, as it would be split into letters."""
     listed: object = getattr(found, key)
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise BadComponent(f"{key} of {found.__name__} is no tuple of text.", fix=f'write {key} = ("...",).')

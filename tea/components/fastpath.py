@@ -1,4 +1,4 @@
-"""Plain values: what JSON carries unchanged needs no JSON text to be checked; all else is written strictly first."""
+"""Plain values: values unchanged by JSON are checked without JSON text; all others are encoded strictly first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _strict = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainParameters:
-    """Parameters of plain types, whose arguments mostly need no more than a look at their types.
+    """Parameters of plain types, with arguments mostly validated by a look at their types.
 
     Args:
         kinds: The type of each.
@@ -39,7 +39,7 @@ class PlainParameters:
 
     @classmethod
     def of(cls, parameters: Iterable[Parameter], hints: Mapping[str, Any]) -> PlainParameters | None:
-        """Return parameters, None where one, or its default, is of any other type."""
+        """Return parameters, None if one of them, or its default, is of any other type."""
         kinds, required = dict[str, type](), set[str]()
         for one in parameters:
             kind = hints[one.name]
@@ -53,7 +53,7 @@ class PlainParameters:
         return cls(kinds=kinds, required=frozenset(required))
 
     def fit(self, arguments: JsonObject) -> bool:
-        """Tell whether arguments certainly are what validating their JSON text would give; if not, that decides."""
+        """Return whether arguments certainly equal their validated JSON; if not, validation decides."""
         given, kinds = cast("dict[str, object]", arguments), self.kinds
         if type(given) is not dict or (len(given) < len(kinds) and not self.required <= given.keys()):
             return False
@@ -65,7 +65,7 @@ class PlainParameters:
 
 
 def is_plain(value: object, kind: Any) -> bool:
-    """Tell whether a value is exactly of that type, and JSON certainly carries it unchanged."""
+    """Return whether a value is exactly of the given type, and certainly unchanged by JSON."""
     return type(value) is kind and kind in _UNCHANGED and _UNCHANGED[kind](value)
 
 
@@ -75,7 +75,7 @@ def strict_json(value: JsonValue) -> bytes:
 
 
 def strict_object(arguments: JsonObject) -> bytes:
-    """Return strict JSON of arguments: of flat ones fast, in which no two libraries differ but in what fails."""
+    """Return strict JSON of arguments, with a fast path for flat ones, equal in all libraries except for failures."""
     if type(arguments) is dict:
         for value in cast("dict[str, object]", arguments).values():
             if type(value) not in _FLAT:

@@ -1,4 +1,4 @@
-"""The files of a workspace: which there are, and the nearest to a name that is none."""
+"""The files of a workspace: their listing, and the nearest match for a missing name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST = 3
 
 
 def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
-    """Yield the names and paths of the files inside a folder, folder by folder; none that is hidden or leads out.
+    """Yield the names and paths of a folder's files, folder by folder, without hidden ones and links leading out.
 
     Args:
         root: The folder, of which at most 20,000 files are looked at.
@@ -34,7 +34,7 @@ def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that another one probably means, None where none is near.
+    """Return the known name nearest to another, None if none is near.
 
     Case, and what is neither letter nor digit, count for nothing; a name that holds all words of the other is near.
 
@@ -56,7 +56,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def missing_file(root: str | Path, name: str) -> ToolError:
-    """Return the error about a name that is no file of a workspace, with the nearest one or those there are.
+    """Return the error for a missing file of a workspace, with the nearest name or the existing ones.
 
     Args:
         root: The workspace.
@@ -71,7 +71,7 @@ def missing_file(root: str | Path, name: str) -> ToolError:
 
 
 def _near_file(name: str, names: Sequence[str]) -> str | None:
-    """Return the file that a name probably means; an ending that both share makes them no nearer."""
+    """Return the file nearest to a name; an extension common to both does not count."""
     near, ending = nearest(name, names), PurePath(name).suffix
     if near is None or not ending or PurePath(near).suffix != ending:
         return near
@@ -80,7 +80,7 @@ def _near_file(name: str, names: Sequence[str]) -> str | None:
 
 
 def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str) -> Path:
-    """Return the path of a file that exists.
+    """Return the path of an existing file.
 
     Args:
         path_of: Gives the path of a name in the workspace.
@@ -100,7 +100,7 @@ def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str) -
 
 
 def _of_the_same_last_part(name: str, names: Iterable[str]) -> str | None:
-    """Return the name whose last part, without its folders, is nearest to that of another."""
+    """Return the name with its last part, without folders, nearest to the last part of another."""
     parts = dict[str, str]()
     for one in names:
         parts.setdefault(one.rpartition("/")[2], one)

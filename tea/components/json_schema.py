@@ -1,4 +1,4 @@
-"""JSON Schemas that people and models write: are they usable, and does a value fit one.
+"""JSON Schemas written by people and models: checks of schemas, and of values against them.
 
 Source: JSON Schema, Draft 2020-12. Only references inside the same schema are followed, so that
 checking a value never reaches for a file or an address.
@@ -39,7 +39,7 @@ _NESTED = re.compile(r"[+*}]\??[^()]*\)+[+*{]|\([^()]*\|[^()]*\)[+*{]")
 
 
 def schema_fault(schema: JsonSchema) -> str | None:
-    """Return why `schema` cannot be used, in one line, or None when it can."""
+    """Return the reason `schema` cannot be used, in one line, or None if it can."""
     if _sound(schema):
         return None
     from jsonschema import Draft202012Validator
@@ -67,7 +67,7 @@ def schema_fault(schema: JsonSchema) -> str | None:
 
 
 def _sound(schema: JsonValue, depth: int = 0) -> bool:
-    """Tell whether a schema is usable for certain, by the few words that most consist of; false where in doubt.
+    """Return whether a schema is certainly usable, judged by the most common keywords; False if in doubt.
 
     Loading the full check takes longer than most runs have work for it.
     """
@@ -114,7 +114,7 @@ def _patterns(schema: JsonValue) -> Iterator[str]:
 
 
 def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[str]:
-    """Return the first reasons why `value` does not fit `schema`, one line each; none when it fits.
+    """Return the first reasons `value` does not fit `schema`, one line each; empty if it fits.
 
     Args:
         schema: A schema in which `schema_fault` found nothing.
@@ -132,7 +132,7 @@ def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[s
 
 
 def fits_strictly(schema: JsonSchema, value: JsonValue) -> bool:
-    """Tell whether `value` fits `schema` where 5.0 is no integer, as in the validation of a call's arguments.
+    """Return whether `value` fits `schema` without 5.0 as an integer, as in the validation of a call's arguments.
 
     Args:
         schema: Any schema; nothing fits one that cannot be used.
@@ -168,7 +168,7 @@ def _is_integer(_: object, value: object) -> bool:
 
 
 def _verdict(schema: JsonValue, value: JsonValue, root: JsonSchema) -> bool | None:
-    """Tell whether a value fits, by the words that most schemas consist of; None where they do not decide.
+    """Return whether a value fits, judged by the most common keywords; None if they are inconclusive.
 
     It is asked about each call, and before each answer of a model counts; a full validator takes twenty times as long.
     """
@@ -180,7 +180,7 @@ def _verdict(schema: JsonValue, value: JsonValue, root: JsonSchema) -> bool | No
 
 
 def _all(said: Iterable[bool | None]) -> bool | None:
-    """Return False where one is, else None where one is, else True."""
+    """Return False if any is False, else None if any is None, else True."""
     doubt = False
     for one in said:
         if one is False:
@@ -228,7 +228,7 @@ def _chosen(words: JsonSchema, value: JsonValue, root: JsonSchema) -> bool | Non
 
 
 def _within(words: JsonSchema, value: Any, _: JsonSchema) -> bool:
-    """Tell whether a number, or the length of a text or a list, is within its limits."""
+    """Return whether a number, or the length of a text or a list, is within its limits."""
     if type(value) in (str, list):
         size, kind = len(value), "Length" if type(value) is str else "Items"
         return words.get(f"min{kind}", 0) <= size <= words.get(f"max{kind}", size)
@@ -241,7 +241,7 @@ def _within(words: JsonSchema, value: Any, _: JsonSchema) -> bool:
 
 
 def _inside(words: JsonSchema, value: Any, root: JsonSchema) -> bool | None:
-    """Tell whether the members of an object or the items of a list fit."""
+    """Return whether the members of an object or the items of a list fit."""
     if "prefixItems" in words or "patternProperties" in words:
         return None
     if isinstance(value, list) and "items" in words:
@@ -256,7 +256,7 @@ def _inside(words: JsonSchema, value: Any, root: JsonSchema) -> bool | None:
 
 
 def _words(schema: JsonValue) -> Iterator[tuple[str, str]]:
-    """Give every reference and identifier in a schema, wherever it stands."""
+    """Yield every reference and identifier in a schema, in any position."""
     if isinstance(schema, dict):
         for key, value in cast("dict[str, Any]", schema).items():
             if isinstance(value, str) and (key in _REFERENCES or key == "$id"):
@@ -277,7 +277,7 @@ def _clipped(text: str) -> str:
 
 
 def closed(schema: JsonObject) -> dict[str, Any]:
-    """Return a schema whose objects have exactly the members they name, as providers want it to enforce it."""
+    """Return a schema with closed objects and all members required, as needed for enforcement by providers."""
     found = {name: _closed(name, value) for name, value in schema.items() if name != "default"}
     if isinstance(found.get("properties"), dict):
         found |= {"additionalProperties": False, "required": list(found["properties"])}

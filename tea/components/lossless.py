@@ -1,4 +1,4 @@
-"""Arguments in the types that a schema wants, where that loses nothing: models write `"5"` for 5, `"x"` for `["x"]`."""
+"""Lossless conversion of arguments to the types of a schema: models write `"5"` for 5, `"x"` for `["x"]`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOST: Any = object()
 
 
 def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
-    """Return arguments in the types that a schema wants; the same object where nothing is to change, or is certain.
+    """Return arguments in the types of a schema; the same object if nothing changes or the conversion is uncertain.
 
     A text that is a number, a truth, an object or a list becomes one; a whole number becomes an integer, or a text; a
     single value becomes a list of one; null for what may be left out is left out. A value that fits is never changed.
@@ -54,12 +54,12 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads values as one schema wants them; a value that cannot be read stays the same object."""
+    """A converter of values to one schema; an unconvertible value stays the same object."""
 
     root: JsonSchema
 
     def read(self, schema: JsonValue, value: JsonValue) -> Any:
-        """Return the value as the schema wants it, or as it is."""
+        """Return the value in the schema's type, or unchanged."""
         if not isinstance(schema, dict):
             return value
         words = self._resolved(cast("dict[str, Any]", schema))
@@ -77,14 +77,14 @@ class _Reader:
         return value if found is _LOST else found
 
     def singly(self, arguments: JsonObject) -> JsonObject:
-        """Return arguments with those members as they are wanted that fit alone; the same object where none does."""
+        """Return arguments with each convertible member converted on its own; the same object if there is none."""
         shown: dict[str, Any] = self._resolved(self.root).get("properties") or {}
         read = {name: self.read(shown[name], value) for name, value in arguments.items() if name in shown}
         new = {name: one for name, one in read.items() if one is not arguments[name] and self._fits(shown[name], one)}
         return {**arguments, **new} if new else arguments
 
     def _only(self, branches: list[Any], value: JsonValue) -> Any:
-        """Return the value as the one of several schemas wants it that can read it; as it is where it fits one."""
+        """Return the value converted by the only one of several schemas able to read it; unchanged if it fits one."""
         if any(self._fits(one, value) for one in branches):
             return value
         found = dict[str, Any]()
@@ -95,7 +95,7 @@ class _Reader:
         return next(iter(found.values())) if len(found) == 1 else value
 
     def _inside(self, words: JsonObject, value: Any) -> Any:
-        """Return a value of the wanted type with each of its members as it is wanted."""
+        """Return a value of the expected type with each of its members converted."""
         if isinstance(value, dict):
             return self._members(words, cast("dict[str, Any]", value))
         if not isinstance(value, list):
@@ -118,7 +118,7 @@ class _Reader:
         return read if changed else members
 
     def _converted(self, words: JsonObject, wanted: Any, value: Any) -> Any:
-        """Return a value of another type as one of the wanted type, `_LOST` where it is none for certain."""
+        """Return a value of another type as one of the expected type, `_LOST` if the conversion is uncertain."""
         match wanted, value:
             case "array", _ if value is not None:
                 return self._listed(words, value)
@@ -134,7 +134,7 @@ class _Reader:
                 return _LOST
 
     def _listed(self, words: JsonObject, value: Any) -> Any:
-        """Return a list: the one that a text writes out, else of this one value."""
+        """Return a list: the one written out in a text, else one of this single value."""
         parsed = self._parsed(words, value, "[") if isinstance(value, str) else _LOST
         if parsed is not _LOST and self._fits(words, parsed):
             return parsed
@@ -142,7 +142,7 @@ class _Reader:
         return alone if "prefixItems" not in words and self._fits(words, alone) else _LOST
 
     def _parsed(self, words: JsonObject, text: str, mark: str) -> Any:
-        """Return the JSON that a text is, with its members as they are wanted, where it begins with that mark."""
+        """Return the JSON value in a text, with its members converted, if it begins with the given mark."""
         if not text.lstrip().startswith(mark):
             return _LOST
         try:
@@ -151,7 +151,7 @@ class _Reader:
             return _LOST
 
     def _resolved(self, words: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema that a reference means, as far as it points at a definition of the same schema."""
+        """Return the schema a reference points at, if it is a definition of the same schema."""
         if "$ref" not in words:
             return words
         known: dict[str, Any] = self.root.get("$defs") or {}

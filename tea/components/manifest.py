@@ -24,7 +24,7 @@ How = Literal["hand", "bundled", "copy", "restore", "textgrad", "reflection", "g
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """Where a version comes from.
+    """The origin of a version.
 
     Args:
         parent: The version it was made from.
@@ -43,7 +43,7 @@ class Lineage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Everything the registry knows of one version of one component.
+    """The registry's record of one version of one component.
 
     Args:
         kind: Its kind.
@@ -97,7 +97,7 @@ class Manifest:
 
     @property
     def memory(self) -> Ref | None:
-        """The memory component that an agent names, None where it names none.
+        """The memory component named by an agent, None if it names none.
 
         Raises:
             BadRef: What it names is no ref.
@@ -117,7 +117,7 @@ class Manifest:
         raise UnknownComponent(f"{self.kind}:{self.name} has no operation {name!r}.", fix=fix)
 
     def text(self) -> str:
-        """Return what a person or a model reads: words, parameters, examples and rules."""
+        """Return the text for a person or a model: description, parameters, examples and rules."""
         blocks = [f"## {self.name} ({self.version})", *filter(None, [self.description])]
         facts = [f"{name.capitalize()}: {said}" for name, said in self.facts().items()]
         blocks += ["\n".join(facts)] if facts else []
@@ -125,7 +125,7 @@ class Manifest:
         return "\n\n".join(blocks + ([f"Rules: {self.rules}"] if self.rules else []))
 
     def words(self) -> str:
-        """Return all that it says of itself as plain text, one statement a line, for retrieval."""
+        """Return its descriptive text in plain form, one statement a line, for retrieval."""
         lines = [self.name.replace("_", " "), self.description]
         for name, one in sorted(self.operations.items()):
             fields = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
@@ -140,12 +140,12 @@ class Manifest:
         return "\n".join([*lines, self.rules]).strip()
 
     def facts(self) -> dict[str, str]:
-        """Return what an agent declares of itself, in words: role, competencies, objectives and relations."""
+        """Return an agent's declared facts as text: role, competencies, objectives and relations."""
         keys = ("role", "competencies", "objectives", "relations")
         return {key: said for key in keys if (said := _said(self.metadata.get(key)))}
 
     def function_schemas(self, style: Literal["openai", "anthropic"] = "openai") -> list[JsonObject]:
-        """Return each operation as a function-calling schema, in that provider's shape."""
+        """Return each operation as a function-calling schema, in the given provider's format."""
         alone = len(self.operations) == 1
         found: list[JsonObject] = []
         for key, one in sorted(self.operations.items()):
@@ -166,7 +166,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, data: JsonObject) -> Manifest:
-        """Read what `to_json` wrote.
+        """Return the manifest in an object written by `to_json`.
 
         Raises:
             Damaged: It is not a manifest, or its digest does not fit its source.
@@ -218,7 +218,7 @@ def _fault(error: KeyError | ValueError) -> str:
 
 
 def canonical(value: JsonValue) -> bytes:
-    """Return the one JSON encoding of `value` that digests are taken over.
+    """Return the canonical JSON encoding of `value`, the input of digests.
 
     Raises:
         ValueError: It holds NaN or an infinity.
@@ -233,7 +233,7 @@ def source_digest(kind: Kind, name: str, source: str, files: Mapping[str, str], 
 
 
 def _said(fact: object) -> str:
-    """Return a fact in words, whatever a component that came from elsewhere put there."""
+    """Return a fact as text, for any value given by a foreign component."""
     if isinstance(fact, Mapping):
         pairs = cast("Mapping[object, object]", fact).items()
         return "; ".join(f"{how} with {name}" for name, how in sorted(pairs, key=str))

@@ -1,4 +1,4 @@
-"""Markdown around text that is not ours: whatever it says, it stays inside the place it is given.
+"""Markdown around foreign text: any text stays inside the place it is given.
 
 Descriptions, rules and examples come from components that anybody may have written. Here they keep their paragraphs,
 lists and inline code, and cannot begin a heading, a rule, a table's head, a fence, HTML or an image. Characters that
@@ -27,7 +27,7 @@ def one_line(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """Return text that stands inside a line."""
+    """Return text for use inside a line."""
     return _TAG.sub("&lt;", one_line(text)).replace("![", "!\\[").replace("```", "'''")
 
 
@@ -46,7 +46,7 @@ def code(text: str) -> str:
 
 
 def block(text: str, language: str = "") -> str:
-    """Return text as a code block whose fence is longer than any inside of it."""
+    """Return text as a code block with a fence longer than any inside it."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{plain(text).rstrip()}\n{fence}"
 

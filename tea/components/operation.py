@@ -1,4 +1,4 @@
-"""Turn one function into an Operation: data that a model reads, and a call it makes.
+"""Operations: a function's signature as data for a model, and the call of the function.
 
 The signature gives the schema, the Google-style docstring the words and the examples.
 """
@@ -31,7 +31,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One call and the result it gives, exactly as written in the docstring."""
+    """A call with its result, exactly as written in the docstring."""
 
     call: str
     result: str
@@ -39,7 +39,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What an operation declares of itself; every default is the worst case.
+    """The declared traits of an operation; every default is the worst case.
 
     Args:
         effects: `reads`, `writes` (the workspace), `external` (beyond it) or `irreversible`.
@@ -71,7 +71,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """An operation as data: everything that is known without running its source.
+    """An operation as data: all facts known without running its source.
 
     Args:
         parameters: JSON Schema of the arguments, an object.
@@ -94,7 +94,7 @@ class Signature:
 
 
 class Executor(Protocol):
-    """Carries a validated call out: in process, in a sandbox, by a recipe or from a record."""
+    """An executor of validated calls: in process, in a sandbox, by a recipe or from a record."""
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Validate the arguments, do the work for `receiver`, and return the result as JSON."""
@@ -103,7 +103,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """A signature with what executes it."""
+    """A signature with its executor."""
 
     signature: Signature
     executor: Executor
@@ -158,7 +158,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InProcess:
-    """Executes a function in this process, validating through pydantic.
+    """An executor of functions in this process, validating through pydantic.
 
     Args:
         function: The function.
@@ -219,7 +219,7 @@ class InProcess:
         return _schema(lambda: TypeAdapter(self.returned).json_schema(mode="serialization"), self.function.__name__)
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
-        """Validate `arguments`, run the function, and give its result as JSON.
+        """Validate `arguments`, run the function, and return its result as JSON.
 
         Raises:
             BadArguments: They do not fit the schema.
@@ -260,7 +260,7 @@ class InProcess:
 
 
 class _Claims(GenerateJsonSchema):
-    """Claims nothing of a set that is not checked: one element given twice is taken once. Says no name twice."""
+    """A schema generator without unchecked claims about sets (duplicates count once) and without duplicate names."""
 
     @override
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -276,19 +276,19 @@ class _Claims(GenerateJsonSchema):
 
 
 class _NoPort:
-    """The port of a sync function: what a context reaches has to be awaited."""
+    """The port of a sync function: raises ToolError on every use, as services have to be awaited."""
 
     def __getattr__(self, name: str) -> Any:
         raise ToolError("A sync function reaches nothing through its context.", fix="write `async def`.")
 
 
 def _alone(context: Context | None) -> Context | None:
-    """Return what a sync function may know of where it works: the facts, and the paths of files."""
+    """Return the part of a context available to a sync function: the facts, and the paths of files."""
     return None if context is None else replace(context, port=cast(Port, _NoPort()))
 
 
 def _is_sync(function: Function) -> bool:
-    """Tell whether calling a function does its work, and gives its result."""
+    """Return whether calling a function does its work, and returns its result."""
     inner = inspect.unwrap(function)
     return inspect.isfunction(inner) and not (
         inspect.iscoroutinefunction(inner) or inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner)
@@ -300,7 +300,7 @@ def _repeatable(schema: JsonSchema) -> JsonSchema:
 
 
 def reasons(error: BaseException, limit: int = 3) -> str:
-    """Return what a validation error says, in one line."""
+    """Return the reasons in a validation error, in one line."""
     if not isinstance(error, ValidationError):
         return words_of(error)
     said = [f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
@@ -338,7 +338,7 @@ def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any
 
 
 def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
-    """Refuse defaults that do not fit: a call without arguments misses some, but nothing else may be wrong.
+    """Refuse defaults of the wrong type: a call without arguments may miss some, but have no other errors.
 
     What a source checks itself is left to the calls: nothing of it runs because it is described.
     """

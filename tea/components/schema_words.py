@@ -1,4 +1,4 @@
-"""A JSON Schema in words: its type, and its limits."""
+"""JSON Schemas as text: their types, and their limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LIMITS = {
 
 
 def type_words(schema: object, whole: Mapping[str, Any] | None = None, depth: int = 0) -> str:
-    """Return a schema's type in words, for example `array of {name: string, size: integer}`.
+    """Return a schema's type as text, for example `array of {name: string, size: integer}`.
 
     Args:
         schema: The schema.
@@ -43,7 +43,7 @@ def type_words(schema: object, whole: Mapping[str, Any] | None = None, depth: in
 
 
 def limit_words(schema: object) -> list[str]:
-    """Return the limits that a schema sets itself, in words."""
+    """Return the limits in a schema, as text."""
     found = as_object(schema)
     return [form.format(_value(found[key])) for key, form in _LIMITS.items() if key in found]
 

@@ -1,4 +1,4 @@
-"""What evolution may rewrite: one named piece of a component's text (paper, Appendix C.1)."""
+"""Variables: the pieces of a component's text open to evolution (paper, Appendix C.1)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """One piece of a component's text, as a value that an optimiser proposes anew.
+    """A piece of a component's text, as a value for an optimiser to rewrite.
 
     Args:
         name: Its name within the component, for example `reasoning_rules`.

@@ -1,1 +1,1 @@
-"""Interop: other formats for what tea holds, one file each."""
+"""Interop: conversions between tea's components and other formats, one file each."""

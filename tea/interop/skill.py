@@ -82,7 +82,7 @@ class Skill:
 
 
 def skill_of(found: Manifest) -> Skill:
-    """Return a component as a skill; one that was imported becomes the skill that it was."""
+    """Return a component as a skill; an imported one becomes its original skill."""
     origin = found.metadata.get("origin_name")
     if found.kind == "prompt" and isinstance(origin, str) and "skill" in found.metadata:
         return _given_back(found, origin)
@@ -152,7 +152,7 @@ def check_name(name: str) -> str:
 
 
 def prompt_of(skill: Skill, name: str | None = None) -> SourceText:
-    """Return a skill as the source of a prompt: its instructions are a part of it that evolution may rewrite.
+    """Return a skill as the source of a prompt, with its instructions as a part open to evolution.
 
     Args:
         skill: The skill; its files are kept beside the prompt as they are.
@@ -179,7 +179,7 @@ def prompt_of(skill: Skill, name: str | None = None) -> SourceText:
 
 
 def component_name(name: str) -> str:
-    """Return the name that the prompt of a skill gets."""
+    """Return the name of a skill's prompt."""
     plain = name.replace("-", "_")
     return plain if NAME.fullmatch(plain) else f"skill_{plain}"[:64]
 

@@ -1,4 +1,4 @@
-"""Folders of Agent Skills: read strictly, written as a whole or not at all, and never over what others wrote."""
+"""Folders of Agent Skills: read strictly, written atomically, and never over files of others."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def write_skills(folder: Path, skills: Iterable[Skill]) -> list[Path]:
 
 
 def exported(folder: Path) -> dict[str, str]:
-    """Return of which component each skill in `folder` was made, by its name, where it still is what tea wrote."""
+    """Return the source component of each unchanged exported skill in `folder`, by the skill's name."""
     found: dict[str, str] = {}
     for name in sorted(os.listdir(folder)):
         with suppress(StorageError):
@@ -78,13 +78,13 @@ def exported(folder: Path) -> dict[str, str]:
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """Return a skill's name, with a number where it is taken."""
+    """Return a skill's name, with a number if it is taken."""
     numbered = (f"{name[: LONGEST_NAME - len(end)].rstrip('-')}{end}" for end in (f"-{n}" for n in count(2)))
     return next(one for one in chain([name], numbered) if one not in taken)
 
 
 def _sealed(skill: Skill) -> dict[str, str]:
-    """Return the files of a skill, with a seal in its fields that shows later whether anybody changed them."""
+    """Return the files of a skill, with a seal in its fields to detect later changes."""
     files = {MAIN: skill.document(), **skill.files}
     head, fence, rest = files[MAIN].partition("\n---\n")
     lines = head if "\nmetadata:" in head else f"{head}\nmetadata:"
@@ -96,7 +96,7 @@ def _seal(files: Mapping[str, str]) -> str:
 
 
 def _differs(place: Path, files: Mapping[str, str]) -> bool:
-    """Tell whether a skill must be written; raise BadInput where that would destroy what others wrote."""
+    """Return whether a skill must be written; raise BadInput if the files there were written by others."""
     if not os.path.lexists(place):
         return True
     there = _there(place)
@@ -109,7 +109,7 @@ def _differs(place: Path, files: Mapping[str, str]) -> bool:
 
 
 def _there(place: Path) -> dict[str, str]:
-    """Return the files of what may be a skill, none where it cannot be one."""
+    """Return the files of a possible skill, empty if it cannot be one."""
     try:
         return _contents(place, hidden=True) if place.is_dir() and not place.is_symlink() else {}
     except BadComponent:
@@ -117,7 +117,7 @@ def _there(place: Path) -> dict[str, str]:
 
 
 def _unchanged(files: Mapping[str, str]) -> bool:
-    """Tell whether files are what an earlier export wrote, by their seal."""
+    """Return whether files are unchanged since an earlier export, by their seal."""
     lines = files.get(MAIN, "").split("\n")
     seals = [line for line in lines if line.startswith(_SEAL)]
     bare = {**files, MAIN: "\n".join(line for line in lines if not line.startswith(_SEAL))}

@@ -1,1 +1,1 @@
-"""What a run left: its records, and what is read from them."""
+"""Journal: a run's records, and the information read from them."""

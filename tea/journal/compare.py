@@ -1,4 +1,4 @@
-"""Comparison: two runs side by side, in what they pinned, did, answered and cost."""
+"""Comparison: two runs side by side, with their pins, effects, answers and costs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tea.types import JsonObject, JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One effect of a run, as far as it ended.
+    """An effect of a run, with its outcome if it ended.
 
     Args:
         seq: Number of the record that starts it.
@@ -60,7 +60,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something that the two do not share; None where one has nothing of the kind.
+    """A difference between two runs; None for a run without a counterpart.
 
     Args:
         what: A component, or a step by agent and number.
@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether both did, and gave, the same."""
+        """Whether both had the same effects with the same results."""
         return (
             self.first is None and not self.steps and (self.a.status, self.a.answer) == (self.b.status, self.b.answer)
         )
@@ -164,12 +164,12 @@ def _effects(records: Sequence[TraceRecord]) -> list[Effect]:
 
 
 def _essence(effect: Effect) -> tuple[JsonValue, ...]:
-    """Return what makes two effects the same, whichever run they belong to."""
+    """Return the parts of an effect to compare, independent of its run."""
     return effect.key, effect.kind, effect.target, effect.asked, effect.gave
 
 
 def _pins(records: Sequence[TraceRecord], effects: Sequence[Effect]) -> dict[str, str]:
-    """Return the versions of what a run touched, by name; several where it was forked from one to another."""
+    """Return the versions touched by a run, by name; several if a fork changed them."""
     found: dict[str, list[str]] = {}
     for one in effects:
         gave = as_mapping(one.gave)
@@ -181,6 +181,6 @@ def _pins(records: Sequence[TraceRecord], effects: Sequence[Effect]) -> dict[str
 
 
 def _steps(records: Sequence[TraceRecord]) -> list[JsonObject]:
-    """Return the steps of a run, each with its agent, without what only places it in its run."""
+    """Return the steps of a run, each with its agent, without fields on its place in the run."""
     notes = [(one.agent, as_mapping(one.data)) for one in records if one.kind == "note"]
     return [{"agent": agent, **as_mapping(note["data"])} for agent, note in notes if note["kind"] == "step"]

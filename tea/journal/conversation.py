@@ -13,7 +13,7 @@ from tea.types import MediaPart, Message
 
 @dataclass(slots=True)
 class _Conversation:
-    """A conversation as far as it was seen: its messages, the chain and the bytes up to each, and the text of each."""
+    """A conversation in its last seen state: its messages, the chain and the bytes up to each, and the text of each."""
 
     messages: tuple[Message, ...] = ()
     links: list[str] = field(default_factory=lambda: [""])
@@ -22,7 +22,7 @@ class _Conversation:
 
 
 class Chains:
-    """Knows which conversations of a run are in its journal already; what a step costs does not grow with them.
+    """The conversations of a run already in its journal; the cost of a step does not grow with their length.
 
     `media` are the digests of all images, sounds and files in them.
     """
@@ -33,7 +33,7 @@ class Chains:
         self.media: set[str] = set()
 
     def link(self, messages: tuple[Message, ...]) -> dict[str, str]:
-        """Return what to record of a conversation, as JSON: the part that is known, by digest, and the rest whole."""
+        """Return a conversation's record as JSON: the known part by digest, and the rest whole."""
         one = self._conversation(messages)
         known = next(index for index in range(len(messages), -1, -1) if one.links[index] in self._known)
         self._known.update(one.links[known + 1 :])
@@ -42,11 +42,11 @@ class Chains:
         return {"chain": f'"{one.links[-1]}"', "messages": f"[{','.join(new)}]", "parent": f'"{one.links[known]}"'}
 
     def size(self, messages: tuple[Message, ...]) -> int:
-        """Return how many bytes of canonical JSON a conversation has."""
+        """Return the size of a conversation in bytes of canonical JSON."""
         return self._conversation(messages).sizes[-1]
 
     def _conversation(self, messages: tuple[Message, ...]) -> _Conversation:
-        """Return the conversation; what it shares with the last that began with the very same message is kept.
+        """Return the conversation, reusing the part shared with the last one beginning with the same message object.
 
         Each message is written once, as the model will read it: data that is not JSON goes no further.
 
@@ -76,7 +76,7 @@ class Chains:
 
 
 def _written(message: Message) -> str:
-    """Return a message as canonical text, its data as it is: what no JSON is would be written otherwise on the wire.
+    """Return a message as canonical text with its data unchanged; data outside JSON is refused.
 
     Raises:
         BadArguments: It is no message, or not JSON.

@@ -1,4 +1,4 @@
-"""Export: a run's conversations with models, or its effects, in forms that other programs read.
+"""Export: a run's conversations with models, or its effects, in the formats of other programs.
 
 Sources: for `openai-chat` the training examples of OpenAI's supervised fine-tuning, which take no members but
 `messages` and `tools` (https://platform.openai.com/docs/api-reference/fine-tuning/chat-input); for `sharegpt` the
@@ -38,7 +38,7 @@ _ASKING, _ANSWERING = ("human", "observation"), ("gpt", "function_call")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What one agent and one model said to each other, as far as it went.
+    """The messages between one agent and one model, up to the last one.
 
     Args:
         key: Key of its last question.
@@ -54,17 +54,17 @@ class Conversation:
 
     @property
     def ends_empty(self) -> bool:
-        """Whether the last answer has neither words nor calls."""
+        """Whether the last answer has neither text nor calls."""
         return not self.messages[-1].content and not self.messages[-1].calls
 
     @property
     def called(self) -> list[str]:
-        """Names of the functions that it calls, each once."""
+        """Names of the called functions, each once."""
         return list(dict.fromkeys(call.name for message in self.messages for call in message.calls))
 
 
 def export(records: Sequence[TraceRecord], form: ExportFormat, functions: Functions | None = None) -> list[JsonObject]:
-    """Return a run in a form of others, one object for each line.
+    """Return a run in another program's format, one object for each line.
 
     Args:
         records: Its journal.
@@ -105,7 +105,7 @@ def conversations(records: Sequence[TraceRecord]) -> list[Conversation]:
 
 @dataclass(slots=True)
 class _Links:
-    """Knows which questions others go on from.
+    """The requests continued by later requests.
 
     A question may end with a message that stands in it alone, such as what an agent has noted: others go on from it
     where its answer, or if that was empty anything else, follows on what stands before that message.
@@ -116,7 +116,7 @@ class _Links:
     answered: set[str] = field(default_factory=set[str])
 
     def grow(self, said: dict[str, tuple[JsonObject, ...]], question: Mapping[str, Any]) -> None:
-        """Add what is said until each new message of a question, by its link."""
+        """Add the messages up to each new message of a request, by its link."""
         link = question["parent"]
         for message in question["messages"]:
             digest = hashlib.sha256(canonical(message)).hexdigest()
@@ -128,7 +128,7 @@ class _Links:
                 self.answered.add(before)
 
     def went_on(self, chain: str, *, empty: bool) -> bool:
-        """Tell whether another question goes on from one, whose answer may have been empty."""
+        """Return whether another request continues a given one, possibly with an empty answer."""
         if chain in self.followers:
             return True
         before, user = self.before.get(chain, ("", False))
@@ -136,7 +136,7 @@ class _Links:
 
 
 def _native(records: Sequence[TraceRecord]) -> set[str]:
-    """Return the refs of the model configurations that are asked with functions."""
+    """Return the refs of the model configurations with functions."""
     found = (as_mapping(as_mapping(one.data).get("data")) for one in records if one.kind == "done")
     return {f"model:{one['name']}" for one in found if "tools" in (one.get("capabilities") or ()) and "name" in one}
 
@@ -152,7 +152,7 @@ def _conversation(
 
 
 def _answer(answer: ModelResponse) -> Message:
-    """Return the last answer as the model gave it."""
+    """Return the last answer in the model's own form."""
     said = answer.text or answer.calls or answer.output is None
     return answer.message() if said else Message(role="assistant", content=(DataPart(data=answer.output),))
 
@@ -198,7 +198,7 @@ def _effect(start: TraceRecord, end: TraceRecord | None) -> JsonObject:
 
 
 def _chat(message: Message) -> dict[str, Any]:
-    """Return a message of Chat Completions; what is not text is named by its digest, reasoning is left out."""
+    """Return a message of Chat Completions; media are named by their digests, reasoning is left out."""
     content = tuple(
         TextPart(text=f"[{part.type} {part.digest}]") if isinstance(part, MediaPart) else part
         for part in message.content
@@ -220,7 +220,7 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _in_turns(turns: Sequence[dict[str, str]]) -> list[JsonObject]:
-    """Return turns of which two sides take one each; what one side says in several pieces is one turn."""
+    """Return alternating turns of two sides; consecutive pieces of one side become one turn."""
     found: list[dict[str, str]] = []
     for one in turns:
         last = found[-1] if found else {"from": ""}

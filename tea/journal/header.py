@@ -1,4 +1,4 @@
-"""The header of a run: its task, and what it was given from outside."""
+"""The header of a run: its task, and its configuration from outside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLED = ("tool", "environment")  # kinds that a task may allow to leave the wor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """What a run is given from outside, all of it recorded at its start.
+    """The configuration of a run from outside, all of it recorded at its start.
 
     Args:
         run: Its id.
@@ -56,7 +56,7 @@ class RunConfig:
 
 
 class TaskFile(Record):
-    """What a task file may say; only `task` is required.
+    """The fields of a task file; only `task` is required.
 
     Args:
         task: What to do, in words.

@@ -1,4 +1,4 @@
-"""History: what a journal holds, sorted by what it is for."""
+"""History: the content of a journal, sorted by purpose."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Pins = tuple[Pin, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What a journal holds.
+    """The content of a journal.
 
     Args:
         task: The task file as run.
@@ -58,7 +58,7 @@ class History:
 
     @classmethod
     def of(cls, run: str, records: Iterable[TraceRecord], workspace: str) -> History:
-        """Return what the journal of `run` holds.
+        """Return the content of the journal of `run`.
 
         Raises:
             BadInput: It holds no run.
@@ -92,7 +92,7 @@ class History:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Keys that a person may answer under: what they were asked, else calls without an outcome."""
+        """Keys to answer under: those of open questions, else those of calls without an outcome."""
         ended = {one.key for one in self.entries if one.event in ("done", "failed")}
         begun = [one.key for one in self.entries if one.event == "start" and one.kind in _ANSWERED]
         return tuple(self.status.asked) or tuple(key for key in begun if key not in ended)
@@ -127,13 +127,13 @@ class History:
 
     @property
     def unprepared(self) -> bool:
-        """Whether it is a fork that ended before it was brought to where it begins."""
+        """Whether it is a fork interrupted before its state at the position was restored."""
         forks = "fork" in as_mapping(self.records[0].data) and all(one.kind != REBUILT for one in self.records)
         return forks and (len(self.records) == 1 or self.records[-2].kind == "forked")
 
 
 def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> JsonObject:
-    """Return what a journal begins with: the task, and all that the run was given but where its workspace lies."""
+    """Return the head of a journal: the task, and the whole configuration of the run except its workspace."""
     kept = {one.name: getattr(run_config, one.name) for one in fields(run_config) if one.name != "workspace"}
     given = {**kept, "principal": run_config.principal.model_dump(mode="json"), "use": dict(run_config.use)}
     given["versions"] = dict(run_config.versions)
@@ -142,12 +142,12 @@ def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]])
 
 
 def entry_of(record: TraceRecord) -> Entry:
-    """Return what the gate recorded."""
+    """Return a record of the gate as an entry."""
     return Entry.of({"event": record.kind, "key": record.key, **as_mapping(record.data)})
 
 
 def pins_of(records: Iterable[TraceRecord]) -> Pins:
-    """Return every version that was touched, by what was asked for, each once, in order."""
+    """Return every touched version with its original ref, each once, in order."""
     return tuple(dict.fromkeys(pins(records)))
 
 
@@ -165,7 +165,7 @@ def _run_config(data: JsonObject, workspace: str) -> RunConfig:
 
 
 def _seconds(records: Sequence[TraceRecord]) -> float:
-    """Return how long a run was worked on, without the time between its processes."""
+    """Return the working time of a run, without the time between its processes."""
     total, begun, last = 0.0, records[0].time, records[0].time
     for record in records:
         if record.kind == "resumed":
@@ -175,7 +175,7 @@ def _seconds(records: Sequence[TraceRecord]) -> float:
 
 
 def _elapsed(records: Sequence[TraceRecord]) -> dict[str, float]:
-    """Return how long a run was worked on after the start of each timeout."""
+    """Return the working time of a run after the start of each timeout."""
     total, begun, last = 0.0, records[0].time, records[0].time
     before: dict[str, float] = {}
     for record in records:

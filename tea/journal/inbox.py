@@ -1,4 +1,4 @@
-"""Inbox: what waiting runs asked a person and nobody answered, and how it is answered; all of it blocks."""
+"""Inbox: the open questions of waiting runs, and the commands for answering them; all of it blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tea.types import JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What one run asked a person; what stands here is what its journal holds, so it holds no secret.
+    """A question of a run to a person; its text comes from the journal, so it contains no secret.
 
     Args:
         run: Id of the run.
@@ -44,14 +44,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """The questions that wait, of the newest run first, and what is wrong with journals that cannot be read."""
+    """The open questions, of the newest run first, and the problems of unreadable journals."""
 
     questions: tuple[Question, ...]
     problems: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, tracer: Tracer, run: str | None = None) -> Inbox:
-        """Return what all runs that no process works on have asked, or one of them.
+        """Return the open questions of all runs without a living process, or of one of them.
 
         A run that ended is known by its last line, so its journal is not read.
 

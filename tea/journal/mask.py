@@ -26,7 +26,7 @@ _IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORE
 
 
 class Mask:
-    """Puts `<secret:NAME>` in the place of each secret.
+    """A mask putting `<secret:NAME>` in the place of each secret.
 
     Args:
         secrets: Values by name; those shorter than eight characters are left alone.
@@ -41,11 +41,11 @@ class Mask:
         self._most = max((len(word) for word, _ in self._plain), default=1) - 1
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look for."""
+        """Whether there are any secrets to mask."""
         return bool(self._words)
 
     def text(self, text: str) -> str:
-        """Return JSON text without the secrets; the same object where it holds none."""
+        """Return JSON text without the secrets; the same object if it contains none."""
         masked = text
         for word, name in self._words:
             if word in masked:
@@ -62,7 +62,7 @@ class Mask:
         return text
 
     def data(self, data: Any) -> Any:
-        """Return JSON data without the secrets; the same object where it holds none."""
+        """Return JSON data without the secrets; the same object if it contains none."""
         if not self._words:
             return data
         text = _text(data)
@@ -70,11 +70,11 @@ class Mask:
         return data if masked is text else json.loads(masked)
 
     def in_bytes(self, data: bytes) -> bool:
-        """Tell whether bytes that are no text hold a secret."""
+        """Return whether bytes other than text contain a secret."""
         return any(word.encode("utf-8", "surrogateescape") in data for word, _ in self._plain)
 
     def pieces(self) -> Pieces:
-        """Return what takes secrets out of a text that comes piece by piece."""
+        """Return a mask for a text arriving piece by piece."""
         return Pieces(self)
 
     def _walked(self, data: Any) -> Any:
@@ -88,7 +88,7 @@ class Mask:
         return data if masked == text else masked
 
     def held(self, text: str) -> int:
-        """Return how many characters at the end of a text may be the beginning of a secret."""
+        """Return the number of characters at the end of a text possibly beginning a secret."""
         for place in range(max(0, len(text) - self._most), len(text)):
             if text[place] in self._firsts and any(word.startswith(text[place:]) for word, _ in self._plain):
                 return len(text) - place
@@ -96,7 +96,7 @@ class Mask:
 
 
 class Pieces:
-    """A text that comes piece by piece: what may be the beginning of a secret waits for the next piece.
+    """A mask for a text arriving piece by piece: a possible beginning of a secret waits for the next piece.
 
     Args:
         mask: Knows the secrets.
@@ -106,20 +106,20 @@ class Pieces:
         self._mask, self._held = mask, ""
 
     def take(self, piece: str) -> str:
-        """Return what can be told after a further piece."""
+        """Return the masked text available after a further piece."""
         text = self._mask.plain(self._held + piece)
         cut = len(text) - self._mask.held(text)
         self._held = text[cut:]
         return text[:cut]
 
     def rest(self) -> str:
-        """Return what is left when no piece comes any more."""
+        """Return the rest after the last piece."""
         rest, self._held = self._held, ""
         return rest
 
 
 def mask_file(path: Path, mask: Mask) -> Literal["", "masked", "left"]:
-    """Take secrets out of a text file, and tell whether it held one; another file that holds one is left as it is.
+    """Mask the secrets in a text file, and return whether it contained one; other files with one stay unchanged.
 
     Raises:
         StorageError: It cannot be read or written.
@@ -163,7 +163,7 @@ def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> di
 
 
 def _sent(value: str) -> str:
-    """Return a secret without the space around it, which is not sent along."""
+    """Return a secret without the surrounding white space, as it is sent without it."""
     bare = value.strip()
     return bare if len(bare) >= SHORTEST else value
 

@@ -1,4 +1,4 @@
-"""Pin: how a run's journal says which versions it looked up; one effect, `resolve`, may pin any number of them."""
+"""Pin: the record of a version lookup in a run's journal; one effect, `resolve`, may pin any number of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Exact = tuple[str, str]  # version and digest: several versions may have the sam
 
 
 class Pin(NamedTuple):
-    """One version that a run touched.
+    """A version touched by a run.
 
     Args:
         asked: What was asked for: `kind:name`, perhaps with a selector.
@@ -28,40 +28,40 @@ class Pin(NamedTuple):
 
     @property
     def exact(self) -> Exact:
-        """Which version it is, whatever was asked for."""
+        """The exact version, independent of the original ref."""
         return self.ref.rpartition("@")[2], self.digest
 
 
 def exact_of(found: Manifest) -> Exact:
-    """Return which version it is."""
+    """Return the exact version."""
     return found.version, found.digest
 
 
 def target_of(asked: Iterable[str]) -> str:
-    """Return what an effect calls that looks up so many refs."""
+    """Return the target of an effect looking up the given refs."""
     return " ".join(asked)
 
 
 def asked_in(target: str) -> list[str]:
-    """Return the refs that an effect looks up; none where it is a model configuration."""
+    """Return the refs looked up by an effect; none for a model configuration."""
     return [] if target.startswith("model:") else target.split()
 
 
 def outcome_of(found: Iterable[Manifest]) -> JsonValue:
-    """Return what such an effect gives: ref and digest of what it found, of several a list."""
+    """Return the outcome of such an effect: ref and digest of the found version, a list if there are several."""
     pins: list[Any] = [{"ref": str(one.ref), "digest": one.digest} for one in found]
     return pins if len(pins) > 1 else pins[0]
 
 
 def pins_in(target: str, outcome: JsonValue) -> list[Pin]:
-    """Return the versions that such an effect gave, in the order asked."""
+    """Return the versions found by such an effect, in the order of the refs."""
     given = cast("list[Mapping[str, str]]", outcome if isinstance(outcome, list) else [outcome])
     found = zip(asked_in(target), given, strict=True)
     return [Pin(asked, one["ref"], one["digest"]) for asked, one in found]
 
 
 def pins(records: Iterable[TraceRecord]) -> Iterator[Pin]:
-    """Yield the versions that a run looked up, and those that were called inside of its effects, in order."""
+    """Yield the versions looked up by a run, and those called inside its effects, in order."""
     wanted: dict[str, str] = {}
     for record in records:
         data = as_mapping(record.data)

@@ -1,4 +1,4 @@
-"""Recorder: puts a run's events into its journal, with their place in the tree of agents, and tells watchers."""
+"""Recorder: the writing of a run's events to its journal, with their place in the tree of agents, and to watchers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tea.types import JsonObject, JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened in a run, as watchers see it.
+    """An event of a run, in the form for watchers.
 
     Args:
         kind: The record's kind; for gate records `start`, `note`, `done`, `failed` and so on. `delta` is no record: a
@@ -36,7 +36,7 @@ class Event:
 
 
 def answering(run: str, key: str, said: str) -> str:
-    """Return the command by which a person answers what a run asked under a key."""
+    """Return the command for answering a run's question under a key."""
     return f"tea resume {run} --answer {quote(f'{key}={said}')}"
 
 
@@ -50,7 +50,7 @@ NO_SECRETS = Mask({})
 
 
 class Recorder:
-    """Writes records; without a trace, only tells watchers (a call outside of any run, or a replay).
+    """A writer of records; without a trace, it only notifies watchers (a call outside any run, or a replay).
 
     `repeats` tells whether what is done meanwhile was done before, and what persons said of it then still holds.
     """
@@ -69,21 +69,21 @@ class Recorder:
         self._again: Mapping[str, int] = {}
 
     def ask(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> None:
-        """Write that a person is asked, about a `call` or whatever else, and let that stay open until `answered`."""
+        """Record a question to a person, about a `call` or other data, and keep it open until `answered`."""
         self._asked.add(key)
         self.write(ASKED, key, _asking(question, choices, call))
 
     def recall(self, before: Mapping[str, JsonValue], again: Mapping[str, int]) -> None:
-        """Know what earlier processes of the run asked last, by key, and how often they began a call again."""
+        """Set the last questions of the run's earlier processes, by key, and the number of restarts of each call."""
         self._before, self._again = before, again
 
     def again(self, key: str) -> int:
-        """Write that a question to a model is asked again, and return how often earlier processes asked it."""
+        """Record the repetition of a request to a model, and return the number of requests by earlier processes."""
         self.write(AGAIN, key, {})
         return 1 + self._again.get(key, 0)
 
     def same(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
-        """Tell whether an answer under `key` is one to this: nothing else was asked there by earlier processes.
+        """Return whether an answer under `key` fits this question: earlier processes asked no other one there.
 
         A tool that begins anew may ask something else in the place of what was answered.
         """
@@ -92,17 +92,17 @@ class Recorder:
         return canonical(self._before[key]) == canonical(self.mask.data(_asking(question, choices, call)))
 
     def said_once(self, answers: Mapping[str, str]) -> dict[str, str]:
-        """Return what `answers` say of versions that an earlier process asked about, once for all their calls."""
+        """Return the decisions in `answers` on versions, each asked by an earlier process once for all their calls."""
         asked = {key: as_mapping(self._before[key]).get("once") for key in answers if key in self._before}
         return {version: answers[key] for key, version in asked.items() if version}
 
     def answered(self, key: str, about: JsonObject, answer: str) -> None:
-        """Write what a person said."""
+        """Record the answer of a person."""
         self._asked.discard(key)
         self.write("answer", key, {**about, "answer": answer})
 
     def suspended(self, error: ErrorRecord, awaited: Sequence[str]) -> ErrorRecord:
-        """Write that the run waits for a person, and return why, in words that name all that is open.
+        """Record the wait of the run for a person, and return the reason, with all open questions in its text.
 
         Args:
             error: The first question.
@@ -116,17 +116,17 @@ class Recorder:
         return {**masked, "fix": f"{masked['fix']}; `tea inbox {self._run}` shows all {questions} questions."}
 
     def remedy(self, key: str, said: str, more: str = "") -> str:
-        """Return how a person answers what waits under `key`; what has no journal cannot wait for them."""
+        """Return the remedy for a question under `key`: the command to answer it, or an agent to call it from."""
         if self.trace is None:
             return "call it from an agent: its run waits for the answer."
         return answering(self._run, key, said) + more
 
     def enter(self, key: str, agent: str) -> None:
-        """Let everything below `key` belong to `agent`."""
+        """Assign everything below `key` to `agent`."""
         self._scopes[key] = span_id(self._run, key), agent
 
     def entry(self, entry: Entry) -> None:
-        """Write what the gate says, with the next `flush`."""
+        """Write an entry of the gate, with the next `flush`."""
         if entry.key in self._heard and entry.event != "start":
             self._heard_all(entry.key)
         span, agent = self._scope(entry.key)
@@ -141,7 +141,7 @@ class Recorder:
             self._untold.append(Event(kind=entry.event, key=entry.key, agent=agent, data={**said, "data": entry.data}))
 
     def flush(self) -> None:
-        """Make what the gate said survive the death of this process, in one write, and tell the watcher of it."""
+        """Write the gate's entries in one write, to survive the death of this process, and notify the watcher."""
         if self.trace is not None:
             self.trace.flush()
         if self._watch is not None:
@@ -150,7 +150,7 @@ class Recorder:
                 self._watch(event)
 
     def write(self, kind: str, key: str, data: JsonValue) -> None:
-        """Write one record of another's."""
+        """Write one record from outside the gate."""
         self.flush()
         span, agent = self._scope(key)
         data = self.mask.data(data)
@@ -160,13 +160,13 @@ class Recorder:
             self._watch(Event(kind=kind, key=key, agent=agent, data=data))
 
     def begun(self, head: TraceRecord) -> None:
-        """Tell the watcher how the run began: the journal was created with it."""
+        """Notify the watcher of the run's first record, written at the journal's creation."""
         if self._watch is not None:
             self._watch(Event(kind=head.kind, key="", agent="", data=head.data))
 
     @contextmanager
     def silence(self) -> Generator[None]:
-        """Write and tell nothing meanwhile: what is done again was recorded when it was done."""
+        """Suspend writing and notification: repeated work was recorded at its first time."""
         trace, watch = self.trace, self._watch
         self.trace = self._watch = None
         self.repeats = True
@@ -177,7 +177,7 @@ class Recorder:
             self.repeats = False
 
     def listener(self, key: str) -> Listen | None:
-        """Return what tells the watcher of an answer while it comes; none of that is written."""
+        """Return a listener forwarding an answer's pieces to the watcher; they are not written."""
         watch, agent = self._watch, self._scope(key)[1]
         if watch is None:
             return None
@@ -195,7 +195,7 @@ class Recorder:
         return tell
 
     def _heard_all(self, key: str) -> None:
-        """Tell the watcher what was held back of an answer, now that no more of it comes."""
+        """Forward the pieces held back of a finished answer to the watcher."""
         for kind, pieces in self._heard.pop(key).items():
             if (text := pieces.rest()) and self._watch is not None:
                 event = Event(kind="delta", key=key, agent=self._scope(key)[1], data={"type": kind, "text": text})
@@ -207,7 +207,7 @@ class Recorder:
             await self.trace.sync()
 
     def _scope(self, key: str) -> tuple[str, str]:
-        """Return the span of the innermost scope that `key` lies in, and its agent."""
+        """Return the span and the agent of the innermost scope around `key`."""
         scope = key
         while (cut := max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"))) > 0:
             scope = scope[:cut]

@@ -1,4 +1,4 @@
-"""Retention: which runs are old enough to be removed, and their removal; all of it blocks."""
+"""Retention: the choice of runs old enough for removal, and their removal; all of it blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Status = Literal["ended", "running", "waiting", "unfinished", "damaged"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionPolicy:
-    """What stays.
+    """The rules for keeping runs.
 
     Args:
         newest: So many of the newest runs, None for as many as there are.
@@ -39,7 +39,7 @@ class RetentionPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Old:
-    """A run that was removed, or would be: when it began, how it stood, and its size in bytes."""
+    """A run removed, or to be removed: its start, its status, and its size in bytes."""
 
     run: str
     time: str
@@ -49,7 +49,7 @@ class Old:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GcReport:
-    """What a collection removed, how many runs stay, and how many of those are old, by the reason why they stay."""
+    """The result of a collection: the removed runs, the number kept, and the number of old ones kept, by reason."""
 
     removed: tuple[Old, ...]
     kept: int
@@ -57,7 +57,7 @@ class GcReport:
 
     @property
     def bytes(self) -> int:
-        """Size of what was removed."""
+        """Size of the removed runs."""
         return sum(one.bytes for one in self.removed)
 
     def to_json(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class GcReport:
 
 
 def collect(tracer: Tracer, memory: MemoryManager, keeping: RetentionPolicy, *, remove: bool) -> GcReport:
-    """Remove the runs that nothing keeps, or only tell which those are.
+    """Remove the runs not kept by a rule, or only list them.
 
     What a run remembered in a session of its own goes with it, unless another run was begun in that session.
 
@@ -107,7 +107,7 @@ def collect(tracer: Tracer, memory: MemoryManager, keeping: RetentionPolicy, *, 
 
 
 def _session(tracer: Tracer, run: str) -> str:
-    """Return the session that a run was begun in; that of its own where its journal does not tell."""
+    """Return the session of a run's start; the run's own if its journal does not contain one."""
     try:
         return next((one.session for one in tracer.records(run)), run)
     except (BadInput, StorageError):
@@ -115,7 +115,7 @@ def _session(tracer: Tracer, run: str) -> str:
 
 
 def _look(tracer: Tracer, run: str) -> tuple[str, Status]:
-    """Return when a run began, and how it stands."""
+    """Return the start time and the status of a run."""
     time, standing = "", RunStatus()
     try:
         held = tracer.store.held(run)

@@ -1,4 +1,4 @@
-"""Revision: by which rules a journal is replayed."""
+"""Revision: the version of the rules for replaying a journal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNSAID = 1  # journals from before there was a revision
 
 
 def check_revision(run: str, header: JsonObject) -> None:
-    """Refuse to run the agents of a journal again that another revision wrote.
+    """Raise Diverged if a journal was written by another revision, before its agents run again.
 
     Args:
         run: Id of the run.

@@ -1,4 +1,4 @@
-"""RunStatus: how a run stands, as its records tell one by one: what a person was asked and said, what is uncertain."""
+"""RunStatus: the status of a run from its records: questions to a person, their answers, uncertain calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BEGUN, _ASKED, _ENDED = (b'"kind":"%b"' % kind.encode() for kind in ("run", ASK
 
 
 class RunStatus:
-    """How a run stands, after the records that it was given.
+    """The status of a run, after the given records.
 
     `asked` holds what a person was asked and nobody answered, by key, since it was asked first; `answers` what
     persons said, by key; `meant` what was asked last under a key, answered or not; `status` whether the run ended,
@@ -35,14 +35,14 @@ class RunStatus:
 
     @classmethod
     def of(cls, records: Iterable[TraceRecord]) -> Self:
-        """Return how a run stands after all of these."""
+        """Return the status of a run after all of these records."""
         standing = cls()
         for one in records:
             standing.take(one)
         return standing
 
     def take(self, record: TraceRecord) -> None:
-        """Go one record further; what no run writes raises what `understood` makes one clear error of."""
+        """Process one more record; `understood` turns the exceptions from an invalid one into a clear error."""
         kind, key = record.kind, record.key
         if kind == ASKED:
             first = self._first.get(key)
@@ -70,13 +70,13 @@ class RunStatus:
 
     @property
     def uncertain(self) -> frozenset[str]:
-        """Keys of calls that may have happened: begun, without an outcome, and not known to stand at a question."""
+        """Keys of calls with an unknown outcome: begun, not ended, and not known to wait at a question."""
         begun = {key for key in self._intents if key not in self._ended}
         return frozenset(key for key in begun if not any(_inside(one, key) for one in self.asked))
 
     @property
     def said(self) -> dict[str, str]:
-        """What persons said that holds when the run goes on; about an uncertain call they have to be asked anew."""
+        """Persons' answers still valid when the run resumes; about an uncertain call they have to be asked again."""
         uncertain = self.uncertain
         return {key: answer for key, answer in self.answers.items() if key not in uncertain}
 
@@ -86,20 +86,20 @@ class RunStatus:
 
 
 class StatusReader:
-    """Picks the lines that tell how a run stands; before somebody is asked, no outcome does."""
+    """A filter for the lines relevant to the status of a run; outcomes are relevant only after a question."""
 
     def __init__(self) -> None:
         self._asked = False
 
     def __call__(self, line: bytes) -> bool:
-        """Tell whether a line may be of use."""
+        """Return whether a line may be relevant."""
         self._asked = self._asked or _ASKED in line
         return self._asked or _BEGUN in line or _ENDED in line
 
 
 @contextmanager
 def understood(run: str) -> Generator[None]:
-    """Say of records that are whole, and yet not what a run writes, that they are damaged.
+    """Raise Damaged for intact records with content not written by any run.
 
     Raises:
         Damaged: One of them lacks what is read of it, or has it in another form.
@@ -112,22 +112,22 @@ def understood(run: str) -> Generator[None]:
 
 
 def effect_key(key: str) -> str:
-    """Return the key of the effect inside of which something happened, or that of the effect itself."""
+    """Return the key of the effect around a key, or of the effect itself."""
     return key.partition("!")[0].partition("~")[0]
 
 
 def _of_tool(record: TraceRecord) -> bool:
-    """Tell whether a record is evidence of what a call of a tool gave, which stands when its effect begins anew."""
+    """Return whether a record is evidence of a tool call's result, still valid when its effect begins again."""
     data = as_mapping(record.data)
     return data.get("kind") == "tool" and "target" in data
 
 
 def _follows(key: str, other: str) -> bool:
-    """Tell whether a key is that of a later question of the same call than another."""
+    """Return whether a key belongs to a later question of the same call than another."""
     (call, _, number), (asking, _, when) = key.rpartition("~"), other.rpartition("~")
     return call == asking and number.isdecimal() and when.isdecimal() and int(number) > int(when)
 
 
 def _inside(key: str, call: str) -> bool:
-    """Tell whether something has its key from inside of a call."""
+    """Return whether a key lies inside a call."""
     return key.startswith((f"{call}~", f"{call}!"))

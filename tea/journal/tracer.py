@@ -1,4 +1,4 @@
-"""Tracer: every run as one journal of records, written in the act and queried afterwards."""
+"""Tracer: every run as one journal of records, written as it happens and queried afterwards."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ class Trace:
 
     @property
     def position(self) -> int:
-        """Number that the next record will have."""
+        """Number of the next record."""
         return self._writer.position + len(self._waiting)
 
     def append(self, kind: str, key: str, data: JsonValue, *, agent: str = "", parent: str = "") -> None:
-        """Write one record, behind those that wait; it survives the death of this process.
+        """Write one record, after the waiting ones; it survives the death of this process.
 
         Args:
             kind: What sort of record.
@@ -129,7 +129,7 @@ class Trace:
         self.flush()
 
     def append_text(self, kind: str, key: str, fields: str, payload: str, *, agent: str = "", parent: str = "") -> None:
-        """Let one record wait for the next `flush`, whose data is at hand as compact JSON text.
+        """Queue one record for the next `flush`, with its data given as compact JSON text.
 
         Args:
             kind: What sort of record.
@@ -148,7 +148,7 @@ class Trace:
         )
 
     def flush(self) -> None:
-        """Write all records that wait, in one write; they survive the death of this process."""
+        """Write all waiting records in one write; they survive the death of this process."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             self._writer.append(waiting)
@@ -158,12 +158,12 @@ class Trace:
         await self._writer.sync()
 
     def close(self) -> None:
-        """Give the journal back."""
+        """Release the journal."""
         self._writer.close()
 
 
 class Tracer:
-    """Opens, reads and queries the journals of one platform."""
+    """The journals of one platform: opening, reading and queries."""
 
     def __init__(self, store: JournalStore) -> None:
         self.store = store
@@ -184,7 +184,7 @@ class Tracer:
         return self._trace(self.store.create(run, first), session or run, task or run)
 
     def reopen(self, run: str) -> Trace:
-        """Take a run's journal up again; a torn tail is cut off.
+        """Reopen a run's journal; a torn tail is cut off.
 
         Raises:
             Conflict: Another process holds it.
@@ -210,7 +210,7 @@ class Tracer:
             yield _record(record, blobs.get)
 
     def ended(self, run: str) -> bool:
-        """Tell by the last line of a run's journal whether it ended; what is not sure did not.
+        """Return whether a run ended, by the last line of its journal; an uncertain run has not ended.
 
         Raises:
             BadInput: There is no such run.
@@ -218,7 +218,7 @@ class Tracer:
         return (self.store.last(run) or {}).get("kind") == "end"
 
     def remove(self, run: str) -> int:
-        """Remove a run for good, with its blobs and workspace, and return how many bytes that freed.
+        """Remove a run permanently, with its blobs and workspace, and return the number of bytes freed.
 
         Raises:
             Conflict: A living process holds it.
@@ -230,7 +230,7 @@ class Tracer:
         return self.store.runs(known)
 
     def find(self, name: str) -> str:
-        """Return the run of that id, unique beginning of an id, or `last`.
+        """Return the run with the given id, unique beginning of an id, or `last`.
 
         Raises:
             BadInput: None or several fit.
@@ -305,24 +305,24 @@ def as_mapping(value: JsonValue) -> Mapping[str, Any]:
 
 
 def first_record(kind: str, time: str, data: JsonValue) -> TraceRecord:
-    """Return a record of a run as a whole, whose journal gives it its place, session and task."""
+    """Return a record of a run as a whole, with its place, session and task assigned by its journal."""
     return TraceRecord(
         seq=0, time=time, span="", parent="", session="", task="", agent="", kind=kind, key="", data=data
     )
 
 
 def span_id(run: str, key: str) -> str:
-    """Return the span id of a key of a run: 16 hex digits, the same at each look."""
+    """Return the span id of a key of a run: 16 hex digits, always the same."""
     return hashlib.sha256(f"{run}/{key}".encode()).hexdigest()[:16]
 
 
 def new_run_id() -> str:
-    """Return a new run id: 32 hex digits, a trace id of OpenTelemetry, that sorts by time."""
+    """Return a new run id: 32 hex digits, a trace id of OpenTelemetry, sortable by time."""
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 
 def _documents(records: Sequence[TraceRecord], run: str, session: str, task: str, blobs: Blobs) -> list[JsonObject]:
-    """Return records as a run's journal holds them, with their own times and parents."""
+    """Return records in the form of a run's journal, with their own times and parents."""
     return [
         {
             "v": FORMAT,
@@ -345,7 +345,7 @@ def _spill(data: bytes, blobs: Blobs) -> str:
 
 
 def _bounded(data: JsonValue, blobs: Blobs) -> JsonValue:
-    """Return `data` with what is large in its payload as blobs, and whatever looks like a blob's mark too."""
+    """Return `data` with large payload values, and values resembling a blob's mark, as blobs."""
     if not isinstance(data, Mapping):
         return data
     fields = cast("Mapping[str, JsonValue]", data)

@@ -1,1 +1,1 @@
-"""The deterministic core: a program of branches, stepped by a scheduler, whose events from outside a gate records."""
+"""The deterministic core: a program of branches, stepped by a scheduler, with a gate to record external events."""

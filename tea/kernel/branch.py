@@ -1,4 +1,4 @@
-"""The branches of one run, stepped in an order that depends on the program alone.
+"""The branches of one run, stepped in an order determined by the program alone.
 
 A branch is a coroutine that the run steps itself, not a task of the event loop: between two events delivered from
 outside, nothing but the program decides who goes next. So a run knows exactly when all its branches wait, needs
@@ -23,7 +23,7 @@ _UNWINDS = 100
 
 
 class Wait:
-    """What a branch waits for; `Branches.resolve` ends it."""
+    """A branch's wait; `Branches.resolve` ends it."""
 
     __slots__ = ("branch",)
 
@@ -35,7 +35,7 @@ class Wait:
 
 
 class Branch:
-    """One line of work: a coroutine, its place in the run, and who asked it to stop."""
+    """A line of work: a coroutine, its path in the run, and the origins of its cancellations."""
 
     __slots__ = (
         "cancelled",
@@ -70,7 +70,7 @@ class Branch:
 
     @property
     def next_key(self) -> str:
-        """The key that is taken next: `branch path.ordinal`."""
+        """The next key to be taken: `branch path.ordinal`."""
         return f"{self.path}.{self.ordinal}"
 
     def key(self) -> str:
@@ -80,14 +80,14 @@ class Branch:
         return key
 
     def forgive(self, origin: object) -> None:
-        """Take back the cancellation that `origin` asked for."""
+        """Withdraw the cancellation requested by `origin`."""
         if origin in self.cancels:
             self.cancels.remove(origin)
             self.interrupted = self.interrupted and bool(self.cancels)
 
     @contextmanager
     def scope(self) -> Generator[str, None, None]:
-        """Number what the body does below a key of its own."""
+        """Number the keys in the body below a key of its own."""
         key = self.key()
         outer = self.path, self.ordinal, self.spawned
         self.path, self.ordinal, self.spawned = key, 0, 0
@@ -97,7 +97,7 @@ class Branch:
             self.path, self.ordinal, self.spawned = outer
 
     def result(self) -> Any:
-        """Return what the work gave, or raise its error.
+        """Return the result of the work, or raise its error.
 
         Raises:
             CallFailed: It has not ended, or was cancelled.
@@ -112,7 +112,7 @@ class Branch:
 
 
 class Branches:
-    """Steps the branches of one run, first come, first served.
+    """A stepper of the branches of one run, first come, first served.
 
     `on_end` is called with the path of each branch that has ended.
 
@@ -131,7 +131,7 @@ class Branches:
         self.on_end: Callable[[str], None] = _nothing
 
     def here(self) -> Branch:
-        """Return the branch that is being stepped.
+        """Return the branch being stepped.
 
         Raises:
             CallFailed: The caller runs outside of the run's branches.
@@ -146,7 +146,7 @@ class Branches:
     def spawn(
         self, work: Coroutine[Any, Any, Any], path: str | None = None, on_end: Callable[[Branch], None] | None = None
     ) -> Branch:
-        """Add a branch; its path is taken now, from the branch that spawns it, unless it is given."""
+        """Add a branch; unless its path is given, it is taken now from the spawning branch."""
         if path is None:
             parent = self.here()
             path = f"{parent.path}/{parent.spawned}"
@@ -164,14 +164,14 @@ class Branches:
             self._ready.append((branch, value))
 
     def cancel(self, branch: Branch, origin: object) -> None:
-        """Raise CancelledError in a branch where it waits, or at its next wait, on behalf of `origin`."""
+        """Raise CancelledError in a branch at its current or next wait, on behalf of `origin`."""
         if branch.ended:
             return
         branch.cancels.append(origin)
         self.interrupt(branch)
 
     def interrupt(self, branch: Branch) -> None:
-        """Deliver a cancellation that was asked for."""
+        """Deliver a requested cancellation."""
         branch.interrupted = True
         wait, branch.wait = branch.wait, None
         if isinstance(wait, Wait):
@@ -193,25 +193,25 @@ class Branches:
                 return
 
     def intrusion(self) -> Diverged | None:
-        """Return what to report when a branch was woken by something else than the program and its gate."""
+        """Return the divergence if a branch was woken by anything but the program and its gate."""
         for branch, future in self._foreign.items():
             if future.done():
                 return _undeclared(branch)
         return None
 
     def stranger(self) -> Diverged | None:
-        """Return what to report when nothing that the gate knows could ever wake a waiting branch."""
+        """Return the divergence if a waiting branch cannot be woken by any event of the gate."""
         for branch in self._foreign:
             return _undeclared(branch)
         return None
 
     def stop(self, problem: BaseException) -> None:
-        """Step no branch any more; the first problem stays."""
+        """Stop stepping branches; the first problem stays."""
         if self.problem is None:
             self.problem = problem
 
     def close(self) -> None:
-        """Unwind what is left of the branches, children first; nothing they await is performed."""
+        """Unwind the remaining branches, children first; their awaited calls are not performed."""
         self.stop(asyncio.CancelledError())
         for branch in reversed(self._alive):
             self.current = branch
@@ -273,7 +273,7 @@ class Branches:
         self.on_end(branch.path)
 
     def _woken_from_inside(self) -> bool:
-        """Take up branches whose futures the program itself completed while it was stepped, a lock for instance."""
+        """Ready the branches with futures completed by the program itself during a step, for example by a lock."""
         woken = [branch for branch, future in self._foreign.items() if future.done()]
         for branch in woken:
             del self._foreign[branch]
@@ -283,7 +283,7 @@ class Branches:
 
 
 def _nothing(*_told: object) -> None:
-    """Wake nobody, as the run has ended; or tell nobody of the end of a branch."""
+    """Do nothing: a wakeup or a branch's end after the end of the run."""
 
 
 def _undeclared(branch: Branch) -> Diverged:
@@ -295,7 +295,7 @@ def _undeclared(branch: Branch) -> Diverged:
 
 
 def _where(branch: Branch) -> str:
-    """Name the innermost line of the branch's own code."""
+    """Return the innermost line of the branch's own code."""
     place, work = "before its first line", branch.work
     while work is not None:
         frame: FrameType | None = getattr(work, "cr_frame", None)

@@ -1,4 +1,4 @@
-"""Python's collector of cycles, asked less often while a platform is open.
+"""The garbage collector of Python, run less often while a platform is open.
 
 Each step of a run makes containers that live until the model has answered, and nearly none of them is ever part of a
 cycle. With the interpreter's threshold of 700, hundreds of runs that wait at once are walked over and over, which takes
@@ -18,7 +18,7 @@ _replaced: list[int] = []
 
 @contextmanager
 def relaxed() -> Generator[None]:
-    """Let `YOUNG` containers survive before a collection, until the last who asks for it leaves.
+    """Let `YOUNG` containers survive before a collection, until the last caller leaves.
 
     A threshold that is higher, or 0 (no automatic collection), is the program's own choice and stays; so does one that
     the program sets in between.

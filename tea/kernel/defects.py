@@ -1,4 +1,4 @@
-"""Defects: what goes wrong inside tea itself is never mistaken for a component's own failure."""
+"""Defects: internal errors of tea, kept apart from a component's own failures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tea.errors import InternalError, TeaError, words_of
 
 
 def as_defects(what: str) -> _Defects:
-    """Turn exceptions that nobody foresaw into an InternalError, which no component may swallow as its own.
+    """Convert unforeseen exceptions into an InternalError, not to be caught by components as their own.
 
     Args:
         what: What was being done, for the message.

@@ -1,4 +1,4 @@
-"""One entry of a run's journal, as its gate writes and reads it."""
+"""An entry of a run's journal, as written and read by its gate."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FLAT = frozenset({str, int, float, bool, type(None)})
 
 
 class JsonText(NamedTuple):
-    """JSON that is compact text already, so that it is not written twice; of a start or a note its keys are sorted."""
+    """JSON already encoded as compact text, to avoid encoding it twice; the keys of a start or a note are sorted."""
 
     text: str
 
 
 class Entry(NamedTuple):
-    """What a gate records: a program's own word (start, note) or an event delivered to it (the rest).
+    """A record made by a gate: one of the program's own (start, note) or an event delivered to it (the rest).
 
     Args:
         event: `start`, `note`; or `done`, `failed`, `fired` (a timer), `message`, `cancelled`.
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
     @property
     def data(self) -> JsonValue:
-        """The data, decoded afresh each time, so that nobody can change what was recorded."""
+        """The data, decoded anew on each access, so the record cannot be changed."""
         return json.loads(self.text)
 
     def document(self) -> dict[str, JsonValue]:
@@ -59,7 +59,7 @@ class Entry(NamedTuple):
 
     @classmethod
     def of(cls, document: JsonObject) -> Entry:
-        """Return the entry that `document` holds; members it does not know are left alone."""
+        """Return the entry in `document`; unknown members are ignored."""
         return cls(
             event=cast(Event, document["event"]),
             key=document["key"],
@@ -71,7 +71,7 @@ class Entry(NamedTuple):
 
 
 def spoken(event: Literal["start", "note"], key: str, kind: str, target: str, text: str) -> Entry:
-    """Return an entry in the program's own words; `text` is canonical."""
+    """Return an entry of the program's own; `text` is canonical."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Entry(event=event, key=key, kind=kind, target=target, digest=digest, text=text)
 
@@ -101,7 +101,7 @@ def assembled(members: Mapping[str, str]) -> JsonText:
 
 
 def own(data: JsonObject) -> JsonObject:
-    """Return data that whoever handed them over cannot change any more: what is recorded is what is done.
+    """Return a private copy of data, immutable to the caller: the recorded data are the data used.
 
     Raises:
         BadArguments: They are not JSON.
@@ -115,7 +115,7 @@ def own(data: JsonObject) -> JsonObject:
 
 
 def copied(value: JsonValue) -> Any:
-    """Return JSON data of which nobody else holds any part.
+    """Return a deep copy of JSON data.
 
     Raises:
         BadArguments: They are not JSON.

@@ -1,4 +1,4 @@
-"""The gate of a run: each external event is recorded in the act of delivering it.
+"""The gate of a run: each external event is recorded on its delivery.
 
 A program starts calls and timers and waits for messages. Their outcomes queue up outside. When all branches of the
 program wait, the gate takes one event, records it, delivers it, and lets the program run until all wait again. What
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Gate:
-    """The boundary of one run: what its program learns from outside passes here, one event at a time.
+    """The boundary of one run: external events pass it to the program one at a time.
 
     Args:
         write: Appends an entry to the journal; when it raises, the run ends with that error. A replay never calls it.
@@ -87,7 +87,7 @@ class Gate:
     async def effect(
         self, kind: str, target: str, data: JsonValue, perform: Perform, light: Light | None = None
     ) -> JsonValue:
-        """Make one call across the boundary and return what it gave, as JSON decoded from its record.
+        """Make one call across the boundary and return its result, as JSON decoded from its record.
 
         Args:
             kind: What sort of call, for example `tool`.
@@ -118,7 +118,7 @@ class Gate:
         return outcome.data
 
     def due(self, kind: str, there: Callable[[], bool]) -> bool:
-        """Return whether to make a call that is to leave no record where it would bring nothing.
+        """Return whether to make a call, without a record if it would have no result.
 
         Either the next call of this branch is an `effect` of that kind, or nothing is called and nothing recorded.
 
@@ -129,7 +129,7 @@ class Gate:
         return self._scheduler.due(kind, there)
 
     def note(self, kind: str, data: JsonValue) -> str:
-        """Record a word of the program's own and return its key; a replay compares it.
+        """Record a note of the program's own and return its key; a replay compares it.
 
         Raises:
             BadArguments: `data` is not JSON.
@@ -140,11 +140,11 @@ class Gate:
         return key
 
     def scope(self) -> AbstractContextManager[str]:
-        """Number what the body does below a key of its own, and give that key: `with gate.scope() as key`."""
+        """Number the keys in the body below a key of its own, and return its key: `with gate.scope() as key`."""
         return self._scheduler.branches.here().scope()
 
     def group(self) -> Group:
-        """Return a group of branches that end together: `async with gate.group() as group`."""
+        """Return a group of branches with a common end: `async with gate.group() as group`."""
         return Group(self._scheduler.branches)
 
     async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
@@ -168,7 +168,7 @@ class Gate:
         return Timeout(self._scheduler, seconds, self._elapsed)
 
     def path(self) -> str:
-        """Return the place in the run of the branch that is being stepped."""
+        """Return the path of the branch being stepped."""
         return self._scheduler.branches.here().path
 
     async def receive(self) -> JsonValue:
@@ -195,17 +195,17 @@ class Gate:
         self._scheduler.happen(Entry(event="cancelled", key="", text=encode(reason.record())))
 
     def on_fork(self, change: Callable[[JsonObject], None]) -> None:
-        """Call `change` with what a fork does otherwise, where the journal holds that it was forked."""
+        """Call `change` with the changes of a fork, if the journal records one."""
         self._scheduler.change = change
 
     def on_branch_end(self, told: Callable[[str], None]) -> None:
-        """Call `told` with the path of each branch that ends while the run goes on."""
+        """Call `told` with the path of each branch ended before the run."""
         self._scheduler.branches.on_end = told
 
     def open_keys(self) -> tuple[str, ...]:
-        """Return the keys of all calls, timers and messages that the program waits for, or did when the run ended."""
+        """Return the keys of all open calls, timers and messages of the program, also after the end of the run."""
         return tuple(self._scheduler.open)
 
     def repeated(self, key: str) -> bool:
-        """Return whether the past holds this call's start, so that it may have been performed, in part or whole."""
+        """Return whether the past contains this call's start, so it may have been performed, in part or whole."""
         return self._past.started(key)

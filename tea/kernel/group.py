@@ -1,4 +1,4 @@
-"""Concurrent work inside a run: groups that end together, and races."""
+"""Concurrent work inside a run: groups with a common end, and races."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Handle(Generic[T]):
         self._branch = branch
 
     def result(self) -> T:
-        """Return what it gave, or raise its error, once the group has ended.
+        """Return the result, or raise the work's error, once the group has ended.
 
         Raises:
             CallFailed: It has not ended, or was cancelled.
@@ -31,7 +31,7 @@ class Handle(Generic[T]):
 
 
 class Group:
-    """Branches that end together, with the rules of `asyncio.TaskGroup`.
+    """A group of branches with a common end, with the rules of `asyncio.TaskGroup`.
 
     The first failure cancels the rest, in the order they were spawned, and the body; the block then raises an
     ExceptionGroup of the failures, in the order they happened.
@@ -62,7 +62,7 @@ class Group:
         return Handle(branch)
 
     def cancel(self) -> None:
-        """Cancel what was spawned, in that order; the body goes on. Doing it again leaves cleanup undisturbed."""
+        """Cancel the spawned branches in their order; the body continues. A second call leaves cleanup undisturbed."""
         if self._aborting:
             return
         self._aborting = True

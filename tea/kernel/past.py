@@ -1,4 +1,4 @@
-"""What a journal already holds, walked in order while its program runs again."""
+"""The recorded past of a run, walked in order while its program runs again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FIX = "replay with the versions the run pinned; `tea trace` shows them."
 
 
 class Past:
-    """A place in the entries of a journal.
+    """A position in the entries of a journal.
 
     Args:
         entries: Those the journal holds, in its order.
@@ -26,7 +26,7 @@ class Past:
 
     @property
     def next(self) -> Entry | None:
-        """The entry at this place, or None at the journal's end."""
+        """The entry at this position, or None at the journal's end."""
         return self._entries[self.position] if self.position < len(self._entries) else None
 
     def advance(self) -> None:
@@ -41,7 +41,7 @@ class Past:
         return key in self._keys
 
     def compare(self, now: Entry) -> Diverged | None:
-        """Return what to report when the program says something else than it said then."""
+        """Return the divergence if the program's entry differs from the recorded one."""
         then = self.next
         if then is None:
             return self.diverged(now.key, "the end", _words(now))
@@ -54,11 +54,11 @@ class Past:
         return None
 
     def diverged(self, key: str, recorded: str, now: str) -> Diverged:
-        """Return the report of a divergence at this place."""
+        """Return the report of a divergence at this position."""
         return Diverged(f"At record {self.position}, {key or 'the run'}: recorded {recorded}; now {now}.", fix=_FIX)
 
     def unmet(self, why: str) -> Diverged:
-        """Return the report that the entry at this place does not happen now."""
+        """Return the report of an unmet entry at this position."""
         then = self._entries[self.position]
         return self.diverged(then.key, _words(then), why)
 
@@ -68,7 +68,7 @@ def _words(entry: Entry) -> str:
 
 
 def _difference(then: str, now: str, width: int = 60) -> tuple[str, str]:
-    """Cut both texts to where they first differ."""
+    """Cut both texts at their first difference."""
     at = next((place for place, (a, b) in enumerate(zip(then, now, strict=False)) if a != b), min(len(then), len(now)))
     begin = max(0, at - width // 3)
     return _cut(then, begin, width), _cut(now, begin, width)

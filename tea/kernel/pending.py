@@ -1,4 +1,4 @@
-"""What a run waits for from outside, and the work that is under way for it."""
+"""The external waits of a run, and the work in progress for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUSPENDING = (ApprovalNeeded, ResourceExhausted)  # no outcome: the call is made
 
 
 class Pending(Wait):
-    """One thing that the program waits for.
+    """A wait of the program for an external event.
 
     Args:
         key: Its key.
@@ -59,7 +59,7 @@ class Pending(Wait):
 
 
 class Performs:
-    """The calls that a run has under way: tasks owned by the run, none of which outlives it.
+    """The calls in progress of a run: tasks owned by the run, and ended with it at the latest.
 
     Args:
         settled: Called with the outcome of each call; None when there is none, as it was called off.
@@ -83,7 +83,7 @@ class Performs:
     def start(
         self, key: str, what: str, perform: Perform, context: contextvars.Context, *, light: bool
     ) -> Callable[[], object]:
-        """Perform a call in a task of its own and return what calls it off; a light one has a task once it waits."""
+        """Perform a call in a task and return its cancel function; a light call gets a task only when it waits."""
         work: Any = _outcome(key, what, perform)
         if light:
             try:
@@ -102,7 +102,7 @@ class Performs:
         return task.cancel
 
     async def close(self, grace: float) -> None:
-        """Call off what is under way, and wait for its cleanup, `grace` seconds at most; of the rest nobody is told."""
+        """Cancel the calls in progress and await their cleanup, at most `grace` seconds; later outcomes are dropped."""
         for task in self._tasks:
             task.cancel()
         try:
@@ -121,7 +121,7 @@ class Performs:
 
 
 class Called:
-    """Starts a call when its turn comes, in the context in which it was wanted.
+    """A launcher of a call on its turn, in the context of its request.
 
     Args:
         performs: What starts it.
@@ -137,12 +137,12 @@ class Called:
         self._context = contextvars.copy_context()
 
     def __call__(self, pending: Pending) -> Callable[[], object]:
-        """Start it and return what calls it off."""
+        """Start the call and return its cancel function."""
         return self._performs.start(pending.key, self._what, self._perform, self._context, light=self._light)
 
 
 def _nothing(*_told: object) -> None:
-    """Call off what has ended; be told what nobody waits for."""
+    """Do nothing: cancel a call already ended, or ignore an outcome."""
 
 
 async def _fail(error: BaseException) -> Any:

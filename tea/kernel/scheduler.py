@@ -1,4 +1,4 @@
-"""What moves one run: it takes the events from outside one by one, records each and delivers it.
+"""The scheduler of one run: takes external events one by one, records each and delivers it.
 
 The next event is taken only when all branches of the program wait. From a journal's past the events come in its
 order; afterwards in the order they happen.
@@ -23,7 +23,7 @@ _FOR_ALL = ("cancelled", "forked")
 
 
 class Scheduler:
-    """Moves one run.
+    """The scheduler of one run.
 
     Args:
         write: Appends an entry to the journal.
@@ -60,7 +60,7 @@ class Scheduler:
         self.change: Callable[[JsonObject], None] | None = None
 
     async def drive(self, work: Coroutine[Any, Any, Any], grace: float) -> Branch:
-        """Run the program to its end, whatever way it ends, and return its first branch."""
+        """Run the program to its end, however it ends, and return its first branch."""
         self._over = asyncio.get_running_loop().create_future()
         root = self._root = self.branches.spawn(work, path="0")
         self.arm()
@@ -75,7 +75,7 @@ class Scheduler:
         return root
 
     def say(self, entry: Entry) -> None:
-        """Record what the program says, or compare it with what it said then."""
+        """Record an entry of the program, or compare it with the recorded one."""
         if self.branches.problem is not None:
             return
         if self._past.next is None and not self._replay:
@@ -98,7 +98,7 @@ class Scheduler:
         *,
         looks: bool = False,
     ) -> Pending:
-        """Say that the program waits for one of `events`, which `launch` will bring about."""
+        """Register the program's wait for one of `events`, to be brought about by `launch`."""
         branch, text = self.branches.here(), canonical(data)
         pending = Pending(branch.key(), events, launch, deliver, looks=looks)
         self.say(spoken("start", pending.key, kind, target, text))
@@ -107,7 +107,7 @@ class Scheduler:
         return pending
 
     def finish(self, pending: Pending) -> None:
-        """Call off what the program waits for no more; what is open when the run stops stays open."""
+        """Cancel a wait no longer needed by the program; open waits stay open when the run stops."""
         if self.branches.problem is not None:
             return
         self.open.pop(pending.key, None)
@@ -117,7 +117,7 @@ class Scheduler:
             pending.stop()
 
     def due(self, kind: str, there: Callable[[], bool]) -> bool:
-        """Return whether the program makes a call now; where it does not, the key of that call is used up.
+        """Return whether the program makes a call now; if not, the key of the call is used up.
 
         A journal that is walked again tells it by what it holds at this place: a call that was not made is no record.
         """
@@ -140,7 +140,7 @@ class Scheduler:
         *,
         looks: bool = False,
     ) -> Entry:
-        """Wait for one of `events`, which `launch` brings about."""
+        """Wait for one of `events`, brought about by `launch`."""
         pending = self.begin(kind, target, data, events, launch, looks=looks)
         del data  # see `Gate.effect`
         try:
@@ -149,12 +149,12 @@ class Scheduler:
             self.finish(pending)
 
     def happen(self, event: Entry) -> None:
-        """Take an event from outside into the queue."""
+        """Add an external event to the queue."""
         self._events.append(event)
         self.arm()
 
     def arm(self) -> None:
-        """Pump soon, from the event loop itself: inside a task, `asyncio.timeout` would find and cancel that task."""
+        """Schedule a turn on the event loop itself: inside a task, `asyncio.timeout` would find and cancel the task."""
         if self._over is not None and not self._armed:
             self._armed = True
             self._over.get_loop().call_soon(self._scheduler)
@@ -178,7 +178,7 @@ class Scheduler:
             self.branches.stop(error)
 
     def _keep(self) -> None:
-        """Make the records of this turn safe; what they announce is not set going before."""
+        """Flush the records of this turn; the calls they announce start only afterwards."""
         try:
             self._flush()
         except Exception as error:
@@ -198,7 +198,7 @@ class Scheduler:
             over.set_result(None)
 
     def _turn(self, over: asyncio.Future[None], root: Branch) -> None:
-        """Step the program and deliver events until there is nothing to do but wait."""
+        """Step the program and deliver events until it can only wait."""
         intrusion = self.branches.intrusion()
         if intrusion is not None:
             self.branches.stop(intrusion)
@@ -214,7 +214,7 @@ class Scheduler:
         self.arm()  # a long replay lets others on the event loop have their turns
 
     def _advance(self, root: Branch) -> bool:
-        """Deliver the next event or stop the run; return False when there is nothing to do but wait."""
+        """Deliver the next event or stop the run; return False if the run can only wait."""
         recorded = self._past.next
         if recorded is not None:
             self._repeat(recorded, root)

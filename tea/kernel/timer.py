@@ -1,4 +1,4 @@
-"""Time inside a run: timers whose firing is an event, and the timeout built on them."""
+"""Time inside a run: timers fired as events, and the timeout built on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tea.kernel.scheduler import Scheduler
 
 
 def timer(pump: Scheduler, seconds: float, passed: Callable[[str], float] = lambda key: 0.0) -> Launch:
-    """Return what starts a timer.
+    """Return a launcher of a timer.
 
     Args:
         pump: That of the run.
@@ -36,7 +36,7 @@ def timer(pump: Scheduler, seconds: float, passed: Callable[[str], float] = lamb
 
 
 class Timeout:
-    """Cancels its body after so many seconds and raises TimeoutError in its place; the rules of `asyncio.timeout`.
+    """A time limit on its body, raising TimeoutError in place of its result; the rules of `asyncio.timeout`.
 
     Args:
         pump: That of the run.

@@ -1,1 +1,1 @@
-"""The loop of tool-calling agents: it sees only the context that a component is given."""
+"""The loop of tool-calling agents: it accesses only the context given to a component."""

@@ -34,26 +34,26 @@ _ENDS = (ApprovalNeeded, BudgetExceeded, Diverged, InternalError, Interrupted, N
 
 
 class Checks(Protocol):
-    """What says whether an end holds."""
+    """The checks of a task's end."""
 
     def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
-        """Return the outcome of `done`, refused where it does not hold."""
+        """Return the outcome of `done`, refused if it does not hold."""
         ...
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What parts of the task have brought."""
+        """Facts from other parts of the task."""
         ...
 
     @property
     def findings(self) -> tuple[Fact, ...]:
-        """What was asked, and the latest results."""
+        """The question and the latest results."""
         ...
 
 
 @dataclass(slots=True)
 class Actions:
-    """Makes the calls of a task's steps."""
+    """An executor of the calls of a task's steps."""
 
     ctx: Context
     toolset: Toolset
@@ -108,7 +108,7 @@ class Actions:
         return await self.toolset.call(call, facts, self.limits.share(agents) if agents else None)
 
     def _refusal(self, call: ToolCall, index: int, agents: int, last: bool) -> TeaError | None:
-        """Return why a call is not made, None where it is."""
+        """Return the reason a call is not made, None if it is."""
         if call.unreadable:
             return BadArguments(f"The call cannot be read: {call.unreadable}.", fix="write it again.")
         if index >= self.max_calls:
@@ -119,7 +119,7 @@ class Actions:
         return None
 
     def _handed_down(self, name: str, ending: Checks) -> tuple[Fact, ...]:
-        """Return the facts for a delegated part, with the latest results for agents that take findings."""
+        """Return the facts for a delegated part, with the latest results for agents accepting findings."""
         found = (*self.ledger.facts, *ending.facts)
         return (*found, *ending.findings) if self.toolset.takes_findings(name) else found
 
@@ -145,7 +145,7 @@ class Actions:
     def _ended(
         self, calls: Sequence[ToolCall], outcomes: dict[int, Observation], index: int, last: bool, ending: Checks
     ) -> Observation:
-        """Return an outcome; that of `done` stands only if the end holds."""
+        """Return an outcome; the outcome of `done` stands only if the end holds."""
         outcome = outcomes[index]
         if outcome.name != DONE or not outcome.ok:
             return outcome
@@ -169,7 +169,7 @@ class Actions:
 async def _together(
     ctx: Context, calls: Sequence[ToolCall], work: Sequence[Coroutine[Any, Any, Observation]]
 ) -> list[Observation]:
-    """Run calls side by side; one that fails does not lose the others, one that ends the run does so after them."""
+    """Run calls side by side; a failed one does not lose the others, and one ending the run does so after them."""
 
     async def guarded(call: ToolCall, one: Coroutine[Any, Any, Observation]) -> Observation | TeaError:
         try:

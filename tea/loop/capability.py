@@ -1,4 +1,4 @@
-"""Capability: one thing that an agent may call, and the words that a model is shown of it."""
+"""Capability: a callable function for an agent, with its description for a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DELEGATION: JsonSchema = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capability:
-    """One thing that a model may call, and its words for it.
+    """A callable function for a model, with its description.
 
     Args:
         ref: What is invoked.
@@ -41,31 +41,31 @@ class Capability:
     files: tuple[str, ...] = ()
 
     def words(self) -> dict[str, Any]:
-        """Return what a prompt shows of it."""
+        """Return the variables for its display in a prompt."""
         return {"name": self.name, "description": self.description, "parameters": self.parameters}
 
     @property
     def text(self) -> str:
-        """What it is found by: its name in words, and its description."""
+        """Text for retrieving it: its name as words, and its description."""
         return f"{self.name.replace('_', ' ')}\n{self.description}"
 
 
 def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
-    """Return what an agent may call of a component, by the names it has there; see `tea.runs.services.facts`."""
+    """Return the callable functions of a component, by their names in it; see `tea.runs.services.facts`."""
     if kind == "environment":
         return actions_of(name, facts)
     return [tool_of(name, facts) if kind == "tool" else agent_of(name, facts)]
 
 
 def tool_of(name: str, facts: JsonObject) -> Capability:
-    """Return a tool as an agent may call it."""
+    """Return a tool as a callable function for an agent."""
     (call,) = facts["operations"]
     files = cast("Mapping[str, Any]", facts.get("metadata", {})).get("files")
     return replace(_capability("tool", name, name, call), files=tuple(files.split()) if isinstance(files, str) else ())
 
 
 def agent_of(name: str, facts: JsonObject) -> Capability:
-    """Return an agent as another may call it."""
+    """Return an agent as a callable function for another agent."""
     metadata = cast("Mapping[str, Any]", facts.get("metadata", {}))
     return Capability(
         kind="agent",

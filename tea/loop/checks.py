@@ -1,4 +1,4 @@
-"""Checks of evidence against the results that a run has read."""
+"""Checks of evidence against the results read by a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": 
 
 
 class Sources:
-    """Texts that the run has read, by their sources.
+    """Texts read by the run, by their sources.
 
     Args:
         task: The task in words, and what the person said since.
@@ -40,7 +40,7 @@ class Sources:
         self._texts: dict[str, str] = {}
 
     def doubt(self, evidence: Evidence) -> str:
-        """Return why evidence cannot be confirmed, nothing where it can."""
+        """Return the reason evidence cannot be confirmed, empty if it can."""
         source = evidence.source.strip()
         if doubt := self._doubted.get(source.casefold()):
             return doubt
@@ -75,7 +75,7 @@ class Sources:
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Tell whether the words and numbers of a quote stand in a text.
+    """Return whether the words and numbers of a quote occur in a text.
 
     White space, case, kinds of quotation marks, separators of thousands, percent and rounding do not count. A quote in
     pieces (`...`, `|`, `;`, lines) stands where each of its pieces does: as it is, or with all of its words and numbers
@@ -104,7 +104,7 @@ def joined(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evide
 
 
 def evidence_in(value: JsonObject) -> tuple[Evidence, ...]:
-    """Return the evidence that `done` was given."""
+    """Return the evidence given to `done`."""
     return tuple(Evidence.model_validate(one) for one in value["evidence"])
 
 
@@ -142,14 +142,14 @@ def _plain(text: str) -> str:
 
 
 def _named(arguments: JsonObject, name: str) -> bool:
-    """Tell whether arguments name a source, by its whole name or the last part of its path."""
+    """Return whether arguments name a source, by its whole name or the last part of its path."""
     last = name.rpartition("/")[2]
     given = [one.casefold() for one in _strings(arguments)]
     return bool(last) and any(name in one or last == one.rpartition("/")[2] for one in given)
 
 
 def _is_derived(one: Observation) -> bool:
-    """Tell whether a result was worked out from its arguments, such as a sum or a query."""
+    """Return whether a result was derived from its arguments, such as a sum or a query."""
     return not isinstance(one.value, Mapping) or "rows" in cast("Mapping[str, Any]", one.value)
 
 

@@ -1,4 +1,4 @@
-"""Ending: the answer of a task, from the parts that were found to the end that holds."""
+"""Ending: the answer of a task, from the finished parts to the accepted end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_FINDINGS, MOST_FINDING = 8, 1_500
 
 
 class Ending:
-    """What a task has come to, and whether an end holds.
+    """The state of a task's answer, and the check of its end.
 
     Args:
         task: What was asked.
@@ -53,7 +53,7 @@ class Ending:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What parts of the task have brought, for agents that get another part."""
+        """Facts from the finished parts of the task, for agents working on another part."""
         return tuple(
             Fact(fact=f"{text[:500]} {_said(one.answer)}", source=source.source, quote=source.quote)
             for text, one in self._parts
@@ -62,7 +62,7 @@ class Ending:
 
     @property
     def findings(self) -> tuple[Fact, ...]:
-        """The question and the latest results, for agents that write reports."""
+        """The question and the latest results, for agents writing reports."""
         kept = self._window.results.values()
         results = [one for one in kept if one.ok and not one.repeated and one.id not in self._given]
         return (Fact(fact=f"The question was: {self._words}"), *map(_finding, results[-MOST_FINDINGS:]))
@@ -74,7 +74,7 @@ class Ending:
         self._returned.clear()
 
     def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
-        """Return the outcome of `done`, refused where the end does not hold.
+        """Return the outcome of `done`, refused if the end does not hold.
 
         Args:
             outcome: What `done` was given.
@@ -102,7 +102,7 @@ class Ending:
         return outcome
 
     def proposed(self, text: str, *, last: bool) -> str:
-        """Return why words without a call do not end the task, nothing where they do."""
+        """Return the reason text without a call does not end the task, empty if it does."""
         text, schema = text.strip(), self._task.answer
         answer: JsonValue = text if schema is None else _read_as(schema, _formed(text, schema))
         if schema is not None and (faults := value_faults(schema, answer)):
@@ -120,7 +120,7 @@ class Ending:
         return ""
 
     def _has_nothing(self) -> bool:
-        """Tell whether files were given, or calls made, and none of them gave a result."""
+        """Return whether files were given, or calls made, without any result."""
         results = self._window.results.values()
         return bool(self._task.files or results) and not any(one.ok for one in results)
 
@@ -130,7 +130,7 @@ class Ending:
         return problem
 
     def _kept(self, answer: JsonValue) -> JsonValue:
-        """Return an answer, or the words that it confirms: those are longer by far, and came just before it."""
+        """Return an answer, or the text it confirms: a much longer text held just before it."""
         confirms = isinstance(answer, str) and 2 * len(answer) < len(self._words_held)
         return self._words_held if confirms else answer
 
@@ -146,7 +146,7 @@ class Ending:
         return self.accepted if any(one.name == DONE and one.ok for one in outcomes) else None
 
     def so_far(self) -> Result | None:
-        """Return the answer so far, None where there is none."""
+        """Return the answer so far, None if there is none."""
         return self.best("", ok=True) if self._parts else None
 
     def best(self, reason: str, *, exhausted: bool = True, ok: bool = False) -> Result:
@@ -209,7 +209,7 @@ def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
 
 
 def _read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
-    """Return an answer in the types that its schema wants, where that loses nothing."""
+    """Return an answer in the types of its schema, if the conversion is lossless."""
     inner = {name: one for name, one in schema.items() if name != "$defs"}
     whole: JsonSchema = {"type": "object", "properties": {"answer": inner}, "required": ["answer"]}
     if "$defs" in schema:
@@ -218,7 +218,7 @@ def _read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
 
 
 def _formed(text: str, schema: JsonObject) -> JsonValue:
-    """Return words as a value of the wanted form, where they hold one; else the words."""
+    """Return text as a value of the expected form, if it contains one; else the text."""
     for candidate in (text, braced(text)):
         try:
             value: Any = json.loads(candidate)

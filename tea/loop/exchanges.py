@@ -1,4 +1,4 @@
-"""Exchanges: a conversation as answers of a model with all that follows each, their sizes and their words."""
+"""Exchanges: a conversation split into the model's answers with their results, their sizes and their text."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _FRAME_OF_CALL = 60
 
 
 def tokens(*messages: Message) -> int:
-    """Return about how many tokens messages take."""
+    """Return the approximate number of tokens in messages."""
     return sum(map(_tokens, messages))
 
 
 def json_tokens(value: JsonValue) -> int:
-    """Return about how many tokens a JSON value takes."""
+    """Return the approximate number of tokens in a JSON value."""
     return len(_compact(value).encode()) // BYTES_PER_TOKEN
 
 
 def exchanges(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """Return a conversation in parts, each an answer of the model with all that follows it.
+    """Return a conversation in parts, each an answer of the model with all messages after it.
 
     What stands before the first answer belongs to it.
     """
@@ -39,7 +39,7 @@ def exchanges(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def unanswered(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the words that the model was told last and has not answered yet."""
+    """Return the latest text messages not yet answered by the model."""
     told: list[Message] = []
     for one in reversed(messages):
         if one.role != "user":
@@ -50,7 +50,7 @@ def unanswered(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def words(one: Message) -> str:
-    """Return what a message says, without its calls."""
+    """Return the text of a message, without its calls."""
     parts = [part for part in one.content if isinstance(part, TextPart | DataPart)]
     return "\n".join(part.text if isinstance(part, TextPart) else _data_text(one, part) for part in parts)
 
@@ -62,7 +62,7 @@ def call_line(call: ToolCall) -> str:
 
 
 def transcript(messages: Sequence[Message], most: int) -> str:
-    """Return a conversation as text of at most about so many tokens; where it is longer, its middle is left out."""
+    """Return a conversation as text of at most about `most` tokens, with its middle left out if it is longer."""
     blocks: list[str] = []
     for one in messages:
         calls = "".join(f"\ncalls {call.name} {_compact(call.arguments)} ({call.id})" for call in one.calls)
@@ -72,7 +72,7 @@ def transcript(messages: Sequence[Message], most: int) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text without its middle, where it takes more than so many tokens."""
+    """Return a text without its middle, if it is longer than the given number of tokens."""
     size = len(text.encode())
     if size <= most * BYTES_PER_TOKEN:
         return text
@@ -81,7 +81,7 @@ def cut(text: str, most: int) -> str:
 
 
 def briefer(one: Message, most: int) -> Message:
-    """Return a message whose words and arguments are cut where they take more than so many tokens."""
+    """Return a message with its text and arguments cut to the given number of tokens."""
     if _tokens(one) <= most or one.role == "tool":
         return one
     content = tuple(_briefer(part, most) for part in one.content)

@@ -1,4 +1,4 @@
-"""Ledger: the facts and the plan of one task, kept outside of the conversation so that no fold loses them."""
+"""Ledger: the facts and the plan of one task, kept outside the conversation to survive every fold."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Item:
 
 @dataclass(slots=True)
 class Ledger:
-    """What is known and planned in one task, and for how many steps nothing new came.
+    """The facts and the plan of one task, and the number of steps without progress.
 
     Args:
         room: Most bytes of the facts, and of the plan.
@@ -101,7 +101,7 @@ class Ledger:
     stalled: int = 0
 
     def note(self, arguments: JsonObject) -> JsonValue:
-        """Keep a fact; one that is known already is not kept twice.
+        """Keep a fact; a known one is not kept twice.
 
         Raises:
             BadArguments: It holds no words, or too many.
@@ -144,11 +144,11 @@ class Ledger:
 
     @property
     def open_items(self) -> list[str]:
-        """What the plan has left open."""
+        """The plan's open items."""
         return [one.item for one in self.plan if one.state == "open"]
 
     def progress(self, *, new: bool) -> bool:
-        """Count a step, and tell whether it is time for another strategy."""
+        """Count a step, and return whether it is time for another strategy."""
         self.stalled = 0 if new else self.stalled + 1
         return self.stalled > 0 and self.stalled % STALL == 0
 
@@ -181,7 +181,7 @@ def _fact_text(one: Fact) -> str:
 
 
 def _item(given: object) -> Item:
-    """Return an item that was given as words, or with its state.
+    """Return a plan's item, given as text or with its state.
 
     Raises:
         BadArguments: It is neither.

@@ -12,7 +12,7 @@ _SECONDS = 0.1  # of the time that is left, kept for it
 
 
 class Limits:
-    """What is left of an agent's own steps and of the run's budget.
+    """The remaining steps of an agent and the remaining budget of the run.
 
     Args:
         ctx: What the agent may reach.
@@ -30,7 +30,7 @@ class Limits:
         self.questions = most
 
     async def look(self) -> None:
-        """Find out how many questions may still be asked, the next one included."""
+        """Determine the number of requests left, including the next one."""
         own = self.most - self._asked
         if self._limited:
             remaining = await self._ctx.remaining()
@@ -43,11 +43,11 @@ class Limits:
         self.questions = own
 
     def used(self) -> None:
-        """Count a question; its other costs show at the next look."""
+        """Count a request; its other costs show at the next look."""
         self._asked += 1
 
     def text(self) -> str:
-        """Return the remaining budget in words."""
+        """Return the remaining budget as text."""
         steps = int(min(self.most - self._asked, self._left.get("steps", self.most)))
         words = [f"{steps} step{'' if steps == 1 else 's'}"]
         words += [f"{int(self._left['tokens']):,} tokens"] if "tokens" in self._left else []
@@ -56,7 +56,7 @@ class Limits:
         return f"[left: {', '.join(words)}]"
 
     def share(self, among: int) -> Budget | None:
-        """Return the most that each of several agents may use side by side, so that a last question stays paid.
+        """Return the maximum budget of each of several parallel agents, with a last request reserved.
 
         None where the run has no limit.
         """
@@ -73,11 +73,11 @@ class Limits:
         return Budget.model_validate({name: _least(name, value) for name, value in given.items()})
 
     def can_share(self, among: int) -> bool:
-        """Tell whether anything is left to give to agents beside a last question."""
+        """Return whether anything is left to give to agents beside a last request."""
         return self._left.get("steps", among + 2) - 1 >= among
 
     def _questions(self, name: str) -> int:
-        """Return how many questions one limit still has room for, as the dearest so far tells."""
+        """Return the number of requests left within one limit, estimated by the most expensive so far."""
         left = self._left[name]
         if name == "steps":
             return int(left)

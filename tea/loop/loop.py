@@ -108,7 +108,7 @@ async def work(
 
 
 def _formed(task: Task, declared: JsonObject) -> Task:
-    """Return a task with the form of the answer that its agent declares, where it names none.
+    """Return a task with the answer form declared by its agent, if it has none of its own.
 
     Raises:
         BadTask: The form cannot be used.
@@ -126,7 +126,7 @@ def _given(names: Sequence[str] | None, declared: JsonObject, key: str) -> Seque
 
 @dataclass(slots=True)
 class _Loop:
-    """One task being worked on."""
+    """The work on one task."""
 
     ctx: Context
     task: Task
@@ -230,7 +230,7 @@ class _Loop:
         return self.ending.best("The step budget ended before the task was done.")
 
     async def _ask(self, step: int) -> Reply:
-        """Ask the model, with the ledger at the end of the question; a question that is too long is folded."""
+        """Ask the model, with the ledger at the end of the request; a request too long for it is folded."""
         tail = () if self.solver or not (text := self.ledger.text()) else (said(text),)
         if not self.solver and self.window.full(tail):
             await self._fold(tail)
@@ -251,7 +251,7 @@ class _Loop:
                 return Reply.of(response, step)
 
     def _offer(self) -> None:
-        """Add to the functions on offer: what was found, and the loop's own once they can matter."""
+        """Extend the functions on offer with found ones, and with the loop's own once they can matter."""
         if self.window.rereads or self.ledger.stalled >= STALL or self.window.full(share=NOTES_AT):
             self.toolset.add(NOTE, PLAN, READ_RESULT)  # all at once, as each time the question begins otherwise
         before, added = self.variables.get("further", []), self.toolset.added()
@@ -260,14 +260,14 @@ class _Loop:
             self.variables = {**self.variables, "further": added}
 
     async def _shorten(self, error: ContextLengthExceeded, tail: Sequence[Message]) -> bool:
-        """Fold what was longer than the model can read, and tell whether that made it shorter."""
+        """Fold a conversation too long for the model, and return whether it became shorter."""
         before = self.window.size(tail)
         self.window.lower(limit_in(error.problem), tail)
         await self._fold(tail)
         return self.window.size(tail) < before
 
     async def _fold(self, tail: Sequence[Message]) -> None:
-        """Fold the conversation; a question about it counts as one, and leaves one to work and the last."""
+        """Fold the conversation; a request for it counts as one, and leaves one for work and the last one."""
         may_ask = self.limits.questions > LEFT_AFTER_FOLD
         if await self.window.make_room(self.ctx, self.task.text, tail, may_ask=may_ask):
             self.limits.used()
@@ -275,11 +275,11 @@ class _Loop:
 
     @property
     def _choice(self) -> Literal["auto", "required"]:
-        """Whether a call is left to the model: not after a reply that could not be used, nor at the end."""
+        """The tool choice: a call is required after an unusable reply, and at the end."""
         return "required" if self.last or self.strikes else "auto"
 
     async def _take(self, step: int, reply: Reply) -> Result | None:
-        """Act on a reply, and return the result if that was the end."""
+        """Act on a reply, and return the result if it ended the task."""
         await self.limits.look()
         if reply.record:
             self.ledger.memory = str(reply.record.get("memory") or self.ledger.memory)[:MOST_FACT]
@@ -309,20 +309,20 @@ class _Loop:
         return result
 
     def _is_new(self, outcomes: Sequence[Observation]) -> bool:
-        """Tell whether a step brought a result, or an error, that was not there before."""
+        """Return whether a step brought a new result, or a new error."""
         made = [one for one in outcomes if not self.toolset.is_own(one.name) and not one.repeated]
         errors = [one.error["problem"] for one in made if one.error is not None]
         unheard = [self._is_unheard(one) for one in errors]
         return any(unheard) or any(one.ok for one in made)
 
     def _is_unheard(self, problem: str) -> bool:
-        """Tell whether a problem is told for the first time."""
+        """Return whether a problem occurs for the first time."""
         new = problem not in self.heard
         self.heard.add(problem)
         return new
 
     async def _strike(self, step: int, reply: Reply) -> Result | None:
-        """Keep an unusable reply in the conversation, with its fault and the wanted form."""
+        """Keep an unusable reply in the conversation, with its fault and the expected form."""
         if reply.text.strip() or reply.record:
             self.window.add(reply.message())
         await self._record(step, reply, (), {})
@@ -330,14 +330,14 @@ class _Loop:
         return self._struck(reply.problem)
 
     def _struck(self, problem: str) -> Result | None:
-        """Count a reply of which nothing could be used, and return the end that too many of them are."""
+        """Count an unusable reply, and return the task's end if there are too many."""
         self.strikes += 1
         if self.strikes < STRIKES:
             return None
         return self.ending.best(f"The model's answers could not be used: {problem}")
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
-        """Take words without a call as a proposed end, checked as `done` is."""
+        """Handle text without a call as a proposed end, checked like `done`."""
         problem = self.ending.proposed(reply.text, last=bool(self.last))
         await self._record(step, reply, (), {})
         if not problem:
@@ -347,7 +347,7 @@ class _Loop:
         return None
 
     async def _hear(self) -> bool:
-        """Take over new messages of a person, and tell whether there were any."""
+        """Read new messages of a person, and return whether there were any."""
         texts = await self.ctx.messages()
         if texts:  # what was the last question, or a dead end, is one no more
             self.last = self.ledger.stalled = 0

@@ -22,7 +22,7 @@ KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
 
 
 async def shown(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
-    """Return what a model is shown of a task's files beside their names; nothing where none is an image or the like."""
+    """Return the message showing a task's media files to a model; empty if it has none."""
     names = [name for name in files if PurePath(name).suffix.lower() in KINDS]
     if not names:
         return ()

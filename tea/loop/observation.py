@@ -20,7 +20,7 @@ CUT = 'cut: {shown} of {all:,} characters are shown; read_result(id="{id}", star
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What came of one call.
+    """The outcome of one call.
 
     Args:
         id: Ties it to the call.
@@ -44,12 +44,12 @@ class Observation:
 
     @classmethod
     def refused(cls, id: str, name: str, arguments: JsonObject, error: TeaError) -> Observation:
-        """Return the outcome of a call that was not made."""
+        """Return the outcome of a refused call."""
         return cls(id=id, name=name, arguments=arguments, ok=False, error=error.record())
 
     @property
     def text(self) -> str:
-        """All of its value, as a model reads it."""
+        """All of its value, in a model's text form."""
         return rendered(self.value)
 
     def message(self, limit: int, left: str) -> Message:
@@ -72,7 +72,7 @@ class Observation:
         return message("tool", (data_part(data), *words), call_id=self.id)
 
     def record(self) -> dict[str, Any]:
-        """Return it as the step's record has it."""
+        """Return it in the form of the step's record."""
         return {
             "name": self.name,
             "arguments": shortened(self.arguments, MOST_IN_RECORD),
@@ -83,13 +83,13 @@ class Observation:
 
 
 def is_cut(one: Message) -> bool:
-    """Tell whether a message shows a part of its result only, and says how to read on."""
+    """Return whether a message shows only a part of its result, with a hint for reading on."""
     notes = [cast("Mapping[str, Any]", part.data).get("note", "") for part in one.content if isinstance(part, DataPart)]
     return any("read_result(id=" in str(note) for note in notes)
 
 
 def limit_of(calls: int) -> int:
-    """Return how many characters each result of a step may have where it made so many calls."""
+    """Return the maximum characters of each result in a step with the given number of calls."""
     return max(LEAST_CHARACTERS, min(MOST_CHARACTERS, MOST_IN_STEP // max(1, calls)))
 
 
@@ -132,7 +132,7 @@ def _shortened_object(value: Mapping[str, Any], limit: int) -> dict[str, Any]:
 
 
 def _quick_size(value: JsonValue) -> int | None:
-    """Return the size of a scalar or a text; None where it has to be written to know it."""
+    """Return the size of a scalar or a text; None if it has to be encoded first."""
     if isinstance(value, str):
         return len(value)
     return 0 if value is None or isinstance(value, bool | int | float) else None

@@ -1,4 +1,4 @@
-"""Offer: what a model is shown at first of all that an agent may call: what its task calls for, within limits."""
+"""Offer: the functions first shown to a model: those called for by the agent's task, within limits."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 
 def is_large(task: Task) -> bool:
-    """Tell whether a task looks as if it had several parts: a plan, notes and other agents can help with it."""
+    """Return whether a task seems to have several parts: a plan, notes and other agents can help with it."""
     return len(task.files) >= MANY_FILES or len(task.text) >= LONG_TASK or task.text.count("\n") + 1 >= MANY_LINES
 
 
 def is_called_for(one: Capability, task: Task) -> bool:
-    """Tell whether a task calls for something: by its words, its files, or its size."""
+    """Return whether a task calls for a function: by its words, its files, or its size."""
     if _is_named(one.name, task.text):
         return True
     if one.kind == "agent":
@@ -44,7 +44,7 @@ def is_called_for(one: Capability, task: Task) -> bool:
 async def offered(
     ctx: Context, task: Task, found: Sequence[Capability], *, in_order: bool, tokens: int = MOST_TOKENS
 ) -> set[str]:
-    """Return the names of what fits into the limits of an offer.
+    """Return the names of the functions within the limits of an offer.
 
     What a task cannot do without goes first, then agents. Of actions and tools that are too many, those nearest to the
     task take turns, so that neither crowd the others out.
@@ -70,7 +70,7 @@ async def offered(
 
 
 def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the tools that an agent with `tools` may use where the task names `wanted`.
+    """Return the tools allowed to an agent with `tools` if the task names `wanted`.
 
     A task's own list replaces the agent's, except for what agents need to do their work at all; with `*` it adds to it,
     and so does what the task names with `also`.
@@ -81,14 +81,14 @@ def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[s
 
 
 async def _in_order(ctx: Context, task: Task, found: Sequence[Capability]) -> list[Capability]:
-    """Return those nearest to a task, the nearest first, no more than an offer holds."""
+    """Return the functions nearest to a task, the nearest first, at most as many as an offer may contain."""
     known = {one.name: one for one in found}
     texts = {name: one.text for name, one in known.items()}
     return [known[name] for name in await ranked(ctx.tcp, texts, task.text, MOST_SCHEMAS)]
 
 
 def _is_named(name: str, text: str) -> bool:
-    """Tell whether a text holds a word of a name, in about any form of it: `report` for `reporter`."""
+    """Return whether a text contains a word of a name, in almost any form: `report` for `reporter`."""
     said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
     parts = [part for part in _words(name) if len(part) >= _LEAST_WORD]
     return any(_are_alike(part, word) for part in parts for word in said)
@@ -105,6 +105,6 @@ def _words(text: str) -> list[str]:
 
 
 def _has_files(endings: Sequence[str], task: Task) -> bool:
-    """Tell whether a task has, or names, a file with one of some endings; a file without any may be of each kind."""
+    """Return whether a task has, or names, a file with one of the given endings; a file without any matches each."""
     there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_FILE.findall(task.text))]
     return any(not ending or EVERY in endings or ending in endings for ending in there)

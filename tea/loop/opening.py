@@ -61,7 +61,7 @@ async def _body(ctx: Context, name: str, kind: str, most: int) -> str:
 
 
 def _outline(value: Mapping[str, Any]) -> str:
-    """Return tables with their columns, one a line, and what else is said of them."""
+    """Return tables with their columns, one a line, and the remaining facts."""
     rest = {key: one for key, one in value.items() if one and key != "tables"}
     lines = [line for one in value["tables"] for line in _table(cast("dict[str, Any]", one))]
     return "\n".join([*lines, rendered(rest)] if rest else lines)

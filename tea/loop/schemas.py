@@ -1,4 +1,4 @@
-"""Write schemas of functions with the fewest words that say the same to a model."""
+"""Compaction of function schemas: the shortest form with the same meaning for a model."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _undescribed(schema: JsonObject) -> JsonSchema:
 
 
 def _references(schema: object) -> list[str]:
-    """Return the names of definitions that a schema refers to, each as often as it does."""
+    """Return the names of definitions referenced by a schema, once per reference."""
     if isinstance(schema, Mapping):
         found: list[str] = []
         for key, value in cast("Mapping[str, Any]", schema).items():

@@ -1,4 +1,4 @@
-"""Shortlist: what a model is shown of very many things that it may call: the nearest to its task, within limits."""
+"""Shortlist: the callables shown to a model if there are very many: the nearest to its task, within limits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _BYTES_IN_TOKEN = 3  # of JSON with English words; all tokenizers in use need fe
 
 
 class Fixed(list[Any]):
-    """What a loop shows a model in each of its steps: nobody else has it, and nobody changes it.
+    """A list shown to a model in each step of a loop, private and never changed.
 
     So the same object says the same, and it is not looked through at each step to find that out.
     """
 
 
 async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, kept: Sequence[str] = ()) -> list[str]:
-    """Return the names that fit a task best, where they are too many; the order of few is left alone.
+    """Return the names fitting a task best, if there are too many; the order of few is left alone.
 
     A task that holds no word (`?!`) is nearest to what comes first.
 
@@ -47,7 +47,7 @@ async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, k
 
 
 async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int) -> list[str]:
-    """Return the names of the texts that fit a task best, the best first; of what is no component itself.
+    """Return the names of the texts fitting a task best, the best first; for things other than components.
 
     The answer is an effect of the run, so a replay gives it again.
 
@@ -66,7 +66,7 @@ async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int
 def within_limits(
     found: Iterable[T], words: Callable[[T], Any], schemas: int = MOST_SCHEMAS, tokens: int = MOST_TOKENS
 ) -> list[T]:
-    """Return the first that fit together into the limits; one that is too large for what is left is passed over.
+    """Return the first items fitting together into the limits; one too large for the rest is skipped.
 
     Args:
         found: The most important first.

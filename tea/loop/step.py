@@ -1,4 +1,4 @@
-"""One question to a model inside an agent's work, and what it answered."""
+"""A request to a model inside an agent's work, and its answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_THOUGHT = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model answered in one step.
+    """The answer of a model in one step.
 
     Args:
         text: Its words.
@@ -85,13 +85,13 @@ class Reply:
         )
 
     def message(self) -> Message:
-        """Return it as it came, as a message of the conversation."""
+        """Return it unchanged as a message of the conversation."""
         said = (TextPart(text=self.text),) if self.text.strip() else ()
         return message("assistant", (*self.reasoning, *said), self.calls)
 
     @property
     def thought(self) -> str:
-        """What it said beside its calls, or showed of its reasoning."""
+        """The text beside its calls, or its visible reasoning."""
         shown = self.text or "\n\n".join(part.text for part in self.reasoning if part.text)
         return str(self.record.get("thinking", "")) if self.record else shown[:_MOST_THOUGHT]
 
@@ -106,7 +106,7 @@ async def consult(
     model: str | None = None,
     output: JsonSchema | None = None,
 ) -> T:
-    """Ask a model and read its answer; where it cannot be read, say why and ask once more.
+    """Ask a model and read its answer; if it is unreadable, state the problem and ask once more.
 
     Args:
         ctx: What the agent may reach.
@@ -136,7 +136,7 @@ async def ask_for(
     *,
     model: str | None = None,
 ) -> T:
-    """Ask a model for a value of a type that pydantic knows; where the answer is none, say why and ask once more.
+    """Ask a model for a value of a pydantic-compatible type; if the answer is invalid, say so and ask once more.
 
     The type's schema goes to the provider, which enforces it where it can; the answer is validated in any case.
 
@@ -164,12 +164,12 @@ async def ask_for(
 
 
 def said(text: str) -> Message:
-    """Return words to a model, as a message of the conversation."""
+    """Return text for a model, as a message of the conversation."""
     return Message(role="user", content=(TextPart(text=text),))
 
 
 def _written_calls(calls: object) -> tuple[ToolCall, ...]:
-    """Return the calls of a record, each readable or with what is wrong with it."""
+    """Return the calls of a record, each readable or with its problem."""
     if not isinstance(calls, list):
         return ()
     return tuple(_written_call(one) for one in cast("list[object]", calls))

@@ -1,4 +1,4 @@
-"""What an agent may call in one task: tools, agents and environments' actions, under one set of names."""
+"""The toolset of an agent for one task: tools, agents and environments' actions, under one set of names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _GIVEN = frozenset({"files", "answer", "budget"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateSource:
-    """One environment: how to act in it, and what was observed last."""
+    """An environment: the way to act in it, and its last observed state."""
 
     name: str
     description: str
@@ -45,12 +45,12 @@ class StateSource:
     state: Any
 
     def words(self) -> dict[str, Any]:
-        """Return what a prompt shows of it."""
+        """Return the variables for its display in a prompt."""
         return {"name": self.name, "description": self.description, "rules": self.rules, "state": self.state}
 
 
 class Toolset:
-    """Everything one agent may call in one task, of which a model is offered what fits into the limits.
+    """The functions an agent may call in one task; those within the limits are offered to a model.
 
     Args:
         ctx: What the agent may reach.
@@ -98,7 +98,7 @@ class Toolset:
         environments: Sequence[str],
         reads_texts: bool = True,
     ) -> Toolset:
-        """Look up what an agent declares and the task allows, of very many the nearest, and observe the environments.
+        """Look up an agent's declared and permitted functions, the nearest of very many, and observe the environments.
 
         Args:
             ctx: What the agent may reach.
@@ -160,16 +160,16 @@ class Toolset:
         }
 
     def added(self) -> list[JsonObject]:
-        """Return what was added since the first question, in the order of its coming."""
+        """Return the functions added since the first request, in their order of addition."""
         own = {str(one["name"]): one for one in FUNCTIONS}
         return Fixed(self._known[name].words() if name in self._known else own[name] for name in self._added)
 
     def add(self, *names: str) -> None:
-        """Add functions to what is offered."""
+        """Add functions to the offer."""
         self._added += [name for name in names if name not in (*self._offered, *self._added)]
 
     def _own_words(self, function: JsonObject) -> JsonObject | None:
-        """Return a function of the loop as it is offered; a component of the same name goes before it."""
+        """Return a function of the loop in its offered form; a component of the same name takes precedence."""
         if function["name"] in self._known:
             return None
         left = [name for name in self._known if name not in self._offered]
@@ -179,7 +179,7 @@ class Toolset:
         return {**function, "description": f"{function['description']} There are {', '.join(left[:MOST_NAMED])}{more}."}
 
     async def find(self, arguments: JsonObject) -> JsonValue:
-        """Add what fits a wish in words best to what is offered, and return what that is.
+        """Add the functions best matching a query text to the offer, and return them.
 
         Raises:
             BadArguments: The wish holds no word.
@@ -203,7 +203,7 @@ class Toolset:
         return "\n".join(["These can be called now:", *lines])
 
     async def _candidates(self, query: str) -> tuple[dict[str, Kind], dict[str, str]]:
-        """Return what could be added, by name: its kind, and the words that it is found by."""
+        """Return the functions available for addition: their kinds, and their texts for retrieval, by name."""
         kinds, found = dict[str, Kind](), dict[str, str]()
         for kind in ("tool", "agent", "environment") if EVERY in self._further else ():
             known = [one.ref.partition("#")[0] for one in self._known.values() if one.kind == kind]
@@ -218,7 +218,7 @@ class Toolset:
         return kinds, {**{name: one.text for name, one in hidden.items()}, **found}
 
     async def _enter(self, environment: str) -> None:
-        """Look up the actions of an environment that was found."""
+        """Look up the actions of a found environment."""
         (facts,) = await self._ctx.ecp.facts([environment])
         for one in actions_of(environment, facts):
             self._known.setdefault(one.name, one)
@@ -228,28 +228,28 @@ class Toolset:
         return ports[kind]
 
     def is_own(self, name: str) -> bool:
-        """Tell whether a name is that of a function of the loop."""
+        """Return whether a name belongs to a function of the loop."""
         return name in OWN and name not in self._known
 
     def named(self, name: str) -> str:
-        """Return the name that is meant: models write `functions.x` for `x`."""
+        """Return the intended name: models write `functions.x` for `x`."""
         last = name.rpartition(".")[2].strip()
         return last if name not in self._known and (last in self._known or last in OWN) else name
 
     def reads(self, name: str) -> bool:
-        """Tell whether a call by that name declares to change nothing."""
+        """Return whether a call of the given name declares to change nothing."""
         return name in self._known and self._known[name].reads
 
     def takes_findings(self, name: str) -> bool:
-        """Tell whether a call by that name goes to an agent that is given what was found until then."""
+        """Return whether a call of the given name goes to an agent accepting findings."""
         return name in self._known and self._known[name].takes_findings
 
     def is_agent(self, name: str) -> bool:
-        """Tell whether a call by that name goes to an agent."""
+        """Return whether a call of the given name goes to an agent."""
         return name in self._known and self._known[name].kind == "agent"
 
     async def observe(self) -> dict[str, Any]:
-        """Return the state of each environment that is not as it was observed last."""
+        """Return the state of each environment changed since its last observation."""
         changed: dict[str, Any] = {}
         for name, place in self._places.items():
             state = _state(await self._ctx.ecp.state(name))
@@ -261,7 +261,7 @@ class Toolset:
         return changed
 
     async def call(self, call: ToolCall, facts: Sequence[Fact] = (), share: Budget | None = None) -> Observation:
-        """Make one call; whatever is wrong with it becomes an outcome that the agent can act on.
+        """Make one call; any error in it becomes an outcome for the agent to act on.
 
         Args:
             call: The call.
@@ -294,7 +294,7 @@ class Toolset:
         return outcome
 
     def _part(self, one: Capability, arguments: JsonObject, facts: Sequence[Fact], share: Budget | None) -> Task:
-        """Return what an agent is asked to do.
+        """Return the task for a called agent.
 
         Raises:
             BadArguments: It is not a task.
@@ -312,7 +312,7 @@ class Toolset:
         return task if share is None else task.model_copy(update={"budget": _least(task.budget, share)})
 
     async def _look_up(self, name: str) -> Capability:
-        """Return what was too far from the task to be offered, and is there all the same."""
+        """Return an existing function not offered, as it was too far from the task."""
         kind = self._further.get(name, "tool")
         if name not in self._further and EVERY not in self._further:
             raise self._unknown(name)
@@ -335,14 +335,14 @@ class Toolset:
         return name in self._known
 
     def delegated(self, outcome: Observation) -> Result | None:
-        """Return the result of a call that went to an agent and gave one."""
+        """Return the result of a call to an agent, None if there is none."""
         if not self.is_agent(outcome.name) or outcome.value is None or outcome.repeated:
             return None
         return Result.model_validate(outcome.value)
 
 
 def _answering(done: Capability, task: Task) -> Capability:
-    """Return `done` with the form of the wanted answer in its schema, so that providers hold models to it."""
+    """Return `done` with the form of the answer in its schema, for enforcement by providers."""
     if task.answer is None or "$ref" in json.dumps(task.answer):  # a reference would lead elsewhere in another schema
         return done
     properties = {**done.parameters["properties"], "answer": task.answer}
@@ -352,7 +352,7 @@ def _answering(done: Capability, task: Task) -> Capability:
 def _called_for(
     task: Task, found: Sequence[Capability], own: Collection[str], kept: Collection[str]
 ) -> list[Capability]:
-    """Return what a task calls for, with what is kept, and of the registry's what has room beside an agent's own."""
+    """Return the functions a task calls for, the kept ones, and those of the registry fitting beside an agent's own."""
     wanted = [one for one in found if one.name in kept or is_called_for(one, task)]
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
     beside = within_limits(nearby, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
@@ -365,7 +365,7 @@ def _runs_code(facts: JsonObject) -> bool:
 
 
 def _rooms(environments: Sequence[str]) -> dict[str, set[str]]:
-    """Return the environments that an agent names, each with the only actions it names, none for all."""
+    """Return the environments named by an agent, each with the only actions it names, empty for all."""
     found: dict[str, set[str]] = {}
     for one in environments:
         name, _, action = one.partition("#")
@@ -374,7 +374,7 @@ def _rooms(environments: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _chosen(actions: list[Capability], name: str, wanted: set[str]) -> list[Capability]:
-    """Return the actions of an environment that an agent names.
+    """Return the actions of an environment named by an agent.
 
     Raises:
         UnknownComponent: There is none of a name.
@@ -391,7 +391,7 @@ def _place(name: str, facts: JsonObject, state: Response) -> StateSource:
 
 
 def _state(response: Response) -> Any:
-    """Return an observation, bounded; that there is none is an observation too."""
+    """Return an observation, bounded; a failed one is an observation too."""
     return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
 
 

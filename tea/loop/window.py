@@ -1,4 +1,4 @@
-"""Window: the conversation of one task, folded before it is longer than the model can read."""
+"""Window: the conversation of one task, folded before it exceeds the model's context."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _GONE = "Earlier steps were folded away; read_result shows the results of their 
 
 @dataclass(slots=True)
 class Window:
-    """The messages of a task after the prompt's own, and how much of the model's context they take.
+    """The messages of a task after the prompt's own, with their share of the model's context.
 
     Args:
         context: Tokens that the model can read and write.
@@ -78,7 +78,7 @@ class Window:
 
     @property
     def room(self) -> int:
-        """Bytes that facts may take, and a plan: they stand in every question."""
+        """Maximum bytes of facts and plan, as they are part of every request."""
         return int(LEDGER_SHARE * self.context) * BYTES_PER_TOKEN
 
     def add(self, *new: Message, lasting: bool = False) -> None:
@@ -93,7 +93,7 @@ class Window:
         self._lasting += new if lasting else ()
 
     def show(self, outcomes: Sequence[Observation], left: str, *, whole: bool) -> None:
-        """Add the results of a step, each cut to its share of what the window has room for.
+        """Add the results of a step, each cut to its share of the window's free space.
 
         Args:
             outcomes: The results.
@@ -115,31 +115,31 @@ class Window:
         self.add(*made)
 
     def keep(self, outcome: Observation) -> None:
-        """Keep a result whole, to be read again and to hold evidence against."""
+        """Keep a whole result, to be read again and to check evidence against."""
         self.results[outcome.id] = outcome
 
     def size(self, tail: Sequence[Message] = ()) -> int:
-        """Return about how many tokens the next question takes; `tail` stands at its end only."""
+        """Return the approximate number of tokens in the next request; `tail` is only at its end."""
         self._counted += tokens(*self._uncounted)
         self._uncounted = []
         return self.before + self._counted + tokens(*tail)
 
     def asked(self, usage: Usage, tail: Sequence[Message] = ()) -> None:
-        """Take note of what a provider counted for the last question, the answer to which is added next."""
+        """Record the provider's token count for the last request, before its answer is added."""
         if usage.input_tokens:
             self.before += usage.input_tokens - self.size(tail)
 
     def full(self, tail: Sequence[Message] = (), share: float = FOLD_AT) -> bool:
-        """Tell whether it is time to fold, or whether some other share of the context is taken."""
+        """Return whether it is time to fold, or whether another given share of the context is taken."""
         return self.size(tail) > share * self.context
 
     def lower(self, limit: int | None, tail: Sequence[Message] = ()) -> None:
-        """Take note that a question was longer than the model can read; `limit` is what its provider said."""
+        """Lower the known context after a request too long for the model; `limit` is the provider's stated limit."""
         known = min(self.context, limit or self.context, self.size(tail))
         self.context = max(LEAST_CONTEXT, known if limit else int(known * FOLD_AT))
 
     async def make_room(self, ctx: Context, task: str, tail: Sequence[Message], *, may_ask: bool) -> bool:
-        """Fold the conversation, and return whether a model was asked what to carry on.
+        """Fold the conversation, and return whether a model was asked for a summary.
 
         Where none can say so, old results become a line each.
 
@@ -182,12 +182,12 @@ class Window:
         return f"{part}\n[characters {start:,} to {end:,} of {len(text):,}{more}]" if start or more else part
 
     def _fitting(self, text: str) -> str:
-        """Return as much of the beginning of a text as one result may take."""
+        """Return the longest beginning of a text allowed for one result."""
         most, size = int(CARRIED_SHARE * self.context) * BYTES_PER_TOKEN, len(text.encode())
         return text if size <= most else text[: max(1, len(text) * most // size)]
 
     def _kept(self) -> tuple[Message, ...]:
-        """Return the latest exchanges, as far as half of the window holds them; never all that there are."""
+        """Return the latest exchanges within a share of the window, never all of them."""
         kept: tuple[Message, ...] = ()
         for one in reversed(exchanges(self._latest)[1:][-KEPT_EXCHANGES:]):
             if tokens(*one, *kept) > KEPT_SHARE * self.context:
@@ -196,7 +196,7 @@ class Window:
         return kept
 
     async def _state(self, ctx: Context, task: str, known: str, old: Sequence[Message]) -> str:
-        """Return what a model says must be carried on, nothing where it cannot say so."""
+        """Return a model's summary of the state to carry on, empty if it fails."""
         shown = transcript(old, int(KEPT_SHARE * self.context))
         variables: JsonObject = {"task": task, "known": known, "form": self.fold, "transcript": shown}
         try:
@@ -206,14 +206,14 @@ class Window:
         return cut(_state_text(response), int(CARRIED_SHARE * self.context))
 
     def _carry_on(self, state: str, kept: tuple[Message, ...]) -> None:
-        """Put a state in the place of all but the latest exchanges."""
+        """Replace all but the latest exchanges with a state."""
         gone = self._latest[: len(self._latest) - len(kept)]
         self._latest = kept or tuple(one for one in unanswered(self._latest) if not self._lasts(one))
         self._leave(gone)
         self._carried = (said(f"{_CARRIED}{state}"),)
 
     def _make_room(self, tail: Sequence[Message], *, asked: bool) -> None:
-        """Fold what takes too much still: results, then the oldest exchanges, then words."""
+        """Fold the remaining excess: results, then the oldest exchanges, then text."""
         self._count()
         if asked and not self.full(tail):
             return
@@ -230,7 +230,7 @@ class Window:
             self._count()
 
     def _without_results(self, share: float) -> tuple[Message, ...]:
-        """Return the latest messages with a line for each result but the last; those stay as far as a share holds them.
+        """Return the latest messages with a line for each result but the last; those stay within a share of the window.
 
         The results of the last step stay first, since nobody has seen them.
         """
@@ -249,7 +249,7 @@ class Window:
         return tuple(reversed(new))
 
     def _fold_exchanges(self, tail: Sequence[Message]) -> None:
-        """Leave out the oldest exchanges until half of the window holds the rest, so that the next fold is far."""
+        """Remove the oldest exchanges until the rest fits half of the window, to delay the next fold."""
         all_of_them = exchanges(self._latest)
         left = self.size(tail) - KEPT_SHARE * self.context
         gone = 0
@@ -262,7 +262,7 @@ class Window:
         self._count()
 
     def _leave(self, gone: Sequence[Message]) -> None:
-        """Note what was done in messages that go, and keep those that must last."""
+        """Note the actions in removed messages, and keep those meant to last."""
         self._first += tuple(one for one in gone if self._lasts(one))
         for one in gone:
             if one.role == "assistant" and (text := " ".join(words(one).split())):
@@ -289,7 +289,7 @@ class Window:
 
 
 def _within(one: Observation, limit: int, left: str, most: float) -> Message:
-    """Return a result as a message of at most so many tokens, as far as the least that is shown allows."""
+    """Return a result as a message of at most the given tokens, with a minimum of characters shown."""
     made = one.message(limit, left)
     if (size := tokens(made)) <= most:
         return made
@@ -298,7 +298,7 @@ def _within(one: Observation, limit: int, left: str, most: float) -> Message:
 
 
 def _line(one: Message, outcome: Observation) -> Message:
-    """Return the line that stands for a result."""
+    """Return the line in place of a result."""
     text = _text(outcome)
     if len(text) <= 3 * _GIST:
         return one

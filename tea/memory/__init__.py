@@ -1,1 +1,1 @@
-"""What agents remember of a session."""
+"""The memory of agents in a session."""

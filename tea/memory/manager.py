@@ -1,4 +1,4 @@
-"""MemoryManager: what agents remember of a session, as a memory component says, where one is named (paper, C.1)."""
+"""MemoryManager: the memory of agents in a session, configured by a memory component if one is named (paper, C.1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig:
-    """What a memory component says: how an agent that names it remembers. It is configuration, never code.
+    """The configuration in a memory component: the memory of agents naming it. It is never code.
 
     Args:
         scope: Whose events of the session are seen: those of all agents, of the agent itself, or only those that it
@@ -47,13 +47,13 @@ class MemoryConfig:
     kinds: tuple[Annotated[str, Field(pattern=f"^(?:{NAME.pattern})$")], ...] = ()
 
     def keeps(self, kind: str) -> bool:
-        """Tell whether events of a kind are kept, and seen."""
+        """Return whether events of a kind are kept, and seen."""
         return not self.kinds or kind in self.kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Who remembers, and how.
+    """The scope of a memory: its agent, session and task.
 
     Args:
         session: Id of the session; nothing is ever seen from another one.
@@ -69,7 +69,7 @@ class Scope:
 
 
 class MemoryManager:
-    """Remembers events as they were recorded, and extracts from them without a model.
+    """A store of recorded events, with extracts of them made without a model.
 
     An event is `{"agent", "task", "kind", "data"}`; equal work gives equal events, so they hold no time. What the
     scope's memory component does not keep is passed over, and what it does not show is as if it were not there.
@@ -106,7 +106,7 @@ class MemoryManager:
             await asyncio.to_thread(self._events.append, scope.session, key, event, synced=synced)
 
     async def sync(self, session: str) -> None:
-        """Make all that was recorded of a session here survive a loss of power.
+        """Make all events recorded here of a session survive a loss of power.
 
         Raises:
             StorageError: The disk does not confirm.
@@ -114,7 +114,7 @@ class MemoryManager:
         await asyncio.to_thread(self._events.sync, session)
 
     def inherit(self, session: str, heir: str, owners: Iterable[str], choose: Choose) -> None:
-        """Copy what a session remembers, and the states of owners, into another; it blocks.
+        """Copy a session's memory, and the states of owners, into another session; it blocks.
 
         Args:
             session: The session.
@@ -136,7 +136,7 @@ class MemoryManager:
             self.states.inherit(owner, session, heir, choose)
 
     def forget(self, sessions: Container[str]) -> None:
-        """Remove all that sessions remember, and their states, for good; it blocks.
+        """Remove all memory of sessions, and their states, permanently; it blocks.
 
         Raises:
             StorageError: It cannot be removed.
@@ -165,7 +165,7 @@ class MemoryManager:
         return await asyncio.to_thread(self._recall, scope, query, limit)
 
     async def summarise(self, scope: Scope, *, earlier: bool = False) -> str:
-        """Return what is there and the latest that was told, in at most 2,000 characters.
+        """Return the event counts and the latest contents, in at most 2,000 characters.
 
         An extract, not an understanding: the number of events of each kind, then the newest goals, results and
         evaluations, clipped, oldest first. Empty when there are no events.
@@ -194,12 +194,12 @@ class MemoryManager:
         return list(newest_first)[:INSIGHTS_LIMIT][::-1]
 
     async def _read(self, scope: Scope, *, earlier: bool) -> Sequence[JsonObject]:
-        """Return the events that are seen; that a new session has none is known without a thread."""
+        """Return the visible events; a new session without any needs no thread."""
         events = await asyncio.to_thread(self._seen, scope) if self._events.begun(scope.session) else ()
         return [one for one in events if one["task"] != scope.task] if earlier else events
 
     def _seen(self, scope: Scope) -> Sequence[JsonObject]:
-        """Return the events of a session, with a memory component those that it shows."""
+        """Return the events of a session, only the visible ones with a memory component."""
         events, memory = self._events.read(scope.session), scope.memory
         return events if memory is None else [one for one in events if _shows(memory, scope, one)]
 
@@ -230,7 +230,7 @@ def _keeps(scope: Scope, kind: str) -> bool:
 
 
 def _shows(memory: MemoryConfig, scope: Scope, event: JsonObject) -> bool:
-    """Tell whether a memory component lets whoever remembers see an event: each scope is a part of the one before."""
+    """Return whether a memory component shows an event to an agent: each scope is a part of the one before."""
     own = memory.scope == "session" or event["agent"] == scope.agent
     same = memory.scope != "task" or event["task"] == scope.task
     return own and same and memory.keeps(str(event["kind"]))

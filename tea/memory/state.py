@@ -1,4 +1,4 @@
-"""States: one small JSON document of its own for each owner, for a session or for good."""
+"""States: a small JSON document for each owner, per session or lasting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Choose = Callable[[Sequence[str]], Sequence[str | None]]
 
 
 class States:
-    """Keeps documents, and changes each at most once for one key, whoever else writes.
+    """A store of documents, changing each at most once for one key, also with concurrent writers.
 
     Each change is one event with the whole document; events are numbered, so two writers never hold the same number.
 
@@ -32,7 +32,7 @@ class States:
         self._events = events
 
     async def load(self, owner: str, session: str | None, again: str = "") -> JsonValue:
-        """Return a document, None where there is none.
+        """Return a document, None if there is none.
 
         Args:
             owner: Whose it is, for example `agent:market`.
@@ -58,7 +58,7 @@ class States:
         await self._changed(owner, session, key, lambda _: (document,))
 
     async def merge(self, owner: str, session: str | None, patch: JsonObject, key: str) -> None:
-        """Change members of a document, each member that is None goes; as JSON Merge Patch (RFC 7396) has it."""
+        """Change members of a document; a member set to None is removed, as in JSON Merge Patch (RFC 7396)."""
         await self._changed(owner, session, key, lambda found: (_merged(found, patch),))
 
     async def put(
@@ -69,7 +69,7 @@ class States:
         key: str,
         expected: Sequence[tuple[Sequence[str], Sequence[JsonValue]]] = (),
     ) -> bool:
-        """Replace single values of a document if others are still as expected, and tell whether they were.
+        """Replace single values of a document if others are still as expected, and return whether they were.
 
         Args:
             owner: As for `load`.
@@ -85,7 +85,7 @@ class States:
         return await self._changed(owner, session, key, change)
 
     async def claim(self, owner: str, session: str | None, seconds: float) -> Callable[[], None] | None:
-        """Wait until nobody else, here or in another process, has the turn of an owner, and have it.
+        """Wait for the turn of an owner, exclusive among all processes, and claim it.
 
         Changes need no turn; whoever does something else between reading and changing takes one.
 
@@ -107,11 +107,11 @@ class States:
         return give_back
 
     async def swap(self, owner: str, session: str | None, old: JsonValue, new: JsonValue, key: str) -> bool:
-        """Replace a document if it is still `old`, and tell whether it was."""
+        """Replace a document if it is still `old`, and return whether it was."""
         return await self._changed(owner, session, key, lambda found: (new,) if found == old else None)
 
     def inherit(self, owner: str, session: str, heir: str, choose: Choose) -> None:
-        """Copy a session's document, with the changes that count, into another session; it blocks."""
+        """Copy a session's document, with the changes to keep, into another session; it blocks."""
         events = self._events.read(_stream(owner, session))
         chosen = zip(events, choose([str(event["by"]) for event in events]), strict=True)
         kept = [{**event, "by": new} for event, new in chosen if new is not None]
@@ -143,7 +143,7 @@ class States:
 
 
 def _later(one: str, other: str) -> bool:
-    """Tell whether a key is that of a later question of the same effect than another."""
+    """Return whether a key belongs to a later request of the same effect than another."""
     (effect, _, number), (asked, _, when) = one.partition("~"), other.partition("~")
     return effect == asked and int(number or 1) > int(when or 1)
 
@@ -178,7 +178,7 @@ def _put(document: JsonValue, changes: Sequence[tuple[Sequence[str], JsonValue]]
 
 
 def _at(document: JsonValue, path: Sequence[str]) -> list[JsonValue]:
-    """Return the value at the end of a path, as the only one of a list that is empty where there is none."""
+    """Return the value at the end of a path in a list of one, or an empty list if there is none."""
     for name in path:
         if not isinstance(document, Mapping) or name not in document:
             return []
@@ -191,7 +191,7 @@ def _object(document: JsonValue) -> dict[str, Any]:
 
 
 def session_of(stream: str) -> str:
-    """Return the session that a stream belongs to; a name that no session has for a document that all share."""
+    """Return the session of a stream; for a shared document a name no session has."""
     return stream.rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""Accounts: what configurations share that reach one provider with one key: calls at once, calls a minute, rests."""
+"""Accounts: limits shared by configurations of one provider and key (concurrent calls, calls per minute, pauses)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CONCURRENCY = 64
 
 
 class Account:
-    """One key at one address, held to the strictest limits that any configuration states for it.
+    """A key at an address, held to the strictest limits stated for it by any configuration.
 
     Args:
         sleep: Waits; a test's own need not.
@@ -29,7 +29,7 @@ class Account:
         self.rests = 0.0
 
     def state(self, config: str, limits: Mapping[str, float]) -> None:
-        """Take note of the limits that a configuration states, `concurrency` and `requests_per_minute`."""
+        """Record the limits stated by a configuration, `concurrency` and `requests_per_minute`."""
         self._stated[config] = limits
         given = self._stated.values()
         self._most = min(max(1, int(one.get("concurrency", CONCURRENCY))) for one in given)
@@ -37,16 +37,16 @@ class Account:
 
     @property
     def resting(self) -> bool:
-        """Whether the key was refused of late."""
+        """Whether the key was refused recently."""
         return self.rests > self._clock()
 
     @property
     def free(self) -> bool:
-        """Whether a call need not wait for others to end."""
+        """Whether a call can start without waiting for others to end."""
         return self._busy < self._most
 
     def rest(self, seconds: float) -> None:
-        """Leave the key alone for so long."""
+        """Leave the key unused for the given seconds."""
         self.rests = self._clock() + seconds
 
     async def enter(self) -> None:
@@ -83,7 +83,7 @@ class Account:
             raise
 
     async def _pace(self) -> None:
-        """Keep to the calls a minute: each takes the next free moment."""
+        """Keep to the limit of calls per minute: each call takes the next free moment."""
         now = self._clock()
         moment = max(now, self._next)
         self._next = moment + self._gap
@@ -109,13 +109,13 @@ class Accounts:
         self._found: dict[tuple[str, str], Account] = {}
 
     def of(self, base_url: str, key: str) -> Account:
-        """Return what is shared by all that reach an address with a key; it is empty where none is wanted."""
+        """Return the account shared by all users of an address and a key; the key is empty if none is needed."""
         place = base_url.rstrip("/"), key
         if place not in self._found:
             self._found[place] = Account(self._sleep, self._clock)
         return self._found[place]
 
     def state(self, base_url: str, keys: Iterable[str], config: str, limits: Mapping[str, float]) -> None:
-        """Take note of the limits that a configuration states for each of its keys, or for an address without any."""
+        """Record the limits stated by a configuration for each of its keys, or for an address without any."""
         for key in tuple(keys) or ("",):
             self.of(base_url, key).state(config, limits)

@@ -151,12 +151,12 @@ class AnthropicMessages:
         )
 
     def assembly(self) -> MessageAssembly:
-        """Return what puts one streamed answer together."""
+        """Return an assembly for one streamed answer."""
         return MessageAssembly()
 
 
 class MessageAssembly:
-    """Puts events together to the message that they are pieces of."""
+    """An assembly of streamed events into a message."""
 
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
@@ -166,11 +166,11 @@ class MessageAssembly:
 
     @property
     def ended(self) -> bool:
-        """Whether the message said why it ends."""
+        """Whether the message has stated the reason for its end."""
         return bool(self._message.get("stop_reason"))
 
     def take(self, sent: Sent) -> list[Delta]:
-        """Take one event; those it does not know are new and harmless."""
+        """Process one event; unknown ones are new and harmless."""
         event = decoded(sent.data, piece=True)
         match event.get("type"):
             case "message_start":
@@ -226,7 +226,7 @@ class MessageAssembly:
 
 
 def _failed(document: JsonObject) -> CallFailure:
-    """Return why there is no answer; what will not pass is like a question that was refused at once."""
+    """Return the failure described by an error document; a permanent error gets the status of a refused request."""
     status = _STATUS.get(member(document, "error").get("type"))
     return CallFailure(
         error_of(document) or "the answer is no message", again=status is None or repeatable(status), status=status
@@ -234,7 +234,7 @@ def _failed(document: JsonObject) -> CallFailure:
 
 
 def _options(config: ModelConfig, limit: int) -> dict[str, Any]:
-    """Return the further members of a question; thinking must fit into the answer, which a budget may have cut."""
+    """Return the additional members of a request; thinking must fit into the answer, possibly cut by a budget."""
     options = dict(config.options)
     budget = count(options, "thinking", "budget_tokens")
     if budget >= limit > _LEAST_THINKING:
@@ -261,7 +261,7 @@ def _turns(pieces: Sequence[bytes]) -> list[bytes]:
 
 
 def _breakpoint(content: bytes) -> bytes:
-    """Mark the last block of a content as the end of what the provider may cache."""
+    """Mark the last block of a content as the end of the prefix cacheable by the provider."""
     return content[:-1] + _CACHED
 
 
@@ -290,7 +290,7 @@ def _block(part: TextPart | MediaPart | DataPart, media: Mapping[str, bytes]) ->
 
 
 def _usage(usage: JsonObject) -> Usage:
-    """Return what was used; here the cached tokens are counted beside the input, not within it."""
+    """Return the usage; this provider counts cached tokens beside the input, not within it."""
     cached, written = count(usage, "cache_read_input_tokens"), count(usage, "cache_creation_input_tokens")
     return Usage(
         input_tokens=count(usage, "input_tokens") + cached + written,

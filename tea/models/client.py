@@ -1,4 +1,4 @@
-"""ProviderClient: the SDK's client of one provider, its keys, and the bytes that go through."""
+"""ProviderClient: the SDK's client of one provider, with its keys and its transfer of bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FORM: Mapping[str, str] = {**_RAW, "Content-Type": "multipart/form-data"}
 
 
 class ProviderClient:
-    """Carries finished bodies to a provider, with the next of its keys that is not resting.
+    """A client sending encoded bodies to a provider, each with the next key not resting.
 
     Args:
         sdk: The package whose client carries them.
@@ -57,7 +57,7 @@ class ProviderClient:
         self._listed = ""
 
     async def named(self, config: ModelConfig) -> ModelConfig:
-        """Return the configuration with a model id, the first that the server lists if it names none.
+        """Return the configuration with a model id, the first one listed by the server if it names none.
 
         Raises:
             Fault: It lists none.
@@ -68,7 +68,7 @@ class ProviderClient:
         return replace(config, model=self._listed)
 
     async def models(self) -> Sequence[str]:
-        """Return the ids of the models that the server lists.
+        """Return the ids of the models listed by the server.
 
         Raises:
             ProviderError: It cannot be reached, or lists none.
@@ -93,18 +93,18 @@ class ProviderClient:
         return found
 
     def post(self, path: str, body: bytes, take: Take, seconds: float) -> Coroutine[Any, Any, None]:
-        """Send a body and give `take` the response's bytes as they come, for so many seconds at most."""
+        """Send a body and pass the response's bytes to `take` as they come, for at most the given seconds."""
         return self._exchange(partial(self._asked, path, body), take, seconds)
 
     async def upload(
         self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str], take: Take, seconds: float
     ) -> None:
-        """Send a form with a file (its name, content and media type) and give `take` the response's bytes."""
+        """Send a form with a file (its name, content and media type) and pass the response's bytes to `take`."""
         form: dict[str, Any] = {"body": fields, "files": [("file", file)], "headers": _FORM}
         await self._exchange(lambda name: self._unread(self._clients[name].post, path, **form), take, seconds)
 
     def cleaned(self, data: bytes) -> bytes:
-        """Return what came from a provider without keys: some repeat what they were sent."""
+        """Return a provider's response without keys, as some providers repeat the request."""
         for name, key in self._secrets.items():
             if len(secret := key.encode()) >= SHORTEST and secret in data:
                 data = data.replace(secret, f"<secret:{name}>".encode())
@@ -161,7 +161,7 @@ class ProviderClient:
             raise lack from None
 
     async def _asked(self, path: str, body: bytes, name: str) -> Any:
-        """Return the response to a question: the first to an address through the SDK, others as it sent that one."""
+        """Return the response to a request: the first to an address goes through the SDK, later ones copy its way."""
         if way := self._ways.get((name, path)):
             return await way.send(body)
         client = self._clients[name]
@@ -172,7 +172,7 @@ class ProviderClient:
     async def _unread(
         self, send: Callable[..., Awaitable[Any]], path: str, *, headers: Mapping[str, str] = _RAW, **given: Any
     ) -> Any:
-        """Send through an SDK's client and return the response, whose body nobody has read."""
+        """Send through an SDK's client and return the response with its body unread."""
         options = {"headers": headers, "timeout": self._seconds}
         return (await send(path, cast_to=object, options=options, **given)).http_response
 
@@ -193,7 +193,7 @@ class ProviderClient:
         return self._clients[name]
 
     def _key(self) -> str:
-        """Return the name of the first key that neither rests nor is busy, or of the one that rests the shortest."""
+        """Return the name of the first key neither resting nor busy, or of the one with the shortest rest."""
         awake = [name for name, one in self._accounts.items() if not one.resting]
         free = (name for name in awake if self._accounts[name].free)
         return next(free, "") or (awake[0] if awake else min(self._accounts, key=lambda one: self._accounts[one].rests))
@@ -226,14 +226,14 @@ class ProviderClient:
         return CallFailure(words, again=again, status=status, wait=wait, code=code)
 
     def _words(self, text: str) -> str:
-        """Return words of an error without keys, in whatever form; they are cut off only then."""
+        """Return the text of an error with keys removed in every form, before it is truncated."""
         for name, key in self._secrets.items():
             text = hidden(text, key, f"<secret:{name}>")
         return " ".join(text.encode("utf-8", "replace").decode().split())
 
 
 def _imported(sdk: Sdk) -> Any:
-    """Import an SDK, which takes a second or two: in a thread, and when it is first used."""
+    """Import an SDK on first use, in a thread, as the import takes a second or two."""
     if sdk == "openai":
         import openai
 
@@ -244,19 +244,19 @@ def _imported(sdk: Sdk) -> Any:
 
 
 def _code(error: Exception) -> str:
-    """Return the code or the type that a provider gives an error, empty where it gives none."""
+    """Return the code or type of a provider's error, empty if it has none."""
     found = (_body(error).get(name) for name in ("code", "type"))
     return next((one for one in found if isinstance(one, str) and one), "")
 
 
 def _window(error: Exception) -> int | None:
-    """Return how many tokens a model reads, where its server says so beside the words of an error."""
+    """Return the number of tokens a model reads, if its server states it beside the text of an error."""
     found = _body(error).get("n_ctx")
     return found if isinstance(found, int) else None
 
 
 def _body(error: Exception) -> dict[str, Any]:
-    """Return what a provider says of an error, without the envelopes around it."""
+    """Return a provider's error body without the envelopes around it."""
     body: Any = getattr(error, "body", None)
     while body and isinstance(body, dict | list):
         if isinstance(body, list):  # where Gemini puts its errors
@@ -270,7 +270,7 @@ def _body(error: Exception) -> dict[str, Any]:
 
 
 def _said(error: Exception) -> str:
-    """Return the words of a provider for an error, with those of the one that it asked itself, as routers do."""
+    """Return a provider's error message, with the upstream provider's message if it is a router."""
     body = _body(error)
     found: Any = next((body[name] for name in ("error", "message", "detail", "type") if body.get(name)), "")
     if isinstance(found, list | dict):

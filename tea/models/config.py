@@ -1,4 +1,4 @@
-"""A model configuration: how one model is reached, what it can do, what it costs."""
+"""A model configuration: the address, capabilities and prices of one model."""
 
 from __future__ import annotations
 
@@ -83,20 +83,20 @@ class ModelConfig:
 
     @property
     def origin(self) -> str:
-        """What its reasoning is marked with: only the same model at the same place understands it."""
+        """Mark of its reasoning: only the same model at the same address can read it."""
         return f"{self.provider} {self.base_url or ''} {self.model}"
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Names of the environment variables that hold its keys."""
+        """Names of the environment variables containing its keys."""
         return tuple(name.strip() for name in (self.key_env or "").split(",") if name.strip())
 
     def limited(self, most: int | None) -> int | None:
-        """Return how many tokens an answer may have at most where a question allows `most`; None where none count."""
+        """Return the maximum number of answer tokens for a request with the limit `most`; None if there is no limit."""
         return min(most, self.max_output) if most and self.max_output else most
 
     def facts(self) -> dict[str, Any]:
-        """Return what an agent may know of it.
+        """Return the facts available to an agent.
 
         `context` is 32,000 tokens where it is not known; `functions` and `streaming` say whether it can; `solver` says
         whether no model answers, but what a prompt names in its place.
@@ -113,12 +113,12 @@ class ModelConfig:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the configuration as a JSON object, which shares its mappings."""
+        """Return the configuration as a JSON object sharing its mappings."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def of(cls, name: str, document: JsonObject) -> ModelConfig:
-        """Return the configuration that a document holds; the wire format is Chat Completions if it names none.
+        """Return the configuration in a document; the wire format is Chat Completions if it names none.
 
         Raises:
             BadInput: It is no usable configuration, or holds what looks like a key.
@@ -141,13 +141,13 @@ class ModelConfig:
 
 
 def answer_within(max_output: int, context: Any) -> int:
-    """Return how many tokens an answer may have where nobody says it: at most a quarter of what the model reads."""
+    """Return the default limit of answer tokens: at most a quarter of the model's context."""
     known = isinstance(context, int) and context >= LEAST_CONTEXT
     return min(max_output, context // 4) if known else max_output
 
 
 def holds_key(text: str) -> bool:
-    """Tell whether a text holds what looks like a key, which is not repeated then."""
+    """Return whether a text contains something like a key; such a text must not be repeated."""
     return _KEY.search(text) is not None
 
 
@@ -157,7 +157,7 @@ def _reader() -> TypeAdapter[ModelConfig]:
 
 
 def _wording_fault(document: JsonObject) -> tuple[str, str] | None:
-    """Return what is wrong with how a document is written; what may be a key is not repeated."""
+    """Return the problem with a document's form and its fix; a possible key is not repeated."""
     options = document.get("options")
     for name in map(str, (*document, *(cast("Mapping[str, Any]", options) if isinstance(options, Mapping) else ()))):
         if _KEY_FIELD.fullmatch(name.lower()):
@@ -197,7 +197,7 @@ def _values(value: Any) -> tuple[Any, ...]:
 
 
 def address_fault(base_url: str) -> tuple[str, str] | None:
-    """Return what is wrong with an address and how to mend it; it may hold a password, and is not repeated."""
+    """Return the problem with an address and its fix; the address is not repeated, as it may contain a password."""
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -219,7 +219,7 @@ _FIELDS = ("preset", *(one.name for one in fields(ModelConfig) if one.name != "n
 
 
 def _fault(config: ModelConfig) -> tuple[str, str] | None:
-    """Return what is wrong with a configuration and how to mend it."""
+    """Return the problem with a configuration and its fix."""
     if config.provider not in get_args(Provider):
         return f"there is no provider {config.provider[:60]!r}", f"providers are {', '.join(get_args(Provider))}."
     for name in config.keys:

@@ -76,7 +76,7 @@ def offer(models: ModelManager, config: ModelConfig, keys: Keys, guard: Guard | 
 
 
 def offer_again(models: ModelManager, header: JsonObject) -> None:
-    """Make the model known that a run was begun with, if it was named on the spot and needs no key.
+    """Register the model a run was started with, if it was named ad hoc and needs no key.
 
     Args:
         models: Where it becomes known; what is configured there under its name counts.
@@ -90,7 +90,7 @@ def offer_again(models: ModelManager, header: JsonObject) -> None:
 
 
 def withhold(models: ModelManager, config: ModelConfig) -> None:
-    """Let a configuration that nobody vouched for be known by name only: it would send keys where it likes.
+    """Register an untrusted configuration by name only, as it could send keys to any address.
 
     Args:
         models: Where it becomes known; a preset of that name stays what it is.
@@ -107,7 +107,7 @@ def withhold(models: ModelManager, config: ModelConfig) -> None:
 
 
 def offer_presets(models: ModelManager, keys: Keys, guard: Guard | None = None) -> None:
-    """Make the presets available that are not configured otherwise; those whose key is set count as configured.
+    """Register the presets not configured otherwise; those with their key set count as configured.
 
     Args:
         models: Where to.
@@ -153,14 +153,14 @@ def _bare(address: str) -> str:
 
 
 def _state(accounts: Accounts, config: ModelConfig, keys: Keys) -> None:
-    """Let the limits that a configuration states count for all that share its keys, before it is first used."""
+    """Apply the limits of a configuration to all users of its keys, before its first use."""
     found = [key for name in config.keys if (key := keys(name))]
     if found or not config.keys:
         accounts.state(_address(config), found, config.name, config.limits)
 
 
 def _address(config: ModelConfig) -> str:
-    """Return where a format's paths begin; a version that they begin with may stand in the address, too."""
+    """Return the base address for a format's paths, without a version already contained in them."""
     format = FORMATS[config.provider]
     address = (config.base_url or format.base_url).rstrip("/")
     return address.removesuffix("/v1") if format.path.startswith("/v1/") else address

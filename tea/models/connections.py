@@ -1,4 +1,4 @@
-"""The connections of a line: the SDK's own pool over aiohttp, and how a question went, for those behind it.
+"""The connections of a client: the SDK's pool over aiohttp, and the captured settings of its first request.
 
 The SDK puts a request together from its options, keys and platform, which costs more than to send it. Two questions to
 one address with one key differ in their bodies only, so the first goes through the SDK, and those behind it are what it
@@ -19,7 +19,7 @@ _OF_ONE = ("content-length", "cookie", "idempotency-key")  # what belongs to one
 
 
 def connections(sdk: Any, base_url: str, seconds: float) -> Any:
-    """Return a pool of connections for an SDK's clients; where no TLS is spoken no certificates, 90 ms to load, are.
+    """Return a connection pool for an SDK's clients; without TLS it skips the 90 ms of loading certificates.
 
     Args:
         sdk: The package of the SDK.
@@ -32,7 +32,7 @@ def connections(sdk: Any, base_url: str, seconds: float) -> Any:
 
 
 def alone(client: Any, sdk: str, base_url: str | None) -> Any:
-    """Return an SDK's client without what the environment says of its provider, where it reaches another server.
+    """Return an SDK's client without the environment's settings for its provider, if it reaches another server.
 
     Args:
         client: The client.
@@ -48,7 +48,7 @@ def alone(client: Any, sdk: str, base_url: str | None) -> Any:
 
 
 def _at_home(sdk: str, base_url: str) -> bool:
-    """Tell whether an address is the SDK's own provider, or what the environment names in its place."""
+    """Return whether an address is the SDK's own provider, or its replacement named in the environment."""
     parts, domain = urlsplit(base_url), f"{sdk}.com"
     host = parts.hostname or ""
     named, here = (
@@ -59,12 +59,12 @@ def _at_home(sdk: str, base_url: str) -> bool:
 
 
 def arriving(response: Any) -> AsyncIterable[bytes]:
-    """Return the bytes of a response as they come; what a server encoded, though nobody asked it to, httpx decodes."""
+    """Return the bytes of a response as they arrive; httpx decodes an encoding used by the server unasked."""
     return response.aiter_bytes() if "content-encoding" in response.headers else response.stream
 
 
 async def _told(response: Any) -> None:
-    """Read what an error says, as far as anybody reads it on; a body without an end is none of its words."""
+    """Read the body of an error response, up to a maximum length."""
     if response.is_success:
         return
     told = bytearray()
@@ -90,7 +90,7 @@ class _Question:
 
 
 class ConnectionUse:
-    """How the SDK sent a question that was answered; others go the same way.
+    """The way of an answered request through the SDK, reused for later requests.
 
     Args:
         pool: The connections.

@@ -1,4 +1,4 @@
-"""Context length: how providers say that a question is longer than their model reads, and how much that is.
+"""Context length: recognizing errors for too long requests, and the limits stated in them.
 
 Sources: the errors of OpenAI (`context_length_exceeded`), Anthropic ("prompt is too long: 213000 tokens > 200000
 maximum", "exceed context limit: 190000 + 21333 > 200000"), Gemini ("exceeds the maximum number of tokens allowed
@@ -29,7 +29,7 @@ _LIMIT = re.compile(
 
 
 def exceeds(problem: str, code: str = "", status: int | None = None) -> bool:
-    """Tell whether an error says that a question is too long for its model.
+    """Return whether an error means a request too long for its model.
 
     Args:
         problem: Its words.
@@ -40,7 +40,7 @@ def exceeds(problem: str, code: str = "", status: int | None = None) -> bool:
 
 
 def limit_in(problem: str) -> int | None:
-    """Return how many tokens a model reads by the words of an error, None where they do not say.
+    """Return the number of tokens a model reads according to an error's text, None if it is not stated.
 
     Examples:
         >>> limit_in("This model's maximum context length is 8,192 tokens. However, you requested 9000 tokens.")

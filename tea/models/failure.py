@@ -1,4 +1,4 @@
-"""CallFailure: one try of a model call that gave no answer, and whether another may."""
+"""CallFailure: a failed attempt at a model call, and whether to retry it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LASTING = ("insufficient_quota",)  # what no waiting mends, though its status ma
 
 
 class CallFailure(Exception):
-    """A try that failed; it never leaves `tea.models`.
+    """A failed attempt; it never leaves `tea.models`.
 
     Args:
         problem: What went wrong, in words; some come from the provider, so line breaks and the like are taken out.
@@ -43,12 +43,12 @@ class CallFailure(Exception):
 
 
 def repeatable(status: int) -> bool:
-    """Tell whether a status may pass: too many requests, a timeout, a conflict, or the server's own fault."""
+    """Return whether a status may be transient: too many requests, a timeout, a conflict, or a server error."""
     return status in RETRIED or status >= 500
 
 
 def remedy(status: int | None, keys: Sequence[str] = ()) -> str:
-    """Return what a person can do about a try that failed.
+    """Return a fix for a failed attempt, addressed to a person.
 
     Args:
         status: The HTTP status, if there was a response.
@@ -72,7 +72,7 @@ def remedy(status: int | None, keys: Sequence[str] = ()) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a response asks to wait: `retry-after-ms`, or `Retry-After` (RFC 9110, 10.2.3)."""
+    """Return the delay in seconds requested by a response: `retry-after-ms`, or `Retry-After` (RFC 9110, 10.2.3)."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000

@@ -1,4 +1,4 @@
-"""What a wire format must be able to do, and what the three of them share."""
+"""The protocols of a wire format, and the functions shared by the three of them."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
 
 
 class Assembly(Protocol):
-    """Puts a streamed answer together; it has `ended` when all of it came, and is `done` when nothing more will."""
+    """An assembly of one streamed answer: `ended` when the answer is complete, `done` when nothing more will come."""
 
     @property
     def ended(self) -> bool:
-        """Whether the answer said its end; what it used may still come."""
+        """Whether the answer has stated its end; its usage may still follow."""
         ...
 
     @property
     def done(self) -> bool:
-        """Whether its server said its last."""
+        """Whether the server has sent its last event."""
         ...
 
     def take(self, sent: Sent) -> list[Delta]:
-        """Take one event and return what a listener is told of it.
+        """Process one event and return the resulting deltas for a listener.
 
         Raises:
             Fault: It is an error, or makes no sense.
@@ -63,7 +63,7 @@ class Assembly(Protocol):
         ...
 
     def document(self) -> JsonObject:
-        """Return the whole answer, as it had been without streaming.
+        """Return the whole answer, as it would be without streaming.
 
         Raises:
             Fault: The stream ended before the answer did.
@@ -72,7 +72,7 @@ class Assembly(Protocol):
 
 
 class Format(Protocol):
-    """One wire format: how a question is written, and how an answer is read.
+    """A wire format: the writing of requests and the reading of answers.
 
     Args:
         name: What configurations call it, as `provider`.
@@ -105,7 +105,7 @@ class Format(Protocol):
         ...
 
     def response(self, document: JsonObject, config: ModelConfig) -> ModelResponse:
-        """Return the answer that a document holds, without its price.
+        """Return the answer in a document, without its price.
 
         Raises:
             Fault: It holds none.
@@ -113,7 +113,7 @@ class Format(Protocol):
         ...
 
     def assembly(self) -> Assembly:
-        """Return what puts one streamed answer together."""
+        """Return an assembly for one streamed answer."""
         ...
 
 
@@ -122,7 +122,7 @@ _sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=
 
 
 def encoded(value: Any) -> bytes:
-    """Return compact JSON, in the order in which it was written."""
+    """Return compact JSON in its original order."""
     try:
         return to_json(value, inf_nan_mode="constants")
     except ValueError:
@@ -130,17 +130,17 @@ def encoded(value: Any) -> bytes:
 
 
 def stable(value: Any) -> bytes:
-    """Return compact JSON with sorted keys, for what comes from elsewhere and must not change between steps."""
+    """Return compact JSON with sorted keys, for external values needing a stable encoding between steps."""
     return _sorted(value).encode("utf-8", "replace")
 
 
 def assembled(members: Mapping[str, bytes]) -> bytes:
-    """Return an object whose members are JSON already."""
+    """Return an object made of members encoded as JSON."""
     return b"{" + b",".join(encoded(name) + b":" + value for name, value in members.items()) + b"}"
 
 
 def optional(options: JsonObject, own: JsonObject) -> dict[str, bytes]:
-    """Return further members of a question by name: options, and objects of tea's own, whose members go before theirs.
+    """Return additional members of a request by name: options, and tea's own objects, with the options' members first.
 
     One object may hold both a schema of tea's and a wish of the person's, such as `text` of Responses its `verbosity`.
     """
@@ -149,22 +149,22 @@ def optional(options: JsonObject, own: JsonObject) -> dict[str, bytes]:
 
 
 def joined(items: Sequence[bytes]) -> bytes:
-    """Return an array whose items are JSON already."""
+    """Return an array made of items encoded as JSON."""
     return b"[" + b",".join(items) + b"]"
 
 
 def begins(pieces: Sequence[bytes]) -> bool:
-    """Tell whether what came is at least the beginning of an object, and no page of who knows whom."""
+    """Return whether the received bytes start with a JSON object, and not with a web page."""
     return b"".join(pieces).lstrip().startswith(b"{")
 
 
 def paired(text: str) -> str:
-    """Return a text in which halves of surrogate pairs that stand together are a character; others stand for none."""
+    """Return a text with adjacent surrogate halves joined to a character; lone halves become replacement characters."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def decoded(data: bytes, *, piece: bool = False) -> dict[str, Any]:
-    """Return the object in bytes that came from outside.
+    """Return the JSON object decoded from external bytes.
 
     Args:
         data: The bytes.
@@ -183,14 +183,14 @@ def decoded(data: bytes, *, piece: bool = False) -> dict[str, Any]:
 
 
 def braced(text: str) -> str:
-    """Return a text from its first brace to its last, behind what a model thinks aloud; empty where there is none."""
+    """Return a text from its first brace to its last, after any thinking; empty if it has none."""
     said = text.rpartition("</think>")[2]
     begin, end = said.find("{"), said.rfind("}")
     return said[begin : end + 1] if begin >= 0 else ""
 
 
 def words(part: TextPart | DataPart) -> str:
-    """Return what a model reads of words and data."""
+    """Return the text of a text or data part, as a model reads it."""
     return part.text if isinstance(part, TextPart) else _encode(part.data)
 
 
@@ -208,14 +208,14 @@ def _result(part: TextPart | DataPart) -> str:
 
 
 def thoughts(message: Message) -> list[ReasoningPart]:
-    """Return the reasoning of a message that can be given back, in its order."""
+    """Return the reasoning parts of a message with data to send back, in their order."""
     return [part for part in message.content if isinstance(part, ReasoningPart) and part.data]
 
 
 def woven(
     thoughts: Sequence[ReasoningPart], said: Sequence[JsonObject], calls: Sequence[JsonObject]
 ) -> list[JsonObject]:
-    """Return words and calls with the reasoning where it stood; what stood behind all of them led nowhere, and goes."""
+    """Return text and calls with the reasoning at its original places; reasoning after all of them is dropped."""
     found: list[JsonObject] = []
     left = list(thoughts)
     for place, items in enumerate((said, *([call] for call in calls))):
@@ -248,7 +248,7 @@ def functions_of(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class RequestOptions:
-    """The tool calls of one answer; one that cannot be read stays among them, and says why."""
+    """The tool calls of one answer; an unreadable one is kept with the reason."""
 
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
 
@@ -263,7 +263,7 @@ class RequestOptions:
 
 
 def whole(response: ModelResponse) -> ModelResponse:
-    """Return an answer whose last call cannot be read where it was cut off: that may be half of what was meant."""
+    """Return an answer with its last call marked unreadable if it was cut off, as the call may be incomplete."""
     if response.finish != "length" or not response.calls:
         return response
     *before, last = response.calls
@@ -272,7 +272,7 @@ def whole(response: ModelResponse) -> ModelResponse:
 
 
 def _arguments(written: Any) -> dict[str, Any] | None:
-    """Return the arguments of a call, which may be JSON twice over; None where they are no object."""
+    """Return the arguments of a call, possibly JSON-encoded twice; None if they are not an object."""
     value = written
     for _ in range(2):
         if isinstance(value, str):
@@ -286,7 +286,7 @@ def _arguments(written: Any) -> dict[str, Any] | None:
 
 
 def _beginning(written: Any) -> str:
-    """Return the beginning of what a model wrote, in one line that can be printed."""
+    """Return the beginning of a model's output, in one printable line."""
     text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, default=str)
     return paired(" ".join(text[:_SHOWN].split()))
 
@@ -296,7 +296,7 @@ def _free(known: set[str]) -> str:
 
 
 def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) -> Usage:
-    """Return what an answer used; what its server does not count is about what its bytes make of it, never nothing."""
+    """Return the usage of an answer, with missing counts estimated from bytes, never zero."""
     used = response.usage
     if used.output_tokens and used.input_tokens >= max(1, used.cached_tokens + used.written_tokens):
         return used
@@ -311,13 +311,13 @@ def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) ->
 
 
 def member(value: JsonObject, name: str) -> dict[str, Any]:
-    """Return an object inside of an object; an empty one where there is none."""
+    """Return an object inside an object; an empty one if it is missing."""
     found = value.get(name)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def members(value: JsonObject, name: str) -> list[dict[str, Any]]:
-    """Return a list of objects inside of an object; an empty one where there is none.
+    """Return a list of objects inside an object; an empty one if it is missing.
 
     Raises:
         Fault: It holds something else.
@@ -329,19 +329,19 @@ def members(value: JsonObject, name: str) -> list[dict[str, Any]]:
 
 
 def chooses(request: ModelRequest, config: ModelConfig) -> bool:
-    """Tell whether a question says what is to be called, in a word that its model takes."""
+    """Return whether a request sets the tool choice and its model supports such a setting."""
     return request.tool_choice != "auto" and "tool_choice" in config.capabilities
 
 
 def error_of(document: JsonObject) -> str:
-    """Return what an error inside of an answer says; nothing where there is none."""
+    """Return the message of an error inside an answer; empty if there is none."""
     error = document.get("error")
     found = member(document, "error")
     return str(found.get("message") or found.get("type") or found.get("code") or error)[:300] if error else ""
 
 
 def count(usage: JsonObject, *path: str) -> int:
-    """Return a number from a usage report; 0 where a provider leaves it out, or it is no number of tokens."""
+    """Return a number from a usage report; 0 if it is missing or not a number of tokens."""
     found: Any = usage
     for name in path:
         found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None

@@ -47,19 +47,19 @@ Listen = Callable[[Delta], None]
 
 
 class Payer(Protocol):
-    """Pays for the tries of one question, those too that broke."""
+    """A payer for the attempts of one request, including failed ones."""
 
     def ready(self) -> int | None:
-        """Let another try begin, and return the most tokens that its answer may have; raises BudgetExceeded."""
+        """Permit another attempt and return the maximum tokens of its answer; raises BudgetExceeded."""
         ...
 
     def lost(self, attempt: Attempt, usage: Usage | None) -> None:
-        """Take note of a try that broke, and of about what it used, as providers bill it; None where nobody knows."""
+        """Record a failed attempt and its estimated usage, as providers bill it; None if it is unknown."""
         ...
 
 
 class Adapter(Protocol):
-    """Speaks to one kind of model.
+    """An adapter to one kind of model.
 
     `call_tool` reaches a registered tool of the run, for adapters that answer through one.
     """
@@ -70,36 +70,36 @@ class Adapter(Protocol):
 
 
 class StreamingAdapter(Protocol):
-    """An adapter that can tell of an answer while it comes, and of tries that broke."""
+    """An adapter able to report an answer while it streams, and failed attempts."""
 
     async def tell(
         self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
     ) -> ModelResponse:
-        """Return one complete answer, and give each piece of it to `listen` before."""
+        """Return one complete answer, and pass each piece of it to `listen` before."""
         ...
 
 
 @runtime_checkable
 class ProbingAdapter(Protocol):
-    """An adapter that can tell whether its model is there."""
+    """An adapter able to check if its model is available."""
 
     async def probe(self, config: ModelConfig) -> str:
-        """Return what was found, in words; raises ProviderError."""
+        """Return the result of the check as text; raises ProviderError."""
         ...
 
 
 @runtime_checkable
 class TranscribingAdapter(Protocol):
-    """An adapter that can put sounds into words."""
+    """An adapter able to transcribe sound."""
 
     async def hear(self, config: ModelConfig, sound: bytes, media_type: str) -> ModelResponse:
-        """Return the words of a sound; raises ProviderError."""
+        """Return the transcription of a sound; raises ProviderError."""
         ...
 
 
 @runtime_checkable
 class ClosingAdapter(Protocol):
-    """An adapter that holds connections."""
+    """An adapter holding connections."""
 
     async def close(self) -> None:
         """End them."""
@@ -107,7 +107,7 @@ class ClosingAdapter(Protocol):
 
 
 class ModelManager:
-    """Holds the configurations, roles and adapters of one platform, and what those of one provider share."""
+    """A manager of the configurations, roles and adapters of one platform, and of their shared accounts."""
 
     def __init__(self) -> None:
         self._configs: dict[str, ModelConfig] = {}
@@ -121,7 +121,7 @@ class ModelManager:
 
     @property
     def default(self) -> str:
-        """Name of the configuration that answers where none is named: the chosen one, else the first but offline."""
+        """Name of the default configuration: the chosen one, else the first other than offline."""
         listed = [name for name in self._connect if name not in self._hidden]
         return self.chosen or next((one for one in listed if self._configs[one].provider != OFFLINE), (*listed, "")[0])
 
@@ -130,7 +130,7 @@ class ModelManager:
         self.offer(config, lambda: adapter)
 
     def offer(self, config: ModelConfig, connect: Callable[[], Adapter], *, listed: bool = True) -> None:
-        """Make a configuration available whose adapter is made when it is first wanted.
+        """Make a configuration available, with its adapter made on first use.
 
         Args:
             config: The configuration.
@@ -143,15 +143,15 @@ class ModelManager:
         (self._hidden.discard if listed else self._hidden.add)(config.name)
 
     def knows(self, name: str) -> bool:
-        """Return whether there is a configuration of that name."""
+        """Return whether there is a configuration with the given name."""
         return name in self._configs
 
     def list(self) -> list[ModelConfig]:
-        """Return every configuration that counts as configured, by name."""
+        """Return every listed configuration, sorted by name."""
         return [self._configs[name] for name in sorted(self._connect) if name not in self._hidden]
 
     def config(self, name: str | None = None, role: str = "", declared: str = "") -> ModelConfig:
-        """Return a configuration that can be used.
+        """Return a usable configuration.
 
         Args:
             name: Its name, perhaps with another model of the same provider (`openai/gpt-5.4-mini`), or that of a
@@ -183,7 +183,7 @@ class ModelManager:
         raise ProviderError(f"No model is configured as {wanted[:80]!r}.", fix=fix)
 
     def chain(self, config: ModelConfig) -> tuple[ModelConfig, ...]:
-        """Return who may answer in the end: a configuration, and those of its fallbacks that can be used."""
+        """Return the possible answerers of a request: a configuration and its usable fallbacks."""
         found = [config]
         for name in config.fallbacks:
             with suppress(ProviderError):
@@ -197,7 +197,7 @@ class ModelManager:
         listen: Listen | None = None,
         payer: Payer | None = None,
     ) -> ModelResponse:
-        """Ask the request's model and return its complete answer; where it cannot, ask its fallbacks in order.
+        """Ask the request's model and return its complete answer; if it cannot answer, ask its fallbacks in order.
 
         Args:
             request: The question.
@@ -234,7 +234,7 @@ class ModelManager:
         raise kind(" ".join(one.problem for one in before), fix=fix)
 
     async def probe(self, name: str) -> str:
-        """Return in words whether a configured model can be reached, without asking it anything.
+        """Return as text whether a configured model can be reached, without asking it anything.
 
         Raises:
             ProviderError: It cannot.
@@ -244,7 +244,7 @@ class ModelManager:
         return await adapter.probe(config) if isinstance(adapter, ProbingAdapter) else "ready"
 
     async def transcribe(self, name: str, sound: bytes, media_type: str) -> ModelResponse:
-        """Return the words of a sound, and what they cost.
+        """Return the transcription of a sound, with its cost.
 
         Args:
             name: Name of a configuration or a role.
@@ -293,7 +293,7 @@ class ModelManager:
 
 
 def carried(request: ModelRequest, origin: str) -> tuple[ModelRequest, str]:
-    """Return a conversation as another model can take it up, and what had to change, in words.
+    """Return a conversation adapted to another model, and a description of the changes.
 
     Reasoning of others is dropped with its signatures, and ids of calls that not all providers take are numbered anew.
     """
@@ -319,7 +319,7 @@ def carried(request: ModelRequest, origin: str) -> tuple[ModelRequest, str]:
 
 
 def _numbers(request: ModelRequest) -> dict[str | None, str]:
-    """Return other ids for calls whose own not all providers take."""
+    """Return new ids for calls with ids not accepted by all providers."""
     known = dict.fromkeys(call.id for message in request.messages for call in message.calls)
     free = (name for number in count(1) if (name := f"call_{number}") not in known)
     return {id: next(free) for id in known if not _ID.fullmatch(id)}

@@ -1,4 +1,4 @@
-"""Words of sounds, from servers that speak OpenAI's transcriptions.
+"""Transcriptions of sound, from servers compatible with OpenAI's API.
 
 Source: https://platform.openai.com/docs/api-reference/audio/createTranscription.
 """
@@ -20,7 +20,7 @@ _ENDINGS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audi
 async def transcribe(
     line: ProviderClient, retrying: Retrying, config: ModelConfig, sound: bytes, media_type: str
 ) -> ModelResponse:
-    """Return the words of a sound, with what they cost; a try that broke in its middle costs as much of them as came.
+    """Return the transcription of a sound, with its cost; an interrupted attempt costs the tokens received.
 
     Raises:
         ProviderError: The server cannot be reached, after all tries, or does not take this type.

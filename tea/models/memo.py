@@ -1,4 +1,4 @@
-"""What was made of a message, kept as long as the message lives: a conversation only grows, its cost must not."""
+"""Values derived from a message, cached for its lifetime, to avoid recomputation as a conversation grows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class _Held(weakref.ref[Message], Generic[V]):
-    """A message, as long as it lives, with what was made of it: one object, as there are many."""
+    """A weakly referenced message and the value derived from it, in one object, as there are many."""
 
     __slots__ = ("key", "value")
     key: int
@@ -21,7 +21,7 @@ class _Held(weakref.ref[Message], Generic[V]):
 
 
 class Memo(Generic[V]):
-    """Values by the very message that they were made of; they go when it goes, before another can take its place."""
+    """A cache of values by message identity; an entry is removed with its message, before its id can be reused."""
 
     def __init__(self) -> None:
         held = self._held = dict[int, _Held[V]]()
@@ -34,19 +34,19 @@ class Memo(Generic[V]):
         self._gone = gone
 
     def get(self, message: Message) -> V | None:
-        """Return what was made of this message, None if nothing was."""
+        """Return the value cached for this message, None if there is none."""
         one = self._held.get(id(message))
         return None if one is None else one.value
 
     def put(self, message: Message, value: V) -> V:
-        """Keep what was made of this message, and return it."""
+        """Cache a value for this message, and return it."""
         one = self._held[id(message)] = _Held(message, self._gone)
         one.key, one.value = id(message), value
         return value
 
 
 class IncrementalMemo(Generic[V]):
-    """What was made of conversations, part by part: of one that only grew, only what is new is made."""
+    """A cache of values derived from conversations, part by part: for a grown conversation only new parts are made."""
 
     def __init__(self) -> None:
         self._known: Memo[tuple[tuple[Message, ...], list[V]]] = Memo()

@@ -1,4 +1,4 @@
-"""The offline model: a prompt's solver tool answers, so that tea works on a machine without any key."""
+"""The offline model: a prompt's solver tool answers, so tea works on a machine without any key."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ OFFLINE = ModelConfig(name="offline", provider="offline", prices={"input": 0.0, 
 
 
 class OfflineModel:
-    """Answers by calling the prompt's solver with the request's variables; the rules live in that tool."""
+    """A model answering by a call of the prompt's solver with the request's variables; the rules are in the solver."""
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
-        """Return what the solver gives.
+        """Return the solver's answer.
 
         Raises:
             Abstained: The prompt names no solver, or the solver cannot tell.
@@ -33,7 +33,7 @@ class OfflineModel:
 
 
 def observations(request: ModelRequest) -> list[JsonObject]:
-    """Return what a solver sees of a conversation, oldest first: for each step its calls with their results.
+    """Return a solver's view of a conversation, oldest first: for each step its calls with their results.
 
     What a user says as data stands between the steps, as it is.
     """

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, which most other servers speak too.
+"""OpenAI's Chat Completions, also supported by most other servers.
 
 Source: https://platform.openai.com/docs/api-reference/chat, with the streaming events of chat-streaming;
 `reasoning_content`, `reasoning` and `reasoning_details` are what DeepSeek, vLLM, llama.cpp and OpenRouter add, and
@@ -133,12 +133,12 @@ class OpenAIChat:
         )
 
     def assembly(self) -> ChatAssembly:
-        """Return what puts one streamed answer together."""
+        """Return an assembly for one streamed answer."""
         return ChatAssembly()
 
 
 class ChatAssembly:
-    """Puts chunks together to the completion that they are pieces of."""
+    """An assembly of streamed chunks into a completion."""
 
     def __init__(self) -> None:
         self._document: dict[str, Any] = {}
@@ -151,7 +151,7 @@ class ChatAssembly:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer said why it ends."""
+        """Whether the answer has stated the reason for its end."""
         return self._finish is not None
 
     def take(self, sent: Sent) -> list[Delta]:
@@ -205,7 +205,7 @@ class ChatAssembly:
         return deltas
 
     def _call(self, piece: dict[str, Any]) -> dict[str, Any]:
-        """Return the call that a piece belongs to; some servers number none, or all of them 0."""
+        """Return the call a piece belongs to; some servers number none, or all of them 0."""
         index, id, name = piece.get("index"), piece.get("id"), member(piece, "function").get("name")
         call = self._places.get(index)
         if call is None or (name and (index is None or (id and call["id"] not in (None, id)))):
@@ -215,13 +215,13 @@ class ChatAssembly:
 
 
 def _check_ended(choice: JsonObject) -> None:
-    """Refuse a choice that broke off: routers say so in its place, where the answer had begun."""
+    """Raise CallFailure for an interrupted choice: routers report the error there if the answer had begun."""
     if choice.get("finish_reason") == "error" or choice.get("error"):
         raise _failed(choice, "the answer broke off with an error")
 
 
 def _failed(document: JsonObject, otherwise: str = "") -> CallFailure:
-    """Return why there is no answer; the code of a router's error is the status that it got itself.
+    """Return the failure described by an error document; a router's error code is the upstream status.
 
     Source: https://openrouter.ai/docs/api-reference/errors.
     """
@@ -232,7 +232,7 @@ def _failed(document: JsonObject, otherwise: str = "") -> CallFailure:
 
 
 def _usage(usage: JsonObject) -> Usage:
-    """Return what was used; reasoning that a server counts beside its answer, and in the total, was answered too.
+    """Return the usage; reasoning counted beside the answer and within the total counts as output.
 
     Source: https://docs.x.ai/docs/key-information/consumption-and-rate-limits, and what Gemini's endpoint counts.
     """
@@ -247,7 +247,7 @@ def _usage(usage: JsonObject) -> Usage:
 
 
 def _limit(config: ModelConfig) -> str:
-    """Return what the limit of an answer is called: OpenAI's models refuse the name that others know.
+    """Return the name of the answer limit: OpenAI's models refuse the name used by other servers.
 
     Where they are reached at another address, they say so to the first question, and it is asked again.
     """
@@ -256,7 +256,7 @@ def _limit(config: ModelConfig) -> str:
 
 
 def _reasoning(said: JsonObject, origin: str) -> tuple[ReasoningPart, ...]:
-    """Return what a server adds to an answer of what was thought before, to be given back as it is."""
+    """Return the reasoning a server adds to an answer, to be sent back unchanged."""
     text = _text(said.get("reasoning_content") or said.get("reasoning"))
     given = next((name for name in ("reasoning_details", "reasoning_content", "reasoning") if said.get(name)), "")
     data: dict[str, Any] = {given: said[given]} if given else {}
@@ -266,7 +266,7 @@ def _reasoning(said: JsonObject, origin: str) -> tuple[ReasoningPart, ...]:
 
 
 def _text(content: Any) -> str:
-    """Return the words of a content, which may come in parts."""
+    """Return the text of a content, possibly given in parts."""
     if isinstance(content, list):
         return "".join(str(one.get("text") or "") for one in members({"content": content}, "content"))
     return content if isinstance(content, str) else ""

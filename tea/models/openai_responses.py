@@ -142,12 +142,12 @@ class OpenAIResponses:
         )
 
     def assembly(self) -> ResponseAssembly:
-        """Return what puts one streamed answer together."""
+        """Return an assembly for one streamed answer."""
         return ResponseAssembly()
 
 
 class ResponseAssembly:
-    """Waits for the event that carries the whole response."""
+    """An assembly waiting for the event with the whole response."""
 
     def __init__(self) -> None:
         self._document: JsonObject | None = None
@@ -185,7 +185,7 @@ class ResponseAssembly:
 
 
 def _spoken(message: Message) -> list[JsonObject]:
-    """Return what a model said as the items that it said it in."""
+    """Return a model's message as its original output items."""
     given = thoughts(message)
     phases = [one.data for one in given if one.data.get("type") == "message"]
     said = [{"type": "message", "role": "assistant", **one} for one in _phased(plain(message), phases)]
@@ -197,7 +197,7 @@ def _spoken(message: Message) -> list[JsonObject]:
 
 
 def _phased(text: str, phases: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return words as the messages that they were said in; others have come in their place, those have the last phase.
+    """Return text as its original messages; if they were replaced, as one message with the last phase.
 
     A model that names the phase of a message wants it back with it: `commentary`, or `final_answer`.
     """
@@ -226,7 +226,7 @@ def _part(part: Part, media: Mapping[str, bytes]) -> JsonObject:
 
 
 def _kept(item: dict[str, Any]) -> dict[str, Any]:
-    """Return what of a reasoning item is given back; one without its content would be looked for where none is kept."""
+    """Return the members of a reasoning item to send back; empty without content, as the provider stores none."""
     if not item.get("encrypted_content") and not item.get("content"):
         return {}
     names = ("type", "id", "summary", "content", "encrypted_content")
@@ -234,7 +234,7 @@ def _kept(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _failed(error: JsonObject) -> CallFailure:
-    """Return why there is no answer; what will not pass is like a question that was refused at once."""
+    """Return the failure described by an error; a permanent error gets the status of a refused request."""
     code = str(error.get("code") or "").lower()
     again = not code or any(word in code for word in _PASSING)
     problem = str(error.get("message") or code or "what came back is no finished answer")[:300]

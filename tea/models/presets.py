@@ -1,4 +1,4 @@
-"""Presets: providers that need no more than a key or a running server to be used by name."""
+"""Presets: providers usable by name with only a key or a running server."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ _CUSTOM: Mapping[str, Any] = {"capabilities": _OWN, "max_output": 8192}
 
 
 def preset(name: str) -> ModelConfig:
-    """Return the configuration of a preset as it stands, which needs no check."""
+    """Return the configuration of a preset, without validation."""
     return ModelConfig(name=name, **PRESETS[name])
 
 
 def configured(name: str, document: JsonObject) -> ModelConfig:
-    """Return a configuration, with what it leaves out taken from its preset, or from what most servers can do.
+    """Return a configuration, with missing values taken from its preset or from the capabilities of most servers.
 
     Args:
         name: What it is called.
@@ -99,7 +99,7 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
 
 
 def _beginning(start: str | None, given: JsonObject) -> dict[str, Any]:
-    """Return what a configuration starts from; what a preset knows of its own model is not known of another."""
+    """Return the defaults of a configuration; a preset's values for its own model do not apply to another."""
     found = dict(PRESETS[start] if start else _CUSTOM)
     if given.get("model", found.get("model")) != found.get("model"):
         found.pop("context", None)
@@ -107,7 +107,7 @@ def _beginning(start: str | None, given: JsonObject) -> dict[str, Any]:
 
 
 def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfig:
-    """Return a configuration with the address that the environment names for its provider, as its SDK would use it.
+    """Return a configuration with the address set in the environment for its provider, as its SDK would use it.
 
     Args:
         config: One with an address of its own keeps it.
@@ -134,7 +134,7 @@ def _own_machine(base_url: str) -> bool:
 
 
 def local(name: str, base_url: str, model: str = "") -> ModelConfig:
-    """Return a configuration for a server that was named on the spot; without a model, its first one answers.
+    """Return a configuration for a server named ad hoc; without a model, its first one answers.
 
     Raises:
         BadInput: It is no address.

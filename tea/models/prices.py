@@ -1,4 +1,4 @@
-"""Prices: what a model call costs, by the configuration's own prices or the public list, or that nobody knows."""
+"""Prices: the cost of a model call, by the configuration's own prices or the public list, or unknown."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def price(config: ModelConfig, model: str, usage: Usage) -> float | None:
 
 
 def list_prices(config: ModelConfig) -> dict[str, float]:
-    """Return the highest prices that the list has for a model, US dollars per million tokens; empty when unknown."""
+    """Return the highest listed prices for a model, US dollars per million tokens; empty if unknown."""
     return dict(_listed(config.model, _address(config)))
 
 
 async def known(config: ModelConfig) -> ModelConfig:
-    """Return a configuration with the prices and the context that the list has for its model, where it says none.
+    """Return a configuration with the listed prices and context of its model, unless it states its own.
 
     The list takes a while to load, so that happens in a thread.
     """
@@ -49,7 +49,7 @@ async def known(config: ModelConfig) -> ModelConfig:
 
 
 def worst_case(prices: Mapping[str, float], input_tokens: int, output_tokens: int) -> float | None:
-    """Return what a call may cost at most, None when no price is known."""
+    """Return the maximum cost of a call, None if no price is known."""
     if not {"input", "output"} <= set(prices):
         return None
     dearest = max(prices["input"], prices.get("cached", 0.0), prices.get("written", 0.0))
@@ -57,7 +57,7 @@ def worst_case(prices: Mapping[str, float], input_tokens: int, output_tokens: in
 
 
 def dearest(prices: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Return the highest of several models' prices, whichever of them answers; those of unknown price are left out."""
+    """Return the highest of several models' prices, an upper bound for any of them; unknown prices are left out."""
     found: dict[str, float] = {}
     for one in prices:
         for name, value in one.items() if worst_case(one, 0, 0) is not None else ():
@@ -76,13 +76,13 @@ def _own(prices: Mapping[str, float], usage: Usage) -> float | None:
 
 @lru_cache(maxsize=256)
 def _known(model: str, address: str) -> bool:
-    """Tell whether the list has a model; one that it lacks takes longer to look for than all the rest of a call."""
+    """Return whether the list contains a model; looking for a missing one takes longer than the rest of a call."""
     return _calculated(model, address, Usage(input_tokens=1, output_tokens=1)) is not None
 
 
 @lru_cache(maxsize=256)
 def _window(model: str, address: str) -> int | None:
-    """Return how many tokens a model reads and writes, None where the list does not say."""
+    """Return the context window of a model in tokens, None if it is not listed."""
     found = _calculated(model, address, Usage(input_tokens=1, output_tokens=1))
     return None if found is None else found.model.context_window
 
@@ -98,7 +98,7 @@ def _listed(model: str, address: str) -> Mapping[str, float]:
 
 
 def _calculated(model: str, address: str, usage: Usage) -> Any:
-    """Ask the list; None where it knows neither the provider of that address nor the model."""
+    """Return the list's calculation of a price; None if it contains neither the address's provider nor the model."""
     from genai_prices import Usage as Used
     from genai_prices import calc_price
 
@@ -119,7 +119,7 @@ def _address(config: ModelConfig) -> str:
 
 
 def _highest(price: Any) -> float | None:
-    """Return a price, the highest where it depends on the length of the question."""
+    """Return a price, the highest one if it depends on the length of the request."""
     if price is None:
         return None
     tiers = [tier.price for tier in getattr(price, "tiers", ())]

@@ -1,4 +1,4 @@
-"""Write the results of calls as text that a model reads: compact, and exact."""
+"""Rendering of call results as compact and exact text for a model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def rendered(value: JsonValue) -> str:
 
 
 def content(value: JsonValue) -> str:
-    """Return what a value is about as text: of an object its answer, its rows, or its longest text or list."""
+    """Return the main content of a value as text: an object's answer, its rows, or its longest text or list."""
     if isinstance(value, Mapping):
         found = cast("Mapping[str, Any]", value)
         if found.get("answer") not in (None, ""):
@@ -56,7 +56,7 @@ def content(value: JsonValue) -> str:
 
 
 def _says_nothing(value: JsonValue) -> bool:
-    """Tell whether a value beside an error is none, or the result of an agent that found nothing."""
+    """Return whether a value beside an error is None, or the result of an agent with an empty answer."""
     return value is None or (isinstance(value, dict) and cast("dict[str, Any]", value).get("answer", ...) == "")
 
 
@@ -77,7 +77,7 @@ def _object(value: Mapping[str, Any]) -> str:
 
 
 def _table(items: list[Any]) -> str:
-    """Return objects that have the same keys and hold nothing nested as CSV; else nothing."""
+    """Return flat objects with identical keys as CSV; else an empty string."""
     if len(items) < 2 or not all(isinstance(one, dict) and len(cast("dict[str, Any]", one)) for one in items):
         return ""
     keys = list(items[0])
@@ -87,7 +87,7 @@ def _table(items: list[Any]) -> str:
 
 
 def _lines(items: list[Any]) -> str:
-    """Return texts that are long together as lines; else nothing."""
+    """Return texts as lines if they are long together; else an empty string."""
     long = len(items) > 1 and all(isinstance(one, str) and "\n" not in one for one in items)
     return "\n".join(f"- {one}" for one in items) if long and sum(map(len, items)) > _LONG else ""
 

@@ -1,4 +1,4 @@
-"""Retrying: how the tries of one model call follow each other, and when a model is left alone."""
+"""Retrying: the sequence of attempts at one model call, and the circuit breaker of a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULTS: Mapping[str, float] = {"attempts": 5, "seconds": 900}
 
 
 class Retrying:
-    """Holds one configuration to its own limits: tries, time, and a circuit breaker.
+    """A retry policy for one configuration: attempts, time, and a circuit breaker.
 
     Args:
         limits: As the configuration states them; see `DEFAULTS`.
@@ -47,7 +47,7 @@ class Retrying:
     async def run(
         self, attempt: Attempting, config: ModelConfig, again: Again | None = None
     ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
-        """Try until there is an answer, and return it with the tries that failed before.
+        """Attempt a call until there is an answer, and return it with the failed attempts before it.
 
         Args:
             attempt: One try, which has so many seconds; raises `Fault`.
@@ -89,13 +89,13 @@ class Retrying:
                 return response, tuple(failed)
 
     def _wait(self, fault: CallFailure, tries: int) -> float:
-        """Return the seconds to wait: what the provider asks for, else twice as long each time, with jitter."""
+        """Return the delay in seconds: the one requested by the provider, else an exponential one with jitter."""
         if fault.wait is not None:
             return fault.wait
         return min(LONGEST_WAIT, FIRST_WAIT * 2**tries) * (0.5 + self._chance() / 2)
 
     def _admit(self, model: str) -> bool:
-        """Refuse while the provider is left alone; after that one call tries it for all, and is told that it does."""
+        """Raise ProviderError while the circuit breaker is open; afterwards, return True for one trial call."""
         if not self._alone:
             return False
         left = self._alone_until - self._clock()
@@ -106,7 +106,7 @@ class Retrying:
         return True
 
     def _count(self, fault: CallFailure) -> None:
-        """Count what speaks against the provider; a request that it refuses or puts off shows that it is there."""
+        """Count a failure of the provider; a refused or deferred request shows the provider is available."""
         if not fault.again or fault.status == TOO_MANY:
             self._alone = False
             return

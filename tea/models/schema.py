@@ -1,4 +1,4 @@
-"""Schemas of answers: what of them a provider enforces; tea checks all of it in any case.
+"""Schemas of answers: the part enforced by a provider; tea checks all of it in any case.
 
 Sources: https://platform.openai.com/docs/guides/structured-outputs (supported schemas) and
 https://docs.claude.com/en/docs/build-with-claude/structured-outputs (JSON Schema limitations).
@@ -24,7 +24,7 @@ _FORMATS = frozenset({"date", "date-time", "duration", "email", "hostname", "ipv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What one provider enforces of a schema.
+    """The limits of one provider's schema enforcement.
 
     Args:
         limits: Words for limits that it knows.
@@ -44,11 +44,11 @@ ANTHROPIC = Reach(limits=frozenset(), formats=_FORMATS | {"uri"}, recursive=Fals
 
 
 class _Beyond(Exception):
-    """No provider enforces this."""
+    """A schema not enforced by any provider."""
 
 
 def wanted(request: ModelRequest, config: ModelConfig, reach: Reach) -> tuple[JsonObject, bool] | None:
-    """Return the schema to be sent with a question, and whether it is enforced; None where it takes words."""
+    """Return the schema to send with a request, and whether it is enforced; None if it must be described in text."""
     if request.output is None or "schema" not in config.capabilities:
         return None
     found = enforced(request.output, reach)
@@ -58,7 +58,7 @@ def wanted(request: ModelRequest, config: ModelConfig, reach: Reach) -> tuple[Js
 
 
 def enforced(schema: JsonObject, reach: Reach) -> dict[str, Any] | None:
-    """Return a schema as a provider enforces it; limits that it does not know become words of the description.
+    """Return a schema as enforced by a provider; unsupported limits become text of the description.
 
     It has to be an object, in which all objects are closed, all members required and all values of a known type; None
     where it is not.
@@ -100,7 +100,7 @@ def _enforced(schema: Any, reach: Reach) -> dict[str, Any]:
 
 
 def _pointing(given: dict[str, Any], reach: Reach) -> dict[str, Any]:
-    """Return a reference, which stands alone; what is said beside it goes around it."""
+    """Return a reference, wrapped in `anyOf` with its sibling members if there are any."""
     reference, beside = given["$ref"], {name: value for name, value in given.items() if name != "$ref"}
     if reference != "#" and not str(reference).startswith("#/$defs/"):
         raise _Beyond
@@ -123,7 +123,7 @@ def _held(schema: JsonObject) -> dict[str, Any]:
 
 
 def _recursive(schema: JsonObject) -> bool:
-    """Tell whether a type holds itself: whatever holds only what holds nothing more is taken away, and some is left."""
+    """Return whether a type contains itself: types are removed once all their references are, and some remain."""
     left = {f"#/$defs/{name}": {*_references(one)} for name, one in _held(schema).items()}
     while done := [name for name, held in left.items() if not held & left.keys()]:
         for name in done:

@@ -1,4 +1,4 @@
-"""Models for tests: one that answers from a list, one that answers from a function."""
+"""Models for tests: one answering from a list, one answering from a function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Reply = ModelResponse | Mapping[str, Any] | str
 
 
 class ScriptedModel:
-    """Gives the replies it was made with, in order.
+    """A model giving the replies it was made with, in order.
 
     Args:
         replies: Complete responses, structured outputs, or plain texts.
@@ -39,7 +39,7 @@ class ScriptedModel:
 
 
 class FunctionModel:
-    """Gives what a function makes of each request.
+    """A model answering each request with the result of a function.
 
     Args:
         function: Plain or async; returns a response, a structured output, or a text.
@@ -49,7 +49,7 @@ class FunctionModel:
         self._function = function
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
-        """Return what the function gives."""
+        """Return the function's result as a response."""
         reply = self._function(request)
         return response_of(await reply if isinstance(reply, Awaitable) else reply, config.name)
 

@@ -1,4 +1,4 @@
-"""Disguises: a secret as others write it down, in the forms that a text may hold it in."""
+"""Disguises: the encoded forms of a secret possible in a text."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def disguises(value: str) -> Iterator[str]:
 
 
 def hidden(text: str, secret: str, name: str) -> str:
-    """Return a text with `name` in the place of a secret, in whatever form; one shorter than `SHORTEST` is left."""
+    """Return a text with a secret replaced by `name` in every form; one shorter than `SHORTEST` is left."""
     for form in sorted(set(disguises(secret)), key=len, reverse=True) if len(secret) >= SHORTEST else ():
         text = text.replace(form, name)
     return text
 
 
 def secrets_in_headers(name: str, headers: str) -> dict[str, str]:
-    """Return the secrets among headers by names of their own: values of those whose name speaks of one.
+    """Return the secrets among headers, with generated names: the values of headers with telling names.
 
     Args:
         name: The variable that holds them.
@@ -52,7 +52,7 @@ def secrets_in_headers(name: str, headers: str) -> dict[str, str]:
 
 
 def sent_headers(sdk: str) -> dict[str, str]:
-    """Return the secrets among the headers that the environment has an SDK send along."""
+    """Return the secrets among the headers added by an SDK from the environment."""
     name = f"{sdk.upper()}{HEADERS}"
     return secrets_in_headers(name, os.environ.get(name, ""))
 

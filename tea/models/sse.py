@@ -24,7 +24,7 @@ class Sent:
 
 @dataclass(slots=True)
 class Events:
-    """Makes events of chunks of bytes; `sent` is whether there was any."""
+    """A decoder of byte chunks into events; `sent` is whether there was any."""
 
     _left: list[bytes] = field(default_factory=list[bytes])
     _returned: bool = False
@@ -39,7 +39,7 @@ class Events:
         return self._size > 0
 
     def feed(self, chunk: bytes) -> Iterator[Sent]:
-        """Take the next bytes and give the events that are whole now.
+        """Process the next bytes and yield the events completed by them.
 
         Raises:
             Fault: The stream is larger than an answer can be.

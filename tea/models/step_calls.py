@@ -1,4 +1,4 @@
-"""Steps: questions whose answer calls what is on offer, as functions or in a record, and what of it can be used."""
+"""Steps: requests answered by calls of the functions on offer, native or in a record, and their usable part."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _UNNAMED = "unnamed"
 
 
 def by_record(request: ModelRequest) -> bool:
-    """Tell whether a question wants calls of what is on offer."""
+    """Return whether a request asks for calls of the functions on offer."""
     return bool(request.tools) and CALLS in (request.output or {}).get("properties", {})
 
 
 def callable_by_name(tools: Iterable[JsonObject]) -> bool:
-    """Tell whether providers take the names of all that is on offer."""
+    """Return whether providers accept the names of all functions on offer."""
     return all(map(_NAME.fullmatch, [str(one["name"]) for one in tools]))
 
 
 def usable_name(name: str) -> str:
-    """Return the name of a call as providers take it back, whatever a model made of it."""
+    """Return the name of a call in a form accepted by providers."""
     return name if _NAME.fullmatch(name) else _ODD.sub("_", name)[:64] or _UNNAMED
 
 
 def called(response: ModelResponse) -> ModelResponse:
-    """Return an answer of a model with functions; calls that it wrote in words, without calling any, count as well."""
+    """Return an answer of a model with functions; calls written as text count if it made no others."""
     found = None if response.calls else calls_in(response.text)
     if found is None:
         return response
@@ -46,7 +46,7 @@ def called(response: ModelResponse) -> ModelResponse:
 
 
 def settled(response: ModelResponse, schema: JsonObject, check: Read, parse: Read) -> ModelResponse:
-    """Return the answer to a step with what can be used of it: calls, a record with calls, or words.
+    """Return the answer to a step with its usable part: calls, a record with calls, or text.
 
     Where nothing can, `unusable` says why; the words of the answer stay.
 
@@ -83,7 +83,7 @@ def _recorded(response: ModelResponse, schema: JsonObject, check: Read) -> Model
 
 
 def _kept(response: ModelResponse, found: Written, schema: JsonObject) -> ModelResponse:
-    """Return an answer with what fits of its record; where a call in it cannot be read, with all of them as calls."""
+    """Return an answer with the fitting part of its record; if one of its calls is unreadable, with all as calls."""
     calls = tuple(found.read().calls)
     if not found.record or any(call.unreadable for call in calls):
         return changed(response, output=None, calls=calls, unusable="")
@@ -95,7 +95,7 @@ def _kept(response: ModelResponse, found: Written, schema: JsonObject) -> ModelR
 
 
 def _fault(response: ModelResponse, schema: JsonObject, problem: str) -> str:
-    """Return why an answer without calls cannot be used, in one line; nothing where its words may be meant."""
+    """Return the reason an answer without calls is unusable, in one line; empty if its text may be intended."""
     said = answered(response.text).strip()
     if response.finish == "refusal":
         return f"The model refused: {_line(said) or 'it does not say why'}"

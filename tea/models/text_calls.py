@@ -1,4 +1,4 @@
-"""Tool calls in plain text, for models without function calling: told in words, written as JSON, read back."""
+"""Tool calls in plain text, for models without function calling: described in text, written as JSON, parsed back."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _CHOICE = {
 
 
 class StepWords:
-    """Puts steps into words, for models without functions; what it made of a conversation is made once."""
+    """A rewriter of steps as text for models without functions; results for a conversation are cached."""
 
     def __init__(self) -> None:
         self._firsts: Memo[tuple[tuple[JsonObject, ...], Message]] = Memo()
         self._rest: IncrementalMemo[Message] = IncrementalMemo()
 
     def asked(self, request: ModelRequest) -> ModelRequest:
-        """Return a question about a record as one without functions, which are listed where its own words do not."""
+        """Return a request for a record as one without functions, listing them unless its own text does."""
         given = request.messages
         if not given:
             return changed(request, tools=())
@@ -74,7 +74,7 @@ def in_words(messages: tuple[Message, ...], position: int) -> Message:
 
 
 def as_text(request: ModelRequest) -> ModelRequest:
-    """Return a question about tools as one that needs no function calling."""
+    """Return a request with tools as one without function calling."""
     choice = _CHOICE[request.tool_choice] + (" Call at most one." if not request.parallel else "")
     told = _PROTOCOL.format(tools=_listed(request), choice=choice)
     given = request.messages
@@ -83,13 +83,13 @@ def as_text(request: ModelRequest) -> ModelRequest:
 
 
 def formed(request: ModelRequest) -> ModelRequest:
-    """Return a question about data as one that says in words what form the answer has."""
+    """Return a request for data as one with the answer's form described in text."""
     told = _FORM.format(schema=json.dumps(request.output, ensure_ascii=False, sort_keys=True))
     return request.model_copy(update={"messages": _told(request.messages, told), "output": None})
 
 
 def from_text(response: ModelResponse, request: ModelRequest) -> ModelResponse:
-    """Return an answer with the calls that its text holds."""
+    """Return an answer with the calls contained in its text."""
     found = calls_in(response.text)
     if found is None:
         unusable = "A tool had to be called, and none was." if request.tool_choice == "required" else ""
@@ -102,7 +102,7 @@ def _listed(request: ModelRequest) -> str:
 
 
 def _spoken(messages: tuple[Message, ...], position: int) -> Message:
-    """Return a message without calls or results of calls, as it reads in words."""
+    """Return a message without calls or results of calls, as plain text."""
     one = messages[position]
     if one.role == "tool":
         return _result(messages, position)
@@ -113,7 +113,7 @@ def _spoken(messages: tuple[Message, ...], position: int) -> Message:
 
 
 def _result(messages: tuple[Message, ...], position: int) -> Message:
-    """Return the result of a call as what somebody says of it."""
+    """Return the result of a call as a user's message."""
     one = messages[position]
     called = (call.name for before in reversed(messages[:position]) for call in before.calls if call.id == one.call_id)
     name = next(called, "a call")
@@ -125,7 +125,7 @@ def _made(spoken: Message) -> list[JsonObject]:
 
 
 def _told(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
-    """Return a conversation whose system text ends with these words."""
+    """Return a conversation with the given text at the end of its system text."""
     if messages and messages[0].role == "system":
         return _said(messages[0], plain(messages[0]) + words), *messages[1:]
     return message("system", (TextPart(text=words.strip()),)), *messages

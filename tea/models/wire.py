@@ -1,4 +1,4 @@
-"""The one adapter to real models: a finished body goes through the provider's SDK, and what comes back is read here.
+"""The one adapter to real models: sending encoded bodies through the provider's SDK, and reading the responses.
 
 The SDKs walk and transform every message on every call; a body that was encoded piece by piece, once, passes through
 them untouched, and their own retries are off, since a try that failed belongs into the journal.
@@ -52,7 +52,7 @@ Answer: TypeAlias = "CoroutineType[Any, Any, ModelResponse]"
 
 
 class WireModel:
-    """Asks models over one wire format, through one connection pool.
+    """An adapter to models over one wire format, through one connection pool.
 
     Args:
         format: How questions are written and answers read.
@@ -78,7 +78,7 @@ class WireModel:
     def tell(
         self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None = None
     ) -> Answer:
-        """Return one complete answer, and tell each piece of it before, and what broken tries used.
+        """Return one complete answer, after reporting each piece of it and the usage of failed attempts.
 
         Raises:
             BudgetExceeded: The payer lets no further try begin.
@@ -87,7 +87,7 @@ class WireModel:
         return self._answer(request, config, listen if "streaming" in config.capabilities else None, payer)
 
     async def probe(self, config: ModelConfig) -> str:
-        """Return what the server says of its models.
+        """Return the server's report on its models.
 
         Raises:
             ProviderError: It cannot be reached, or refuses.
@@ -99,7 +99,7 @@ class WireModel:
         return f"answers, with {config.model or known[0]!r}"
 
     async def hear(self, config: ModelConfig, sound: bytes, media_type: str) -> ModelResponse:
-        """Return the words of a sound.
+        """Return the transcription of a sound.
 
         Raises:
             ProviderError: It cannot be transcribed, after all tries.
@@ -124,14 +124,14 @@ class WireModel:
         return changed(read(response), usage=usage, attempts=attempts, answered_by=config.name)
 
     async def _write(self, one: _Asked) -> None:
-        """Write a question's body, for a model as it is configured; where it names none, its server is asked."""
+        """Encode a request's body for a model as configured; if it names no model, ask its server for one."""
         named, encode = await self._line.named(one.config), partial(self._encode, one.told, one.config)
         if (most := named.limited(one.request.max_output)) != one.request.max_output:
             one.request = changed(one.request, max_output=most)
         one.body = self._format.body(one.request, named, encode, one.tools, stream=one.listen is not None)
 
     def _again(self, one: _Asked) -> None:
-        """Begin another try, if it is paid for, with an answer that is no longer than what broken ones left."""
+        """Begin another paid attempt, with an answer no longer than the budget left by failed ones."""
         limit = one.request.max_output if one.payer is None else one.config.limited(one.payer.ready())
         if limit != one.request.max_output:
             one.request, one.body = one.request.model_copy(update={"max_output": limit}), b""
@@ -163,7 +163,7 @@ class WireModel:
             raise
 
     def _relent(self, fault: CallFailure, one: _Asked) -> ModelConfig | None:
-        """Return how a model is asked from now on that refuses what other models of its format want."""
+        """Return an adjusted configuration for a model refusing a usual member of its format."""
         config, words = one.config, fault.problem.lower()
         if fault.status not in _REFUSED:
             return None
@@ -185,7 +185,7 @@ class WireModel:
         return less
 
     def _translated(self, request: ModelRequest, config: ModelConfig) -> tuple[ModelRequest, Read]:
-        """Return a question as the model can understand it, and what reads its answer."""
+        """Return a request in a form the model can process, and the reader of its answer."""
         functions = "tools" in config.capabilities
         if by_record(request):
             if functions and callable_by_name(request.tools):
@@ -198,7 +198,7 @@ class WireModel:
         return request, lambda response: response
 
     def _tools(self, request: ModelRequest) -> list[bytes]:
-        """Return the functions on offer, encoded; those of a conversation that goes on are kept."""
+        """Return the encoded functions on offer; those of a continued conversation are cached."""
         tools, first = request.tools, request.messages[:1]
         found = self._offers.get(first[0]) if first else None
         if found is not None and found[0] is tools:
@@ -247,7 +247,7 @@ class WireModel:
         return self._document(one, [encoded(assembly.document())])
 
     def _document(self, one: _Asked, pieces: Sequence[bytes]) -> Mapping[str, Any]:
-        """Return the whole of what came."""
+        """Return the whole document decoded from the received bytes."""
         found = decoded(self._line.cleaned(b"".join(pieces)))
         if found.get("error"):
             one.forgive(whole=pieces is one.came)
@@ -256,7 +256,7 @@ class WireModel:
     def _encode(
         self, told: _Told, config: ModelConfig, messages: tuple[Message, ...], media: Mapping[str, bytes]
     ) -> list[bytes]:
-        """Return the messages' pieces of a body; what was sent before is kept."""
+        """Return the encoded messages of a body; those sent before are cached."""
 
         def piece(position: int, before: bytes | None = None) -> bytes:
             message = messages[position]
@@ -270,7 +270,7 @@ class WireModel:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What was made of messages for models of the same origin and capabilities."""
+    """A cache of encoded messages for models of the same origin and capabilities."""
 
     pieces: Memo[bytes] = field(default_factory=Memo[bytes])
     grown: IncrementalMemo[bytes] = field(default_factory=IncrementalMemo[bytes])
@@ -278,7 +278,7 @@ class _Told:
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A question on its way, as the model can understand it, its body, and what the present try has brought.
+    """A request in progress: its form for the model, its body, and the bytes received by the present attempt.
 
     The body is written by the try that finds none.
     """
@@ -293,12 +293,12 @@ class _Asked:
     came: list[bytes] = field(default_factory=list[bytes])
 
     def forgive(self, *, whole: bool = False) -> None:
-        """Take note of an error that came in the place of an answer, of which nothing was said: it costs nothing."""
+        """Discard the bytes of an error received in place of an answer, so the attempt costs nothing."""
         if whole or not any(self.came):
             self.came.clear()
 
     def used(self) -> Usage:
-        """Return about what a try used that broke: its question, and as much of an answer as came."""
+        """Return the estimated usage of an interrupted attempt: its request, and the received part of an answer."""
         words = b"".join(self.came).decode("utf-8", "replace")
         found = counted(ModelResponse(text=words), self.body, self.request.media)
         most = self.request.max_output or self.config.max_output or found.output_tokens
@@ -307,7 +307,7 @@ class _Asked:
 
 
 def understood(message: Message, config: ModelConfig) -> Message:
-    """Return a message as a model can take it.
+    """Return a message in a form the model accepts.
 
     It has no reasoning of others, words where the model lacks a sense, and names of calls as they are taken back.
     """

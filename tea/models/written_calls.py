@@ -1,4 +1,4 @@
-"""Written calls: those that stand as JSON in the words of an answer, however a model wraps them."""
+"""Written calls: calls given as JSON in the text of an answer, in any wrapping."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _decode = json.JSONDecoder().raw_decode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """Calls as a text holds them.
+    """The calls in a text.
 
     Args:
         calls: Each as it was written.
@@ -40,7 +40,7 @@ class Written:
     words: str
 
     def read(self) -> RequestOptions:
-        """Return the calls, with those that cannot be read."""
+        """Return the calls, including unreadable ones."""
         wishes = RequestOptions()
         for one in self.calls:
             name, arguments = _wish(one)
@@ -49,7 +49,7 @@ class Written:
 
 
 def calls_in(text: str) -> Written | None:
-    """Return the calls in a text: those of its first record, else all that stand alone; None where it holds none."""
+    """Return the calls in a text: those of its first record, else all separate ones; None if it contains none."""
     said = answered(text)
     found = list(_objects(said))
     for begin, end, one in found:
@@ -67,23 +67,23 @@ def calls_in(text: str) -> Written | None:
 
 
 def object_in(text: str) -> dict[str, Any]:
-    """Return the first JSON object in a text, an empty one where there is none."""
+    """Return the first JSON object in a text, an empty one if there is none."""
     return next((one for _, _, one in _objects(answered(text))), dict[str, Any]())
 
 
 def attempted(text: str) -> bool:
-    """Tell whether a text that holds no call was meant as one: JSON that begins it and ends too early, or wrongly."""
+    """Return whether a text without calls was meant as one: it begins with incomplete or malformed JSON."""
     said = answered(text)
     return _WRAPPED.match(said) is not None and _SPEAKS_OF_CALLS.search(said) is not None
 
 
 def answered(text: str) -> str:
-    """Return a text without what a model thinks aloud before it."""
+    """Return a text without the thinking before it."""
     return text.rpartition("</think>")[2]
 
 
 def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield the JSON objects in a text with their places; behind one that breaks off nothing is certain."""
+    """Yield the JSON objects in a text with their positions, up to the first incomplete one."""
     at = 0
     while begins := _BEGINS.search(text, at):
         try:
@@ -99,7 +99,7 @@ def _is_call(one: dict[str, Any]) -> bool:
 
 
 def _wish(one: Any) -> tuple[Any, Any]:
-    """Return name and arguments of a call; arguments are JSON again, so that they are read as strictly as others."""
+    """Return the name and arguments of a call; the arguments are JSON again, to be read as strictly as others."""
     if not isinstance(one, dict):
         return None, one
     inner = _inner(cast("dict[str, Any]", one))

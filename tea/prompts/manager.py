@@ -35,7 +35,7 @@ R = TypeVar("R")
 
 
 class PromptManager:
-    """Reads, inherits, renders and rewrites prompts; it holds nothing but what it read and compiled of late.
+    """A manager of prompts: reads, inherits, renders and rewrites them; only recent ones are cached.
 
     Args:
         kept: Where prompts are kept, read and compiled, for the next process.
@@ -85,7 +85,7 @@ class PromptManager:
         )
 
     def inherit(self, prompt: Prompt, base: Prompt) -> Prompt:
-        """Return `prompt` with what it lacks taken from `base`; what both have is the prompt's own.
+        """Return `prompt` with missing parts taken from `base`; its own parts take precedence.
 
         Raises:
             BadComponent: Together they are not a usable prompt.
@@ -133,7 +133,7 @@ class PromptManager:
         return deepcopy(self._filled(prompt, variables))
 
     def _filled(self, prompt: Prompt, variables: JsonObject) -> dict[str, Any]:
-        """Return what `fill` does, for looking at only."""
+        """Return the same variables as `fill`, for reading only."""
         given = _texts(prompt, variables)
         if missing := [name for name in prompt.required if name not in given]:
             problem = f"The prompt {prompt.name!r} lacks {_listed(missing)}."
@@ -145,7 +145,7 @@ class PromptManager:
         return {name: one.get("default") for name, one in prompt.variables.items() if name not in given} | values
 
     def _value(self, prompt: Prompt, name: str, text: bytes) -> JsonValue:
-        """Return the value of a variable; most are what they were in the run before, and fit as they did."""
+        """Return the value of a variable; most are unchanged from the run before, and taken from a cache."""
         schema = prompt.variables[name]
         known = self._values.get(id(schema))
         if known is not None and known.text == text:
@@ -192,7 +192,7 @@ class PromptManager:
         return value
 
     def parse_output(self, prompt: Prompt, text: str) -> JsonValue:
-        """Return the JSON in a model's text, checked; the text itself where the prompt has no schema.
+        """Return the JSON in a model's text, checked; the text itself if the prompt has no schema.
 
         Args:
             prompt: What was asked.
@@ -274,7 +274,7 @@ def _templates(kept: SourceCache, sections: tuple[tuple[str, str], ...], variabl
 
 
 class _Value(NamedTuple):
-    """A variable's value that fits its schema, which it keeps alive, and the text that it was read from."""
+    """A variable's valid value, with its schema kept alive, and its source text."""
 
     schema: JsonSchema
     text: bytes

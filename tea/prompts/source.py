@@ -1,4 +1,4 @@
-"""What the source of a prompt says: its fields, its variables' schemas and its sections."""
+"""The source of a prompt: its fields, its variables' schemas and its sections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EMPTY: dict[str, type] = {"string": str, "array": list, "object": dict}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What the source of a prompt says.
+    """The parsed source of a prompt.
 
     Args:
         name: Its name.
@@ -55,12 +55,12 @@ class Prompt:
 
     @property
     def sections(self) -> dict[str, str]:
-        """Every template by name: system and message where there is one, then the modules."""
+        """Every template by name: system and message if present, then the modules."""
         main = {"system": self.system, "message": self.message}
         return {name: text for name, text in main.items() if text} | dict(self.modules)
 
     def facts(self) -> dict[str, Any]:
-        """What a registry shows of it without reading its source, as JSON."""
+        """The facts shown in a registry without reading its source, as JSON."""
         return {
             "variables": dict(self.variables),
             "required": list(self.required),
@@ -72,7 +72,7 @@ class Prompt:
 
 
 def read_prompt(source: str) -> Prompt:
-    """Read a source; whether its templates fit together is not looked at.
+    """Read a source, without checking its templates against each other.
 
     Raises:
         BadComponent: Its form, a field or a schema is wrong.
@@ -99,7 +99,7 @@ def read_prompt(source: str) -> Prompt:
 
 
 def read_heading(source: str) -> tuple[str, str, JsonObject]:
-    """Return name, description and metadata of a source; its schemas and templates are not looked at.
+    """Read name, description and metadata of a source, without its schemas and templates.
 
     Raises:
         BadComponent: Its form, or one of these fields, is wrong.

@@ -88,7 +88,7 @@ class Templates:
         return tuple(values[name] for name in self._shown)
 
     def _texts(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the texts of parts that use nothing; one that cannot be written says so when it is asked for."""
+        """Return the texts of parts without variables; one failing to render reports it on use."""
         found, values = dict[str, str](), {_STEPS: [LOOP_LIMIT]}
         for name in names:
             with suppress(Exception):
@@ -97,7 +97,7 @@ class Templates:
 
 
 def check_template(name: str, text: str) -> None:
-    """Check that `text` follows the language, whatever names it uses.
+    """Check if `text` follows the language, with any names.
 
     Raises:
         BadComponent: It does not.
@@ -109,7 +109,7 @@ def check_template(name: str, text: str) -> None:
 def _codes(
     environment: Any, parts: Mapping[str, str], shown: tuple[str, ...], variables: Iterable[str]
 ) -> tuple[dict[str, CodeType], list[str]]:
-    """Return the code of each part that is shown, after those of the parts it shows, and which parts use nothing."""
+    """Return the code of each shown part, after the code of its included parts, and the parts without variables."""
     trees = {name: _tree(environment, name, text) for name, text in parts.items()}
     uses = {name: _names(tree) for name, tree in trees.items()}
     order = _order(uses, shown, frozenset(variables))
@@ -124,7 +124,7 @@ def _environment() -> Any:
     from jinja2.tests import TESTS
 
     class DataEnvironment(SandboxedEnvironment):
-        """Reaches keys, items and loop facts only: no attribute or method of any Python object."""
+        """A Jinja2 environment limited to keys, items and loop facts: no attribute or method of any Python object."""
 
         def getitem(self, obj: Any, argument: Any) -> Any:
             return _reached(self, obj, argument)
@@ -145,7 +145,7 @@ def _environment() -> Any:
 
 
 def _reached(environment: Any, obj: Any, key: Any) -> Any:
-    """Return what JSON data holds at `key`, or an undefined value that complains when used."""
+    """Return the value in JSON data at `key`, or an undefined value raising an error when used."""
     if isinstance(obj, Mapping) or (isinstance(obj, list | tuple | str) and not isinstance(key, str)):
         with suppress(LookupError, TypeError, ValueError):
             return cast(Any, obj)[key]
@@ -172,7 +172,7 @@ def _tree(environment: Any, name: str, text: str) -> Any:
 
 
 class _NotAllowed(Exception):
-    """A construct that the language does not have."""
+    """A construct outside the language."""
 
     def __init__(self, what: str, fix: str = _FIX) -> None:
         super().__init__(what)
@@ -180,7 +180,7 @@ class _NotAllowed(Exception):
 
 
 def _check(node: Any, depth: int) -> None:
-    """Refuse what is not in the language."""
+    """Refuse constructs outside the language."""
     kind = type(node).__name__
     if kind not in _NODES:
         raise _NotAllowed(repr(kind))
@@ -219,7 +219,7 @@ def _names(tree: Any) -> set[str]:
 
 
 def _order(uses: Mapping[str, set[str]], shown: tuple[str, ...], variables: frozenset[str]) -> list[str]:
-    """Return the parts that are shown, each after the parts it shows."""
+    """Return the shown parts, each after its included parts."""
     if unknown := sorted({(part, name) for part, names in uses.items() for name in names - variables - uses.keys()}):
         part, name = unknown[0]
         known = ", ".join(sorted(variables | (uses.keys() - set(shown)))) or "none"
@@ -240,7 +240,7 @@ def _order(uses: Mapping[str, set[str]], shown: tuple[str, ...], variables: froz
 
 
 def _compiler() -> str:
-    """Return what tells this Jinja2 from others."""
+    """Return an identifier of the installed Jinja2."""
     import jinja2
 
     facts = os.stat(str(jinja2.__file__))
@@ -260,7 +260,7 @@ def _code(environment: Any, name: str, tree: Any) -> CodeType:
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Bound what a filter gives, so that a chain of them cannot grow without end."""
+    """Bound the result of a filter, so a chain of them cannot grow without end."""
 
     @wraps(function)
     def guarded(*given: Any, **named: Any) -> Any:

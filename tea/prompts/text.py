@@ -1,4 +1,4 @@
-"""The text of a prompt file: front matter, and sections that can be rewritten one at a time.
+"""The text of a prompt file: front matter, and individually rewritable sections.
 
 A file begins with YAML between two lines `---`. After it, each line that is exactly `# system`, `# message` or
 `# module: NAME` begins a section, wherever it stands; all other headings are part of a section's text.
@@ -52,7 +52,7 @@ def split(source: str) -> tuple[dict[str, Any], dict[str, Section]]:
 
 
 def front_matter(source: str, *, what: str = "The prompt", typed: bool = True) -> tuple[dict[str, Any], int]:
-    """Return the front matter as JSON, and where the text after it begins.
+    """Return the front matter as JSON, and the position of the text after it.
 
     Args:
         source: The whole text.
@@ -162,7 +162,7 @@ def _front_matter(text: str, *, typed: bool) -> dict[str, Any]:
 
 
 def _check_events(events: Iterable[Any]) -> None:
-    """Refuse what a small text may blow up with: references to other places, and deep nesting."""
+    """Refuse constructs able to expand a small text: references to other places, and deep nesting."""
     import yaml
 
     depth = 0

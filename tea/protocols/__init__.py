@@ -1,1 +1,1 @@
-"""TCP, ECP and ACP: one manager and one server, three kinds."""
+"""Protocols: TCP, ECP and ACP, one manager and one server for three kinds."""

@@ -18,7 +18,7 @@ from tea.types import AgentResponse
 
 
 class AgentContextManager(ContextManager[AgentConfig]):
-    """The life of every agent.
+    """The manager of agents in the registry.
 
     An agent that was declared by a call is registered with the prompt, the tools and the agents that it brings along;
     what is stored already with the same bytes is not stored again.
@@ -32,7 +32,7 @@ class AgentContextManager(ContextManager[AgentConfig]):
         self._libraries: Mapping[Kind, ContextManager[Any]] = {"agent": self}
 
     def join(self, libraries: Mapping[Kind, ContextManager[Any]]) -> None:
-        """Take the libraries in which the parts of declared agents are registered."""
+        """Set the libraries for registering the parts of declared agents."""
         self._libraries = libraries
 
     async def declare(self, agent: Agent | type[Agent]) -> dict[str, Manifest]:
@@ -54,7 +54,7 @@ class AgentContextManager(ContextManager[AgentConfig]):
         author: str | None = None,
         after: int | None = None,
     ) -> AgentConfig:
-        """Store an agent; see `ContextManager.register`, and `declare` for what one that was declared brings along."""
+        """Store an agent; see `ContextManager.register`, and `declare` for the parts registered with a declared one."""
         if isinstance(what, Agent) and what.declaration is not None:
             parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
             found = await parts.register(NewVersion(reason=reason, author=author), whole=as_it_is)
@@ -88,6 +88,6 @@ class AgentContextManager(ContextManager[AgentConfig]):
 
 
 class ACPServer(Server[AgentConfig, AgentResponse]):
-    """The door to every agent."""
+    """The server of agents."""
 
     response = AgentResponse

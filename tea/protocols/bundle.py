@@ -27,7 +27,7 @@ Libraries = Mapping[Kind, Reading[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleReport:
-    """What was saved.
+    """The result of saving a bundle.
 
     Args:
         components: What the file holds, `kind:name`.
@@ -55,7 +55,7 @@ async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] 
 
 
 async def load_components(libraries: Libraries, path: Path) -> Loaded:
-    """Add what a file holds; see `tea.registry.transfer.load`. Nothing of it is trusted, or executed without trust.
+    """Load components from a file; see `tea.registry.transfer.load`. Nothing gets trusted, or executed without trust.
 
     Raises:
         BadInput: The file is not what was saved, or has more than 256 MiB; nothing is changed.
@@ -83,7 +83,7 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Bundl
 
 
 def _missing(versions: VersionManager, sources: list[str], held: Collection[str]) -> tuple[str, ...]:
-    """Return the components that recipes are made of, those of operands included, and that are not held."""
+    """Return the operands of recipes missing from `held`, including operands of operands."""
     found: set[str] = set()
     seen: set[Ref] = set()
     while sources:
@@ -99,7 +99,7 @@ def _missing(versions: VersionManager, sources: list[str], held: Collection[str]
 
 
 def _operands(source: str) -> Iterator[Ref]:
-    """Yield what a recipe is made of, by digest; nothing for other sources, or one from elsewhere that is no recipe."""
+    """Yield a recipe's operands, by digest; nothing for other sources, or an invalid recipe from elsewhere."""
     with suppress(BadComponent):
         for one in read_recipe(source).operands if is_recipe(source) else ():
             yield replace(one.parsed, operation=None, selector=one.digest)

@@ -1,4 +1,4 @@
-"""Contract: what the components of one kind promise, as one readable document (paper, Definitions 4, 7 and 10)."""
+"""Contract: the interfaces of one kind's components, as one readable document (paper, Definitions 4, 7 and 10)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SHARING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractEntry:
-    """One component in a contract.
+    """A component in a contract.
 
     Args:
         found: Its version; what is wrong with it where it cannot be read.
@@ -68,7 +68,7 @@ class ContractEntry:
 
 
 def contract(kind: Kind, entries: Iterable[ContractEntry]) -> str:
-    """Return the document of one kind, its components in the order given."""
+    """Return the document of one kind, its components in the given order."""
     title, words = _HEADS[kind]
     parts, rules = [f"# {title}", words], list[str]()
     for one in entries:
@@ -84,7 +84,7 @@ def contract(kind: Kind, entries: Iterable[ContractEntry]) -> str:
 
 
 def section(found: Manifest, *, rules: bool = True) -> Iterator[str]:
-    """Yield the paragraphs of one component: what it is for, when to use it, its facts and its operations."""
+    """Yield the paragraphs of one component: its purpose, when to use it, its facts and its operations."""
     what, when = purpose(found)
     if what.strip():
         yield prose(what)
@@ -102,7 +102,7 @@ def section(found: Manifest, *, rules: bool = True) -> Iterator[str]:
 
 
 def purpose(found: Manifest) -> tuple[str, str]:
-    """Return what a component is for, and when and how to use it: `when` of its metadata, else its further words."""
+    """Return a component's purpose, and when and how to use it: `when` of its metadata, or its further description."""
     what, _, rest = plain(found.description).strip().partition("\n\n")
     when = found.metadata.get("when")
     if isinstance(when, str) and when.strip():
@@ -138,7 +138,7 @@ def _facts(found: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _turns(found: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield what wakes an agent that was made of an environment, and what it may start."""
+    """Yield the triggers of an agent made from environments, and the actions it may start."""
     if found.kind != "agent" or not is_recipe(found.source):
         return
     try:

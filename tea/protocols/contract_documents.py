@@ -1,4 +1,4 @@
-"""What the contract says of components that are documents: memories, models and solutions."""
+"""The contract's facts on components made of documents: memories, models and solutions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LIMITS = {
 
 
 def document_facts(found: Manifest) -> Facts:
-    """Yield the facts of a document; none of another component, or of what cannot be read."""
+    """Yield the facts of a document; none for another component, or an unreadable document."""
     say = _SAID.get(found.kind)
     try:
         yield from say(found.name, as_object(found.metadata.get(found.kind))) if say else ()
@@ -77,7 +77,7 @@ def _solution(name: str, own: dict[str, object]) -> Facts:
 
 
 def _prices(model: ModelConfig) -> str:
-    """Return what a model costs, as far as that is known."""
+    """Return the prices of a model as text, as far as they are known."""
     stated, listed = model.prices, {} if model.prices else list_prices(model)
     words = ", ".join(f"{name} {value:g}" for name, value in {**stated, **listed}.items())
     return f"{words}, as the public list has it" if listed else words or "not known"

@@ -1,4 +1,4 @@
-"""Declared agents in the registry: each with the prompt, the tools and the agents that its declaration brings along."""
+"""Declared agents in the registry: each with the prompt, the tools and the agents of its declaration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tea.source.text import SourceText
 
 
 class Library(Protocol):
-    """What registering together needs of the components of one kind."""
+    """The library of one kind, as needed for registering together."""
 
     async def info(self, ref: str | Ref) -> Manifest:
         """Return a component's configuration."""
@@ -47,7 +47,7 @@ class Library(Protocol):
 
 @dataclass(slots=True)
 class Parts:
-    """What an agent consists of, checked, in the order in which it is to be registered: the agent itself is last.
+    """The parts of an agent, checked, in the order of their registration: the agent itself is last.
 
     Args:
         libraries: Where each kind is registered.
@@ -58,7 +58,7 @@ class Parts:
 
     @classmethod
     async def of(cls, agent: Agent | type[Agent], libraries: Mapping[Kind, Library]) -> Parts:
-        """Return the parts of an agent, after a look at everything that could be wrong with them.
+        """Return the parts of an agent, after checking all of them.
 
         Raises:
             BadComponent: One of them is not usable, or two of one name differ.
@@ -69,7 +69,7 @@ class Parts:
         return parts
 
     async def register(self, wanted: NewVersion, *, whole: bool = True, moves: bool = False) -> dict[str, Manifest]:
-        """Store what is not stored yet, and return the version of each part by `kind:name`.
+        """Store the parts not stored yet, and return the version of each part by `kind:name`.
 
         Args:
             wanted: What is said of new versions.
@@ -86,7 +86,7 @@ class Parts:
         await self._add("agent", agent)
 
     async def _take_parts(self, declaration: Declaration) -> None:
-        """Take what a declaration brings along, and look up what it only names."""
+        """Add the parts in a declaration, and look up those it only names."""
         for one in declaration.tools:
             if not isinstance(one, str):
                 await self._add("tool", cast(object, one))
@@ -107,7 +107,7 @@ class Parts:
                 await self.libraries[kind].info(name)
 
     async def _add(self, kind: Kind, what: object) -> None:
-        """Take one part, which has to be usable where it is not stored yet."""
+        """Add one part; it has to be valid if it is not stored yet."""
         library = self.libraries[kind]
         text = await asyncio.to_thread(library.read, what)
         name, digest = f"{kind}:{text.name}", text_digest(text)
@@ -118,7 +118,7 @@ class Parts:
             await asyncio.to_thread(library.build, text, str(FIRST), Lineage(), "", "")
 
     async def _kept(self, text: SourceText, wanted: NewVersion, *, moves: bool) -> Manifest:
-        """Return the version that holds a text, which is a new one only where none does."""
+        """Return the version with a given text, adding a new one only if there is none."""
         library = self.libraries[text.kind]
         found = await _stored(library, text)
         if found is None:
@@ -129,7 +129,7 @@ class Parts:
 
 
 async def _stored(library: Library, text: SourceText) -> Manifest | None:
-    """Return the version in sight that holds a text: the current one if that does, else the newest."""
+    """Return the listed version with a given text: preferably the current one, else the newest."""
     digest = text_digest(text)
     try:
         current = await library.info(text.name)

@@ -1,4 +1,4 @@
-"""Models, memories and solutions in the registry: the same life as tools, from JSON, and never invoked."""
+"""Models, memories and solutions in the registry: managed like tools, but from JSON, and never invoked."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tea.source.text import SourceText, check_characters
 
 
 class DocumentLibrary(ContextManager[Manifest]):
-    """The life of every component of one kind that is a document."""
+    """The manager of a kind of documents."""
 
     executed = False
     documents: ClassVar[DocumentManager[Any]]
 
     async def get(self, ref: str | Ref) -> object:
-        """Return what a document means."""
+        """Return a document's parsed value."""
         return self.documents.parse((await self.info(ref)).source)
 
     def read(self, what: object) -> SourceText:
-        """Return a checked document from text, a path, a JSON object, or what `get` gives."""
+        """Return a checked document from text, a path, a JSON object, or a value from `get`."""
         if isinstance(what, str | Path | SourceText):
             return super().read(what)
         return self.draft(self.documents.source(what), {})
@@ -40,7 +40,7 @@ class DocumentLibrary(ContextManager[Manifest]):
         return self.documents.text(source)
 
     def outline(self, source: str) -> SourceText:
-        """Return what a document says it is; raises BadComponent."""
+        """Return the description of a document; raises BadComponent."""
         return self.documents.text(source)
 
     def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
@@ -60,21 +60,21 @@ class DocumentLibrary(ContextManager[Manifest]):
 
 
 class ModelLibrary(DocumentLibrary):
-    """The life of every model configuration."""
+    """The manager of model configurations in the registry."""
 
     kind = "model"
     documents = DocumentManager("model", ModelConfig.of)
 
 
 class MemoryLibrary(DocumentLibrary):
-    """The life of every memory component, which is a configuration."""
+    """The manager of memory components, each a configuration."""
 
     kind = "memory"
     documents = DocumentManager("memory", made_as(MemoryConfig))
 
 
 class SolutionLibrary(DocumentLibrary):
-    """The life of every solution."""
+    """The manager of solutions."""
 
     kind = "solution"
     documents = DocumentManager("solution", made_as(Solution))

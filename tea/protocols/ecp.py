@@ -7,13 +7,13 @@ from tea.types import ActionResponse
 
 
 class EnvironmentContextManager(ContextManager[EnvironmentConfig]):
-    """The life of every environment."""
+    """The manager of environments in the registry."""
 
     kind = "environment"
 
 
 class ECPServer(Server[EnvironmentConfig, ActionResponse]):
-    """The door to every environment."""
+    """The server of environments."""
 
     response = ActionResponse
 

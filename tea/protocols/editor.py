@@ -1,4 +1,4 @@
-"""Editor: where source of one kind becomes versions, and where their bytes go; every method blocks."""
+"""Editor: turning source of one kind into versions, and purging their bytes; every method blocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tea.source.trust import untrusted
 
 
 class Editor:
-    """Does the work behind the operations of a context manager that change source.
+    """The editor behind the operations of a context manager with changes to source.
 
     Args:
         library: Knows the form that source of its kind has.
@@ -43,7 +43,7 @@ class Editor:
         self._library, self._shelf = library, shelf
 
     def ship(self) -> list[str]:
-        """Read what is shipped, without executing it; return what is wrong with which file."""
+        """Read the shipped components, without executing them; return the problems by file."""
         problems: list[str] = []
         found: dict[str, SourceText] = {}
         for path in (path for root in self._library.services.roots for path in bundled_files(self._library.kind, root)):
@@ -122,7 +122,7 @@ class Editor:
         after: int | None = None,
         again: Again = "add",
     ) -> Manifest:
-        """Store checked source, unless another process changed meanwhile what was looked at."""
+        """Store checked source, unless another process changed the component meanwhile."""
 
         def guard(head: Head) -> None:
             if after not in (None, head.number):
@@ -135,7 +135,7 @@ class Editor:
         return self._shelf.register(text, wanted, fresh=fresh, again=again, guard=guard)
 
     def _shipped_text(self, path: Path) -> SourceText:
-        """Return a shipped file's source, checked where nobody has done so: it is neither tea's own nor stored."""
+        """Return a shipped file's source, checked here unless it is tea's own or already stored."""
         source, files = read_source(path)
         plain = SourceText(
             kind=self._library.kind,
@@ -153,19 +153,19 @@ class Editor:
         return self._library.services.versions.holds(self._library.kind, text.name, text_digest(text))
 
     def _named(self, text: SourceText, name: str) -> SourceText:
-        """Return source that defines what it must."""
+        """Return source with the expected name."""
         if text.name != name:
             raise BadComponent(f"The source defines {text.name!r}, not {name!r}.", fix="keep the name.")
         return text
 
     def _check_trusted(self, found: Manifest) -> None:
-        """Refuse to build what would be trusted on what is not."""
+        """Raise an error for an untrusted version, as the new one would be trusted."""
         if not self._library.services.trust(found.digest):
             raise untrusted(found.ref)
 
 
 def _check_texts(values: object) -> None:
-    """Refuse what is no mapping of texts, since a program or a model may have made it."""
+    """Raise BadInput if a value, possibly from a program or a model, is not a mapping of texts."""
     texts = cast("Mapping[object, object]", values) if isinstance(values, Mapping) else {None: None}
     if not all(isinstance(one, str) for pair in texts.items() for one in pair):
         raise BadInput("The texts to set are no texts by name.", fix="give each variable's name and its new text.")

@@ -1,4 +1,4 @@
-"""What others sent: manifests whose words nobody here has compared with their source."""
+"""Imported manifests: descriptions written by others and not yet compared with their source here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tea.source.text import check_characters
 
 
 def received(library: Reading[Any], found: Manifest) -> Manifest:
-    """Return a manifest that others wrote, fit to be listed; nothing is executed that is not trusted.
+    """Return a manifest from elsewhere in a form for listing; no untrusted source is executed.
 
     What is only read, or trusted already, is described anew from its source; what other code says of itself counts
     until a person vouches for it.

@@ -25,7 +25,7 @@ _acting: ContextVar[tuple[asyncio.Lock, ...]] = ContextVar("acting", default=())
 
 
 class Place(NamedTuple):
-    """Where one instance of an environment lives.
+    """The location of an environment's instance.
 
     Args:
         session: The session.
@@ -41,13 +41,13 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, config: Manifest, context: Context) -> Place:
-        """Return where a call acts; what is called from outside of any agent acts in the session's own instance."""
+        """Return the place of a call; a call from outside any agent uses the session's own instance."""
         return cls(context.session, config.digest, context.run if context.branch else "", context.branch)
 
 
 @dataclass(slots=True)
 class _Instance:
-    """One place for an environment, empty until its setup has succeeded; `run` is the last that used it."""
+    """A place for an environment, empty until a successful setup; `run` is its last user."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     environment: Environment | None = None
@@ -55,7 +55,7 @@ class _Instance:
 
 
 class Instances:
-    """Sets environments up on first use, lets one action at a time act, and tears them down."""
+    """The live environments: set up on first use, used by one action at a time, and torn down."""
 
     def __init__(self) -> None:
         self._live: dict[Place, _Instance] = {}
@@ -67,7 +67,7 @@ class Instances:
     async def use(
         self, config: Manifest, definition: Definition, operation: str, context: Context
     ) -> AsyncGenerator[Environment]:
-        """Give the instance of the session, or of the branch; actions wait for each other unless declared concurrent.
+        """Yield the instance of the session, or of the branch; actions wait for each other unless declared concurrent.
 
         A run that finds what another run of its session left has that noted, with the state where it can be told.
 
@@ -95,7 +95,7 @@ class Instances:
 
     @asynccontextmanager
     async def _alone(self, lock: asyncio.Lock, config: Manifest) -> AsyncGenerator[None]:
-        """Hold an instance's lock; who holds others is told where its holder waits for one of them."""
+        """Hold an instance's lock; raise CallFailed if its holder waits for a lock held here."""
         held = _acting.get()
         if lock.locked() and lock in held:
             problem = f"An action of {config.ref} cannot act in it again before it has ended."
@@ -118,7 +118,7 @@ class Instances:
             lock.release()
 
     def _in_circle(self, lock: asyncio.Lock, held: Sequence[asyncio.Lock]) -> bool:
-        """Tell whether who holds a lock waits, perhaps by way of others, for one that is held here."""
+        """Return whether the holder of a lock waits, directly or through others, for a lock held here."""
         seen: set[asyncio.Lock] = set()
         ahead = [lock] if held else []
         while ahead:
@@ -130,7 +130,7 @@ class Instances:
         return False
 
     async def restore(self, config: Manifest, definition: Definition, context: Context, state: Any) -> None:
-        """Set up an instance with a state that a snapshot recorded.
+        """Set up an instance with the state from a snapshot.
 
         Raises:
             CallFailed: It cannot be set up, or does not take the state.
@@ -146,12 +146,12 @@ class Instances:
         instance.environment, instance.run = environment, context.run
 
     def alive(self, session: str) -> frozenset[Place]:
-        """Return which environments of a session are set up."""
+        """Return the places of a session's live environments."""
         live = self._live.items()
         return frozenset(place for place, one in live if place.session == session and one.environment is not None)
 
     def end_branch(self, run: str, branch: str) -> None:
-        """Begin to tear down the private environments of a branch that has ended; `close` waits for it."""
+        """Start the teardown of the private environments of an ended branch; `close` waits for it."""
         for place in self._private.pop((run, branch), ()):
             ending = asyncio.get_running_loop().create_task(_end(self._live.pop(place)))
             self._ending[ending] = place
@@ -178,7 +178,7 @@ class Instances:
             await completed(asyncio.gather(*ready))
 
     def _instance(self, place: Place) -> _Instance:
-        """Return what is at a place, empty at first."""
+        """Return the instance at a place, initially empty."""
         found = self._live.get(place)
         if found is None:
             found = self._live[place] = _Instance()
@@ -235,7 +235,7 @@ def _failed(what: str, error: Exception) -> CallFailed:
 
 
 async def _end(instance: _Instance) -> None:
-    """Tear an instance down when the action that was called off in it, if there is one, has cleaned up."""
+    """Tear an instance down after the cleanup of a cancelled action in it, if there is one."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_TEARDOWN_SECONDS):
             await instance.lock.acquire()
@@ -244,7 +244,7 @@ async def _end(instance: _Instance) -> None:
 
 
 async def _tear_down(environment: Environment) -> None:
-    """Tear one down; nobody is left to answer an error, so it is logged."""
+    """Tear one down; an error is logged, as no caller remains."""
     try:
         async with asyncio.timeout(_TEARDOWN_SECONDS):
             await environment.teardown()

@@ -1,4 +1,4 @@
-"""Lock: versions and digests of components as one small file to commit, and runs that use exactly those."""
+"""Lock: versions and digests of components as one small file to commit, for runs with exactly those."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Libraries = Mapping[Kind, ContextManager[Any]]
 
 
 class Locked(Record):
-    """One component: its version for people, its digest for certainty."""
+    """A locked component: its version for people, its digest for verification."""
 
     version: str = Field(pattern=r"^\d+\.\d+\.\d+$")
     digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
@@ -43,11 +43,11 @@ class Lock(Record):
 
     @property
     def use(self) -> dict[str, str]:
-        """What a task's `use` says for it."""
+        """Its form in a task's `use`."""
         return {name: one.digest for name, one in self.components.items()}
 
     def write(self, path: Path) -> None:
-        """Write it, sorted and one component a line, so that version control shows what changed.
+        """Write it, sorted and with one component a line, for readable changes in version control.
 
         Raises:
             StorageError: It cannot be written.
@@ -61,7 +61,7 @@ class Lock(Record):
 
     @classmethod
     def read(cls, path: Path) -> Lock:
-        """Read one.
+        """Read a lock file.
 
         Raises:
             BadInput: There is none, or it is no lock file.
@@ -77,12 +77,12 @@ class Lock(Record):
 
 
 async def lock_current(libraries: Libraries) -> Lock:
-    """Lock everything that a run can use, deprecated or not, in its current version."""
+    """Lock every component usable by a run, deprecated or not, in its current version."""
     return Lock(components=await _current(libraries))
 
 
 async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
-    """Lock components, and all that they can reach; see `tea.protocols.reach`.
+    """Lock components, and all components reachable from them; see `tea.protocols.reach`.
 
     Raises:
         UnknownComponent: There is no such component.
@@ -107,7 +107,7 @@ async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
 
 
 async def lacking(lock: Lock, libraries: Libraries, ref: Ref) -> list[str]:
-    """Return what a component, as locked, can reach that the lock does not name; the run ends where it is needed.
+    """Return the components reachable from a locked one but missing in the lock; a run needing one ends there.
 
     Raises:
         UnknownComponent: A version of the lock is not there.
@@ -128,7 +128,7 @@ async def lacking(lock: Lock, libraries: Libraries, ref: Ref) -> list[str]:
 
 
 def lock_run(records: Iterable[TraceRecord]) -> Lock:
-    """Lock what a run used; where it was forked to another version, that one."""
+    """Lock the components used by a run, each in its last version if the run was forked to another one."""
     found: dict[str, Locked] = {}
     for one in pins(records):
         ref = Ref.parse(one.ref)
@@ -137,7 +137,7 @@ def lock_run(records: Iterable[TraceRecord]) -> Lock:
 
 
 async def verify(lock: Lock, libraries: Libraries) -> None:
-    """Make sure that every component is here, byte for byte.
+    """Check for the presence of every component, byte for byte.
 
     Raises:
         UnknownComponent: One is not; the error names the first, and what is there instead.
@@ -163,7 +163,7 @@ async def verify(lock: Lock, libraries: Libraries) -> None:
 
 
 def not_locked(name: str) -> NotLocked:
-    """Return what ends a locked run that needs a component, `kind:name`, which its lock does not name."""
+    """Return the error for a locked run in need of a component, `kind:name`, missing in its lock."""
     fix = f"lock anew: `tea lock` for all there is, or `tea lock REF... {name}` for some and what they reach."
     return NotLocked(f"{name} is not in the lock file.", fix=fix)
 

@@ -1,4 +1,4 @@
-"""LookupCache: what refs of one kind meant when they were last looked up, as long as nothing about them has changed."""
+"""LookupCache: the last lookups of one kind's refs, valid as long as nothing about them has changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_PINS, _MOST_DEFINITIONS = 4096, 256
 
 
 class LookupCache:
-    """Remembers versions and what their source defines, for all runs of a platform; both never change.
+    """A cache of versions and their definitions, for all runs of a platform; both are immutable.
 
     Whether a ref still means the same, and its source may still run, is asked of the disk each time: two looks at one
     file each, so it may be asked on an event loop. Recipes are not remembered, as they follow what they are made of.
@@ -34,26 +34,26 @@ class LookupCache:
         self._definitions: OrderedDict[tuple[str, str], tuple[Manifest, Definition]] = OrderedDict()
 
     def mark(self, ref: Ref) -> object:
-        """Return what is to be told to `keep` of a look that begins now."""
+        """Return a mark for a lookup beginning now, to pass to `keep`."""
         return self._store.mark(self._kind, ref.name)
 
     def pinned(self, ref: Ref, mark: object) -> Manifest | None:
-        """Return the stored version that `ref` means, None where it has to be looked up."""
+        """Return the stored version for `ref`, None if it has to be looked up."""
         found = self._pins.get(ref)
         return found[1] if found is not None and mark is not None and found[0] == mark else None
 
     def keep(self, ref: Ref, mark: object, found: Manifest) -> None:
-        """Remember what a look found that began with `mark`."""
+        """Cache the result of a lookup begun with `mark`."""
         if mark is not None and not is_recipe(found.source):
             _put(self._pins, ref, (mark, found), _MOST_PINS)
 
     def definition(self, config: Manifest) -> Definition | None:
-        """Return what a version's source defines, None where it has to be loaded, or may not be."""
+        """Return the cached definition of a version, None if it has to be loaded, or is not trusted."""
         found = self._definitions.get((config.version, config.digest))
         return found[1] if found is not None and found[0] is config and self._trust(config.digest) else None
 
     def keep_definition(self, config: Manifest, found: Definition) -> None:
-        """Remember what a version's source defines."""
+        """Cache the definition of a version."""
         if not is_recipe(config.source):
             _put(self._definitions, (config.version, config.digest), (config, found), _MOST_DEFINITIONS)
 

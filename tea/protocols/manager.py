@@ -22,7 +22,7 @@ from tea.types import State
 
 
 class ContextManager(Reading[ConfigT]):
-    """Registers, versions, lists and hands out the components of one kind.
+    """The manager of one kind's components: registration, versions, lists and instances.
 
     The source of what is shipped with tea is read at `init` and becomes a stored version when a run
     first uses it; until then nothing is written.
@@ -35,7 +35,7 @@ class ContextManager(Reading[ConfigT]):
         self._workshop = Editor(self, self._shelf)
 
     async def init(self) -> list[str]:
-        """Read what is shipped, without executing it; return what is wrong with which file."""
+        """Read the shipped components, without executing them; return the problems by file."""
         return await asyncio.to_thread(self._workshop.ship)
 
     async def register(
@@ -48,7 +48,7 @@ class ContextManager(Reading[ConfigT]):
         author: str | None = None,
         after: int | None = None,
     ) -> ConfigT:
-        """Store a component as a new version and make it current; a name used before continues.
+        """Store a component as a new version and make it current; a name used before continues its history.
 
         Bytes that a version in sight has already are stored no second time, unless a version is wanted: that version is
         returned, and what is current stays. So a program that registers at its start may be started any number of
@@ -111,7 +111,7 @@ class ContextManager(Reading[ConfigT]):
         return cast(ConfigT, await asyncio.to_thread(self._shelf.rollback, check_name(name), reason, author))
 
     async def unregister(self, name: str, *, reason: str = "", author: str | None = None) -> Head:
-        """Take a component out of the active set and its history out of sight.
+        """Remove a component from the active set, and hide its history.
 
         Raises:
             UnknownComponent: There is none of that name.
@@ -127,7 +127,7 @@ class ContextManager(Reading[ConfigT]):
         reason: str = "",
         author: str | None = None,
     ) -> ConfigT:
-        """Duplicate a version: under another name, which is written into its source, or as a version beside the others.
+        """Copy a version: under another name, also changed in its source, or as a further version of the same name.
 
         Args:
             ref: What is copied.
@@ -152,7 +152,7 @@ class ContextManager(Reading[ConfigT]):
         lineage: Lineage | None = None,
         author: str | None = None,
     ) -> ConfigT:
-        """Write pieces of a component's text anew, as a new version with lineage.
+        """Rewrite parts of a component's text, as a new version with lineage.
 
         Args:
             name: Which component; `name@selector` starts from another version than the current one.
@@ -172,11 +172,11 @@ class ContextManager(Reading[ConfigT]):
         return cast(ConfigT, await asyncio.to_thread(self._workshop.setvars, self.ref(name), values, wanted))
 
     async def deprecate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
-        """Leave a version out of lists and retrieval; it can still be called."""
+        """Remove a version from lists and retrieval; it can still be called."""
         return await self._mark(ref, "deprecated", reason, author)
 
     async def archive(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
-        """Keep a version for the record: it is no longer called, but by runs that pinned it."""
+        """Keep a version for the record: only runs with it pinned may still call it."""
         return await self._mark(ref, "archived", reason, author)
 
     async def activate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
@@ -184,7 +184,7 @@ class ContextManager(Reading[ConfigT]):
         return await self._mark(ref, "active", reason, author)
 
     async def alias(self, ref: str | Ref, alias: str, *, reason: str = "", author: str | None = None) -> Head:
-        """Let a movable tag such as `prod` stand for a version.
+        """Point a movable tag such as `prod` to a version.
 
         Raises:
             BadRef: `alias` is no alias.
@@ -193,7 +193,7 @@ class ContextManager(Reading[ConfigT]):
         return await asyncio.to_thread(self.services.versions.alias, found.ref, alias, reason=reason, author=author)
 
     async def unalias(self, name: str, alias: str, *, reason: str = "", author: str | None = None) -> Head:
-        """Take a movable tag away.
+        """Remove a movable tag.
 
         Raises:
             UnknownComponent: There is no such tag.
@@ -202,7 +202,7 @@ class ContextManager(Reading[ConfigT]):
         return await asyncio.to_thread(take, self.kind, check_name(name), alias, reason=reason, author=author)
 
     async def trust(self, ref: str | Ref) -> ConfigT:
-        """Vouch for a version, so that its source may be executed; by digest, so that no other bytes are meant.
+        """Trust a version, allowing the execution of its source; by digest, so no other bytes are covered.
 
         From then on what is told of it is what its source says.
 
@@ -216,7 +216,7 @@ class ContextManager(Reading[ConfigT]):
         return cast(ConfigT, await asyncio.to_thread(self.own, found))
 
     async def purge(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> list[Tombstone]:
-        """Remove bytes for good: of one version, or of all that an unregistered component had, its usage included.
+        """Remove bytes permanently: of one version, or of all versions of an unregistered component, with its usage.
 
         What stays keeps each number from ever meaning other bytes, and says who purged it, when and why. Aliases that
         stood for it go with it.
@@ -245,7 +245,7 @@ class ContextManager(Reading[ConfigT]):
         return list((await save_components({self.kind: self}, Path(path), refs)).components)
 
     async def load(self, path: str | Path) -> Loaded:
-        """Add what a file that `save` wrote holds; it is listed, and not executed before a person trusts it.
+        """Load the components of a file written by `save`; they are listed, but execution needs a person's trust.
 
         Raises:
             BadInput: The file is not what was saved, or holds another kind; nothing is changed.
@@ -254,7 +254,7 @@ class ContextManager(Reading[ConfigT]):
         return await load_components({self.kind: self}, Path(path))
 
     async def pin(self, ref: str | Ref) -> ConfigT:
-        """Return a configuration for use, stored, so that its digest can always be found again.
+        """Return a configuration for use, stored, so its digest can always be found again.
 
         What is not executed is trusted here, since who uses it does what it says.
 
@@ -269,7 +269,7 @@ class ContextManager(Reading[ConfigT]):
         return cast(ConfigT, found)
 
     async def pin_exact(self, ref: str | Ref, digest: str) -> ConfigT:
-        """Return what another run pinned, for use; see `exact`.
+        """Return a version pinned by another run, for use; see `exact`.
 
         Raises:
             UnknownComponent: There is no such version.
@@ -283,7 +283,7 @@ class ContextManager(Reading[ConfigT]):
         return found
 
     async def usable(self, ref: str | Ref) -> ConfigT:
-        """Return a configuration that `pin` would give as it stands; nothing is stored.
+        """Return the configuration `pin` would return now; nothing is stored.
 
         Raises:
             Archived: The version is kept for the record only.
@@ -312,7 +312,7 @@ class ContextManager(Reading[ConfigT]):
         return cast("list[ConfigT]", await self.services.recipes.transform(how, operands, options, self.kind))
 
     async def _look(self, wanted: Ref, mark: object) -> Manifest:
-        """Return what a ref means now, stored; a recipe may have to follow what it is made of.
+        """Return the current version of a ref, stored; a recipe may have to follow its operands.
 
         Raises:
             Archived: The version is kept for the record only.
@@ -328,7 +328,7 @@ class ContextManager(Reading[ConfigT]):
         return await self.services.recipes.follow(found, wanted) if self.executed else found
 
     def _check_trusted(self, found: Manifest) -> None:
-        """Refuse what is not executed, and so is not looked at again, unless it is trusted."""
+        """Raise Quarantined for an untrusted component never executed, as nothing checks it later."""
         if not self.executed and not self.services.trust(found.digest):
             raise untrusted(found.ref)
 

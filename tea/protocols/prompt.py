@@ -1,4 +1,4 @@
-"""Prompts in the registry: the same life as tools, from Markdown instead of Python, and never invoked."""
+"""Prompts in the registry: managed like tools, but from Markdown instead of Python, and never invoked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tea.source.text import SourceText, check_characters
 
 
 class PromptLibrary(ContextManager[Manifest]):
-    """The life of every prompt."""
+    """The manager of prompts in the registry."""
 
     kind = "prompt"
     executed = False
@@ -38,7 +38,7 @@ class PromptLibrary(ContextManager[Manifest]):
         )
 
     def outline(self, source: str) -> SourceText:
-        """Return what a prompt that was checked before says it is; raises BadComponent."""
+        """Return the description of a prompt checked before; raises BadComponent."""
         name, description, metadata = read_heading(source)
         return SourceText(kind="prompt", name=name, source=source, description=description, metadata=metadata)
 
@@ -47,7 +47,7 @@ class PromptLibrary(ContextManager[Manifest]):
         return self.services.prompts.vars(self.services.prompts.parse(found.source))
 
     def rewritten(self, found: Manifest, values: Mapping[str, str]) -> SourceText:
-        """Return a prompt with other sections in it; raises NotEvolvable, BadComponent."""
+        """Return a prompt with replaced sections; raises NotEvolvable, BadComponent."""
         return self.draft(self.services.prompts.with_vars(found.source, values), found.files)
 
     def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:

@@ -1,4 +1,4 @@
-"""Reach: which other components a component can call or read, told from its source without executing it.
+"""Reach: the components a component can call or read, found in its source without executing it.
 
 What stands in a source as the name of a component counts, where it stands as a text of its own; words in comments,
 docstrings and longer texts do not. A name that a source puts together while it runs cannot be told from it.
@@ -34,7 +34,7 @@ _PLACES: Mapping[str, Kind | None] = {
 
 
 def reached(config: Manifest, known: Known) -> Iterator[Ref]:
-    """Yield what a component can reach itself, not what those reach; an exact version where it pins one.
+    """Yield the components directly reachable from one, not further ones; an exact version if it pins one.
 
     Args:
         config: The component.
@@ -73,7 +73,7 @@ def _parsed(texts: Iterable[tuple[Kind, str | None]]) -> Iterator[Ref]:
 
 
 def _is_given_context(source: str) -> bool:
-    """Tell whether something in Python source is given a context, without which it reaches nothing."""
+    """Return whether anything in Python source receives a context; without one it cannot reach components."""
     return "Context" in _names(source)
 
 
@@ -82,7 +82,7 @@ def _names(source: str) -> set[str]:
 
 
 def _named(source: str, known: Known) -> Iterator[Ref]:
-    """Yield the components that Python source names."""
+    """Yield the components named in Python source."""
     if "work" in _names(source):
         yield from _LOOP
     yield from _texts(source, known)
@@ -98,7 +98,7 @@ def _texts(source: str, known: Known) -> Iterator[Ref]:
 
 
 def _placed(node: ast.AST) -> Iterator[tuple[ast.AST, Kind | None]]:
-    """Yield the texts inside of a node whose place says which kind they name, None where they name no component."""
+    """Yield the nodes inside a node in a known place for names, with the kind named there, None for other text."""
     found: tuple[ast.expr, Kind | None]
     match node:
         case ast.keyword(arg=str(place), value=value) if place in _PLACES:
@@ -118,7 +118,7 @@ def _placed(node: ast.AST) -> Iterator[tuple[ast.AST, Kind | None]]:
 
 
 def _meant(text: str, kinds: Sequence[Kind], known: Known) -> Iterator[Ref]:
-    """Yield what a text names: with a kind of its own that, else whatever of `kinds` has that name."""
+    """Yield the refs meant by a text: of its own kind if it has one, else of each of `kinds` with such a name."""
     for kind in kinds[:1] if ":" in text.partition("@")[0] else kinds:
         try:
             ref = Ref.parse(text, kind=kind)

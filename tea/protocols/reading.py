@@ -1,4 +1,4 @@
-"""Reading: what there is of the components of one kind, and what form their source has; nothing here changes any."""
+"""Reading: the components of one kind and the form of their source; nothing here changes any."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BY_MACHINE = frozenset({"textgrad", "reflection", "generator", "imported"})
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The basic managers that every protocol uses, and the folders of shipped components."""
+    """The basic managers used by every protocol, and the folders of shipped components."""
 
     versions: VersionManager
     dynamic: DynamicManager
@@ -52,7 +52,7 @@ class Services:
 
 
 class Reading(Generic[ConfigT]):
-    """Finds and describes the components of one kind.
+    """The read access to the components of one kind: lookup, lists and descriptions.
 
     The form that their source has (Python, Markdown, a JSON document) is known to `draft`, `build` and `definition`
     alone; a kind with another form has its own.
@@ -76,7 +76,7 @@ class Reading(Generic[ConfigT]):
         return await self._find(self.ref(ref))
 
     async def exact(self, ref: str | Ref, digest: str) -> ConfigT:
-        """Return a version that was pinned, `name@version`, in sight or not; of several with its bytes no other one.
+        """Return a pinned version, `name@version`, listed or hidden; never another one with the same bytes.
 
         Raises:
             UnknownComponent: There is no such version.
@@ -104,7 +104,7 @@ class Reading(Generic[ConfigT]):
         return await asyncio.to_thread(self.services.dynamic.model_from_schema, schema, title)
 
     async def definition(self, config: Manifest) -> Definition:
-        """Return what a version's source defines, executing it on first use.
+        """Return the definition of a version, executing its source on first use.
 
         Raises:
             Quarantined: Its source is not trusted.
@@ -116,7 +116,7 @@ class Reading(Generic[ConfigT]):
         return known
 
     async def list(self, *, state: State | None = "active", category: str | None = None) -> list[Row]:
-        """Return what is registered, by name.
+        """Return the registered components, by name.
 
         Args:
             state: Only what is in that state; None for all.
@@ -126,13 +126,13 @@ class Reading(Generic[ConfigT]):
         return [one for one in found if state in (None, one.state) and category in (None, one.category)]
 
     async def missing(self, names: Iterable[str]) -> builtins.list[str]:
-        """Return the names that never had a component, without reading any; for many names at once."""
+        """Return the names never used by a component, without reading any; for many names at once."""
         return await asyncio.to_thread(self._shelf.missing, names)
 
     async def retrieve(
         self, query: str, k: int = 5, *, route: bool = False, among: Collection[str] | None = None
     ) -> builtins.list[Match]:
-        """Return the active components that fit a wish in words, the best first; see `Retrieval.find`.
+        """Return the active components fitting a query in words, the best first; see `Retrieval.find`.
 
         Args:
             query: What is wished for.
@@ -159,7 +159,7 @@ class Reading(Generic[ConfigT]):
         return await asyncio.to_thread(find, listings) if strange else matches
 
     async def contract(self, *, names: Iterable[str] | None = None) -> str:
-        """Return one readable Markdown document of what the components promise, as they are now.
+        """Return one readable Markdown document of the components' interfaces, in their current state.
 
         Args:
             names: Only these, each perhaps with `@selector`; all that is active or deprecated by default.
@@ -207,11 +207,11 @@ class Reading(Generic[ConfigT]):
         return self.services.dynamic.check(source, files, kind=self.kind, requires=requires)
 
     def outline(self, source: str) -> SourceText:
-        """Return what source that was checked before says it is; raises BadComponent."""
+        """Return the description of source checked before; raises BadComponent."""
         return self.services.dynamic.outline(source, self.kind)
 
     def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
-        """Return the manifest of checked source, which is executed to describe it.
+        """Return the manifest of checked source; the source is executed to describe it.
 
         Raises:
             BadComponent: It is not usable.
@@ -238,7 +238,7 @@ class Reading(Generic[ConfigT]):
         return text
 
     def stored(self, ref: Ref) -> Ref:
-        """Return a component without selector, known to be in the registry; what is shipped becomes a version.
+        """Return a component without selector, after storing it if it is only shipped.
 
         Raises:
             UnknownComponent: There is none, and never was.
@@ -248,31 +248,31 @@ class Reading(Generic[ConfigT]):
         return Ref(kind=self.kind, name=ref.name)
 
     def own(self, found: Manifest) -> Manifest:
-        """Return a stored version with the words of its own source where it is trusted; see `OwnWords`."""
+        """Return a stored version described by its own source if it is trusted; see `OwnWords`."""
         return self._shelf.words.of(found)
 
     def misdescribed(self, found: Manifest) -> bool:
-        """Return whether the registry says of a trusted version what its source does not."""
+        """Return whether the registry's description of a trusted version differs from its source's."""
         return self._shelf.words.differs(found)
 
     def unstored(self, name: str) -> Manifest | None:
-        """Return what ships under a name, unless it is a stored version."""
+        """Return the shipped component of a name, unless it is a stored version."""
         return self._shelf.unstored(name)
 
     def variables(self, found: Manifest) -> list[Variable]:
-        """Return a version's text in pieces that can be rewritten: its source, and each of its files."""
+        """Return the rewritable parts of a version's text: its source, and each of its files."""
         main = Variable(
             name="source", kind="source", value=found.source, description="Its main file.", trainable=found.evolvable
         )
         return [main, *(replace(main, name=path, value=text, description="") for path, text in found.files.items())]
 
     def rewritten(self, found: Manifest, values: Mapping[str, str]) -> SourceText:
-        """Return a version's text, checked, with other pieces in it; raises BadComponent."""
+        """Return a version's text with replaced parts, checked; raises BadComponent."""
         files = {path: values.get(path, text) for path, text in found.files.items()}
         return self.draft(values.get("source", found.source), files, found.requires)
 
     def requirements(self, source: str) -> tuple[str, ...]:
-        """Return the distributions that source names as its requirements."""
+        """Return the distributions named by source as its requirements."""
         return requirements(source, ()) if self.executed else ()
 
     def _defined(self, config: Manifest) -> Definition:

@@ -1,4 +1,4 @@
-"""Server: the one door to the components of a kind; it delegates to the context manager and calls."""
+"""Server: the single entry to the components of a kind; it delegates to the context manager and carries out calls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _RAISED = (ApprovalNeeded, Diverged, InternalError, NotLocked, StorageError)
 
 
 class Host(Protocol):
-    """Carries a call that comes from outside of any run: authorises it, and limits it."""
+    """An executor of calls from outside any run, with authorization and limits."""
 
     def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
         """Carry out one call in a session, a fresh one by default."""
@@ -55,7 +55,7 @@ class Host(Protocol):
 def _managed(
     method: Callable[Concatenate[M, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return a method of the server that its context manager carries out, with the same signature and words."""
+    """Return a server method delegating to the context manager, with the same signature and docstring."""
     name = cast(FunctionType, method).__name__
 
     @wraps(method)
@@ -66,7 +66,7 @@ def _managed(
 
 
 class Server(Generic[ConfigT, ResponseT]):
-    """Exposes one context manager to people, programs and runs.
+    """A server of one context manager for people, programs and runs.
 
     Source: paper, Definitions 4, 7 and 10.
     """
@@ -110,7 +110,7 @@ class Server(Generic[ConfigT, ResponseT]):
         return await self.manager.argument_model(ref, self.operation(self.manager.ref(ref)))
 
     async def invoke(self, ref: str, arguments: JsonObject | None = None, *, session: str | None = None) -> ResponseT:
-        """Call an operation from outside of any run: authorised, validated and limited; a run journals its calls.
+        """Call an operation from outside any run: authorized, validated and limited; a run journals its calls.
 
         Args:
             ref: `name`, optionally `@selector` and `#operation`; a tool's is `call`, an agent's `run`.
@@ -127,7 +127,7 @@ class Server(Generic[ConfigT, ResponseT]):
         return response
 
     def operation(self, ref: Ref) -> str:
-        """Return the operation that a ref means.
+        """Return the operation of a ref.
 
         Raises:
             UnknownComponent: It names none, and the kind has no usual one.
@@ -147,7 +147,7 @@ class Server(Generic[ConfigT, ResponseT]):
         context: Context,
         seconds: float | None,
     ) -> Response:
-        """Carry out a call that was authorised and pinned, and whose source is loaded.
+        """Carry out a call already authorized and pinned, with its source loaded.
 
         Args:
             config: The exact version.
@@ -174,7 +174,7 @@ class Server(Generic[ConfigT, ResponseT]):
         *,
         goes_on: bool = False,
     ) -> Response:
-        """Return what a call's work gives, or a structured error, never an exception for what a caller can act on.
+        """Return the result of a call's work or a structured error; never raise an exception for errors of the caller.
 
         Args:
             ref: The exact operation.
@@ -227,13 +227,13 @@ class Server(Generic[ConfigT, ResponseT]):
 
 
 def _called_off() -> bool:
-    """Tell whether this task was cancelled from outside, not by what it waits for."""
+    """Return whether this task was cancelled from outside, not by the work it awaits."""
     task: asyncio.Task[Any] | None = asyncio.current_task()
     return task is None or task.cancelling() > 0
 
 
 def may_go_on(executor: Executor, traits: Traits) -> bool:
-    """Tell whether a call that nobody waits for any longer may still change what it is not to change twice."""
+    """Return whether an abandoned call may still make changes unsafe to repeat."""
     threaded = isinstance(executor, InProcess) and executor.threads is not None
     return threaded and traits.effects != "reads" and not traits.idempotent
 

@@ -7,13 +7,13 @@ from tea.types import ToolResponse
 
 
 class ToolContextManager(ContextManager[ToolConfig]):
-    """The life of every tool."""
+    """The manager of tools in the registry."""
 
     kind = "tool"
     operation = "call"
 
 
 class TCPServer(Server[ToolConfig, ToolResponse]):
-    """The door to every tool."""
+    """The server of tools."""
 
     response = ToolResponse

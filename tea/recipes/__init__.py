@@ -1,1 +1,1 @@
-"""The six transformations: components that are made of other components."""
+"""The six transformations: components made of other components."""

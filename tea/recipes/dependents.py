@@ -1,4 +1,4 @@
-"""Referring: which recipes are made of a component."""
+"""Referring: the recipes made of a component."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS: tuple[Kind, ...] = ("tool", "environment", "agent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A recipe that refers to a version.
+    """A recipe with a reference to a version.
 
     Args:
         recipe: Ref of the recipe's version.
@@ -28,7 +28,7 @@ class Reference:
 
 
 def referring(versions: VersionManager, ref: Ref) -> list[Reference]:
-    """Return which recipes in sight refer to a component, or to the one version that `ref` names.
+    """Return the listed recipes referring to a component, or to the one version in `ref`.
 
     Reads every component once, so it is for rare questions.
     """

@@ -1,4 +1,4 @@
-"""What carries a recipe's calls out: it only calls what the recipe is made of, through the context."""
+"""Executors of a recipe's calls: they only call the recipe's operands, through the context."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _acting: ContextVar[frozenset[tuple[bool, str]]] = ContextVar("acting", default=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecipeExecutor:
-    """Carries a call out by calling the operand, which validates it."""
+    """An executor calling the operand; the operand validates the call."""
 
     kind: Kind
     ref: str
 
     @classmethod
     def to(cls, config: Manifest, operation: str) -> RecipeExecutor:
-        """Return what calls an operation of exactly that version."""
+        """Return an executor for an operation of exactly the given version."""
         return cls(kind=config.kind, ref=exact_ref(config, operation))
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
@@ -44,7 +44,7 @@ class RecipeExecutor:
 
 
 class Serialized:
-    """Lets one action at a time act, as in every environment.
+    """An executor for one action at a time, as in every environment.
 
     The lock belongs to one run, since a run loads its own definition. Branches of the program and effects have one
     each: what a branch waits for, another branch must end.
@@ -58,7 +58,7 @@ class Serialized:
         self._turns, self._executor = turns, executor
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
-        """Wait for the action before, then act.
+        """Wait for the action before, then carry this one out.
 
         Raises:
             CallFailed: The action before is what this one is a part of.
@@ -76,7 +76,7 @@ class Serialized:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCall:
-    """Calls a tool with what the shared variables hold, and keeps what it says of them.
+    """An executor of a tool with the values of the shared variables; it keeps the changes in the result.
 
     From reading them to keeping them, calls that share variables take turns: effects of all runs and processes, scopes
     of one run, which keep them in a turn among effects. Where one was faster nevertheless, nothing it wrote is
@@ -105,7 +105,7 @@ class SharedCall:
     turn: asyncio.Lock
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
-        """Fill in, call, and remember.
+        """Fill in the shared variables, call, and keep the changes.
 
         Raises:
             CallFailed: It was done, but what it changed had been changed meanwhile.
@@ -120,7 +120,7 @@ class SharedCall:
         raise CallFailed(problem, fix="look at the state before you do anything again.")
 
     async def _called(self, arguments: JsonObject, context: Context) -> tuple[JsonValue, bool]:
-        """Call once; return the value, and whether what it says of the shared variables could be kept.
+        """Call once; return the value, and whether its changes to the shared variables could be kept.
 
         Raises:
             CallFailed: It was done, but what it says is too large to be kept.
@@ -148,7 +148,7 @@ class SharedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedState:
-    """Observes an environment made of tools.
+    """An observer of an environment made of tools.
 
     Args:
         owner: Whose state it is.
@@ -161,7 +161,7 @@ class SharedState:
     observe: SharedCall | None
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
-        """Return the shared variables, the last results, and what the tool observes."""
+        """Return the shared variables, the last results, and the tool's observation."""
         if arguments:
             raise BadArguments(f"'state' takes no {min(arguments)!r}.", fix="call it without arguments.")
         kept = await _kept(_given(context), self.owner)
@@ -171,7 +171,7 @@ class SharedState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentState:
-    """Observes an agent: its rules, and what it keeps."""
+    """An observer of an agent: its rules, and its stored state."""
 
     agent: Manifest
 
@@ -189,7 +189,7 @@ class AgentState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedAction:
-    """Gives an agent a task that is an action with its arguments, as JSON; its answer is the value."""
+    """An executor giving an agent a task made of an action with its arguments, as JSON; its answer is the value."""
 
     relay: RecipeExecutor
     action: str
@@ -208,7 +208,7 @@ class NamedAction:
 
 
 def room_of_last(actions: int) -> int:
-    """Return how many bytes each of so many actions may keep of its result, so that all fit into one document."""
+    """Return the bytes each of several actions may keep of its result, within the limit of one document."""
     return min(_MOST_IN_LAST, _MOST_IN_ALL_LAST // actions)
 
 
@@ -220,7 +220,7 @@ def _given(context: Context | None) -> Context:
 
 @asynccontextmanager
 async def _turn(context: Context, owner: str, lock: asyncio.Lock) -> AsyncGenerator[None]:
-    """Have an environment's turn in the session: an effect among all effects, a scope among its run's.
+    """Hold an environment's turn in the session: an effect among all effects, a scope among its run's.
 
     Whoever has one already may be what others wait for, so an effect waits for a second one briefly, a scope not at
     all, and nobody for his own; then what is kept shows whether another was faster. So nothing ends in a deadlock.
@@ -241,7 +241,7 @@ async def _turn(context: Context, owner: str, lock: asyncio.Lock) -> AsyncGenera
 
 @asynccontextmanager
 async def _claimed(context: Context, owner: str, seconds: float) -> AsyncGenerator[None]:
-    """Have a turn among all processes, if it comes within so many seconds."""
+    """Hold a turn among all processes, if it is available within the given seconds."""
     wish = {"owner": owner, "lasting": False}
     mine = await context.port.serve("state", "claim", {**wish, "seconds": seconds})
     try:

@@ -1,4 +1,4 @@
-"""Planning: which recipes a transformation that a person asked for writes."""
+"""Planning: the recipes written by a requested transformation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tea.types import JsonObject
 
 
 def planned(transform: Transform, found: Sequence[Manifest], options: JsonObject) -> list[AnyRecipe]:
-    """Return the recipes that a transformation writes."""
+    """Return the recipes written by a transformation."""
     if strange := {"transform", "operands"} & options.keys():
         raise BadComponent(f"{min(strange)!r} is no option.", fix="leave it out.")
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
@@ -40,14 +40,14 @@ def planned(transform: Transform, found: Sequence[Manifest], options: JsonObject
 
 
 def _name(transform: Transform, found: Sequence[Manifest]) -> str:
-    """Return a name for one operand; of several somebody has to think of one."""
+    """Return the name of a single operand; for several, a name has to be given."""
     if len(found) > 1:
         raise BadComponent(f"{transform} of {len(found)} components needs a name.", fix="give `name`.")
     return found[0].name
 
 
 def continues(recipe: AnyRecipe, there: Manifest) -> bool:
-    """Tell whether a recipe is a later version of what has its name."""
+    """Return whether a recipe is a later version of the component with its name."""
     if not is_recipe(there.source):
         return False
     before = read_recipe(there.source)

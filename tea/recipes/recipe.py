@@ -1,4 +1,4 @@
-"""Recipe: a transformation as stored data, the one source that is neither Python nor a prompt."""
+"""Recipe: a transformation as stored data, the only source besides Python and prompts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: Mapping[str, Kind] = {"A": "agent", "E": "environment", "T": "tool"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direction:
-    """From which kind a transformation leads to which."""
+    """The source kind and the target kind of a transformation."""
 
     source: Kind
     target: Kind
@@ -36,7 +36,7 @@ class Direction:
 
 
 class Operand(Record):
-    """What a recipe transforms: an exact version, and for E2T one of its operations.
+    """The operand of a recipe: an exact version, and for E2T one of its operations.
 
     Args:
         ref: `kind:name@version`, for E2T with `#operation`.
@@ -53,14 +53,14 @@ class Operand(Record):
 
 
 class ActionForm(Record):
-    """One action that an agent offers as an environment, with a schema of its own."""
+    """An action offered by an agent as an environment, with a schema of its own."""
 
     description: str = Field(min_length=1)
     parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
 
 
 class Recipe(Record):
-    """What every recipe says.
+    """The common fields of every recipe.
 
     Args:
         name: Of the component it makes.
@@ -109,7 +109,7 @@ class ToolsToEnvironment(Recipe):
 
 
 class Chooser(Recipe):
-    """What T2A and E2A share: an agent that chooses among what it was made of.
+    """The common base of T2A and E2A: an agent choosing among its operands.
 
     Args:
         prompt: Ref of the prompt it chooses through.
@@ -138,7 +138,7 @@ class ToolsToAgent(Chooser):
 
 
 class AgentToEnvironment(Recipe):
-    """An agent as an environment that others act in.
+    """An agent as an environment for others to act in.
 
     Args:
         actions: Actions by name, each a task for the agent in JSON; the agent's own `run` where there are none.
@@ -149,7 +149,7 @@ class AgentToEnvironment(Recipe):
 
 
 class EnvironmentToAgent(Chooser):
-    """An environment as an agent that acts in it.
+    """An environment as an agent acting in it.
 
     It wakes only when it is given a task: by a person, another agent, or a program that keeps time. The task `tick`,
     that word alone in any case, is its turn: it follows its initiative then; without one `tick` is a task like others.
@@ -171,7 +171,7 @@ _MANY = frozenset({"T2E", "T2A", "E2A"})
 
 
 def transformation(how: str) -> Transform:
-    """Read what a person calls a transformation.
+    """Read a transformation from a person's input.
 
     Raises:
         BadComponent: It is none of the six.
@@ -207,7 +207,7 @@ def read_recipe(source: str) -> AnyRecipe:
 
 
 def passes_on(source: str, operation: str) -> bool:
-    """Tell whether all that an operation of a source does is to call another one, which acts.
+    """Return whether an operation of a source only calls another operation.
 
     Raises:
         BadComponent: It is a recipe that says what cannot be.
@@ -224,12 +224,12 @@ def passes_on(source: str, operation: str) -> bool:
 
 
 def write_recipe(recipe: AnyRecipe) -> str:
-    """Return the one text of a recipe; what is as by default is left out."""
+    """Return the canonical text of a recipe; default values are left out."""
     return canonical(recipe.model_dump(mode="json", exclude_defaults=True)).decode()
 
 
 def make_recipe(fields: Mapping[str, Any]) -> AnyRecipe:
-    """Make a recipe of what a person gave.
+    """Return a recipe from a person's input.
 
     Raises:
         BadComponent: It says what cannot be.
@@ -246,7 +246,7 @@ def _adapter() -> TypeAdapter[AnyRecipe]:
 
 
 def _checked(recipe: AnyRecipe) -> AnyRecipe:
-    """Return a recipe whose names and refs follow the grammar."""
+    """Return a recipe after checking its names and refs against the grammar."""
     check_name(recipe.name)
     direction = Direction.of(recipe.transform)
     for operand in recipe.operands:

@@ -1,4 +1,4 @@
-"""Recipes: checks, describes and defines transformations, and lets them follow their operands."""
+"""Recipes: checking, describing and defining transformations, and following their operands."""
 
 from __future__ import annotations
 
@@ -53,35 +53,35 @@ _log = logging.getLogger(__name__)
 
 
 class Library(Protocol):
-    """The components of one kind, as transformations need them."""
+    """The library of one kind, as needed by transformations."""
 
     async def info(self, ref: str | Ref) -> Manifest:
         """Return a version's configuration."""
         ...
 
     async def pin(self, ref: str | Ref) -> Manifest:
-        """Return a configuration that is stored."""
+        """Return a configuration after storing it."""
         ...
 
     def own(self, found: Manifest) -> Manifest:
-        """Return a stored version with the words of its own source where it is trusted."""
+        """Return a stored version described by its own source if it is trusted."""
         ...
 
     async def register(
         self, what: object, *, reason: str = "", lineage: Lineage | None = None, after: int | None = None
     ) -> Manifest:
-        """Store a component as a new version, only as the change after that number where it is given."""
+        """Store a component as a new version, only as the change after the given number if there is one."""
         ...
 
     async def update(
         self, name: str, what: object, *, reason: str = "", lineage: Lineage | None = None, after: int | None = None
     ) -> Manifest:
-        """Make what has a name already something else, in a new version or in one that was the same before."""
+        """Change the component of an existing name, with a new version or an equal earlier one."""
         ...
 
 
 class Recipes:
-    """Everything about transformations that is not the life of a component.
+    """The operations on transformations, except the life of components.
 
     Args:
         versions: Where operands are found by digest.
@@ -95,7 +95,7 @@ class Recipes:
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def join(self, libraries: Mapping[Kind, Library]) -> None:
-        """Take the libraries in which operands are looked up by name."""
+        """Set the libraries for looking up operands by name."""
         self._libraries = libraries
 
     def draft(self, source: str, files: Mapping[str, str], kind: Kind) -> SourceText:
@@ -113,7 +113,7 @@ class Recipes:
         return SourceText(kind=kind, name=recipe.name, source=write_recipe(recipe), description=recipe.description)
 
     def manifest(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
-        """Return all that is to be stored of a checked recipe; nothing is executed.
+        """Return the manifest of a checked recipe; nothing is executed.
 
         Raises:
             BadComponent: Its operands are not there, do not fit, or are made of what it makes.
@@ -140,7 +140,7 @@ class Recipes:
         )
 
     def definition(self, manifest: Manifest) -> Definition:
-        """Return what a stored recipe defines.
+        """Return the definition of a stored recipe.
 
         Raises:
             Quarantined: The recipe is not trusted.
@@ -157,7 +157,7 @@ class Recipes:
     async def transform(
         self, how: str, operands: str | Sequence[str], options: JsonObject, kind: Kind
     ) -> list[Manifest]:
-        """Make components of others, and register them; whatever fails, fails before anything is written.
+        """Make components from others, and register them; every failure comes before anything is written.
 
         Args:
             how: One of the six.
@@ -190,7 +190,7 @@ class Recipes:
         return [await self._registered(recipe, library) for recipe in recipes]
 
     async def follow(self, config: Manifest, ref: Ref) -> Manifest:
-        """Return a version of a recipe that follows its operands, made now where they have moved on since.
+        """Return a version of a recipe with current operands, made now if they have changed since.
 
         Args:
             config: Its current version.
@@ -218,14 +218,14 @@ class Recipes:
             _following.reset(token)
 
     def referring(self, ref: Ref) -> list[Reference]:
-        """Return which recipes in sight refer to a component, or to the one version that `ref` names.
+        """Return the listed recipes referring to a component, or to the one version in `ref`.
 
         Reads every component once, so it is for rare questions such as whether a version may be purged.
         """
         return referring(self._versions, ref)
 
     def check_operands(self, source: str) -> None:
-        """Refuse to make something of what is out of sight, since somebody may be removing its bytes.
+        """Raise BadComponent for a hidden operand, as its bytes may be about to be removed.
 
         Raises:
             BadComponent: It is.
@@ -247,7 +247,7 @@ class Recipes:
         return found
 
     def _check_circle(self, made: Ref, operands: Sequence[Manifest]) -> None:
-        """Refuse what is made of something of its own name, however far down; each operand is looked at once."""
+        """Raise BadComponent if an operand, at any depth, has the new component's name; each is checked once."""
         seen: set[str] = set()
         ahead = [(one, f"{one.kind}:{one.name}") for one in operands]
         while ahead:
@@ -270,7 +270,7 @@ class Recipes:
         return await self._libraries[ref.kind].info(ref)
 
     async def _check_new(self, recipe: AnyRecipe, found: Sequence[Manifest], library: Library) -> None:
-        """Refuse a recipe that cannot be, or whose name something else has.
+        """Raise an error for an impossible recipe, or one with a name already used otherwise.
 
         Raises:
             BadComponent: Its operands, prompt or guard do not fit.
@@ -299,7 +299,7 @@ class Recipes:
             raise BadComponent(problem, fix="let it return why not, in words, and nothing where all is well.")
 
     async def _registered(self, recipe: AnyRecipe, library: Library) -> Manifest:
-        """Register a recipe; many that make the same at once, here or in other processes, make one version."""
+        """Register a recipe; concurrent calls with the same one, here or in other processes, make one version."""
         source, ref = write_recipe(recipe), Ref(kind=Direction.of(recipe.transform).target, name=recipe.name)
         async with self._turns[str(ref)]:
             for _ in range(_ATTEMPTS):
@@ -313,7 +313,7 @@ class Recipes:
         raise Conflict(f"{ref} is being changed by many at once.", fix="try again.")
 
     async def _continued(self, recipe: AnyRecipe, library: Library) -> Manifest | None:
-        """Return what a recipe is the next version of, None where its name is free.
+        """Return the component continued by a recipe, None if its name is free.
 
         Raises:
             AlreadyRegistered: Something else has its name.
@@ -325,7 +325,7 @@ class Recipes:
         return there
 
     async def _moved(self, recipe: AnyRecipe, config: Manifest) -> AnyRecipe | None:
-        """Return the recipe of what is current, None where that is the same, or older than the recipe's own pointer.
+        """Return the recipe with current operands, None if they are the same, or older than the recipe's own pointer.
 
         So a person may take a recipe back, and it stays there until an operand changes again.
         """
@@ -337,7 +337,7 @@ class Recipes:
         return None if max(times[1:]) < times[0] else recipe.model_copy(update={"operands": current})
 
     async def _followed(self, config: Manifest, moved: AnyRecipe) -> Manifest:
-        """Make the version that a recipe moves on to current; many that ask at once make one."""
+        """Make the version with changed operands current; concurrent requests make one."""
         library, name, source = self._libraries[config.kind], config.ref.at(None), write_recipe(moved)
         digest, before = source_digest(config.kind, config.name, source, {}, ()), read_recipe(config.source).operands
         reason = "follows " + ", ".join(one.ref for one in moved.operands if one not in before)

@@ -1,4 +1,4 @@
-"""ScopedPort: the port of an agent that was made of tools or environments, and reaches nothing else."""
+"""ScopedPort: the port of an agent made of tools or environments, limited to them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RESPONSES: Mapping[str, type[Response]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopedPort:
-    """Carries the wishes for what is its own, by digest; refuses all other calls.
+    """A port for calls of the agent's own operands, by digest; it refuses all other calls.
 
     Args:
         port: Carries them on.
@@ -51,7 +51,7 @@ class ScopedPort:
     guard: str | None = None
 
     async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
-        """Call what is its own, unless the guard refuses."""
+        """Call one of its operands, unless the guard refuses."""
         wanted = Ref.parse(ref, kind=kind)
         found = self.own.get(wanted.name)
         if found is None or found.kind != kind:
@@ -66,7 +66,7 @@ class ScopedPort:
         return await self.port.invoke(kind, exact_ref(found, wanted.operation), arguments)
 
     async def refusal(self, action: str, arguments: JsonObject) -> str:
-        """Return why the guard refuses an action, or a `task`; empty where it does not, or there is none."""
+        """Return the guard's reason for refusing an action, or a `task`; empty if it allows it, or there is none."""
         if self.guard is None:
             return ""
         facts = await self.port.serve("registry", "info", {"kind": "tool", "ref": self.guard})
@@ -83,7 +83,7 @@ class ScopedPort:
         return f"The guard {self.guard} gave no words, so nobody knows whether {action!r} is allowed."
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service; the registry holds what is its own."""
+        """Send a request to a service; the registry is limited to its operands."""
         if service != "registry" or verb == "rank":
             return await self.port.serve(service, verb, data)
         found = [one for one in self.own.values() if one.kind == data["kind"]]
@@ -124,7 +124,7 @@ class ScopedPort:
         return self.port.group()
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
-        """Limit the body."""
+        """Limit the body's time."""
         return self.port.timeout(seconds)
 
     async def sleep(self, seconds: float) -> None:
@@ -132,7 +132,7 @@ class ScopedPort:
         await self.port.sleep(seconds)
 
     async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
-        """Return the first to end."""
+        """Return the result of the first to end."""
         return await self.port.race(*work)
 
     async def receive(self) -> Any:
@@ -140,7 +140,7 @@ class ScopedPort:
         return await self.port.receive()
 
     def _exact(self, kind: Kind, ref: str) -> str:
-        """Return the ref of exactly what is meant, where it is its own, or `done`."""
+        """Return the exact ref of one of its operands, or `done`."""
         wanted = Ref.parse(ref, kind=kind)
         if wanted.name in self.own:
             return exact_ref(self.own[wanted.name], None)
@@ -154,5 +154,5 @@ class ScopedPort:
 
 
 def exact_ref(config: Manifest, operation: str | None) -> str:
-    """Return what invokes exactly that version, by its digest."""
+    """Return a ref to exactly the given version, by its digest."""
     return f"{config.name}@{config.digest}" + (f"#{operation}" if operation else "")

@@ -1,4 +1,4 @@
-"""The six transformations: what a recipe defines, given the versions it is made of.
+"""The six transformations: the definition of a recipe, given its exact operands.
 
 Source: paper, Definition 1 and Appendix C.4.
 """
@@ -47,14 +47,14 @@ _OBSERVES = Traits(effects="reads", idempotent=True, network=False)
 
 
 class Derived(Environment):
-    """The instance of an environment that was made of something else: what it keeps, others keep."""
+    """The instance of an environment made of something else, with its state kept elsewhere."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
 
 
 def defined(recipe: AnyRecipe, operands: Sequence[Manifest], work: Work) -> Definition:
-    """Return what a recipe defines; nothing is executed.
+    """Return the definition of a recipe; nothing is executed.
 
     Args:
         recipe: The recipe.
@@ -147,7 +147,7 @@ def _chooser(recipe: ToolsToAgent | EnvironmentToAgent, operands: Sequence[Manif
     rules = recipe.rules or "\n".join(one.rules for one in operands if one.rules)
 
     async def run(ctx: Context, task: Task) -> Result:
-        """Work on a task with nothing but what it was made of."""
+        """Work on a task with nothing but the recipe's operands."""
         port = ScopedPort(port=ctx.port, owner=f"agent:{recipe.name}", own=own, guard=recipe.guard)
         if reason := await port.refusal("task", {"text": task.text}):
             return Result(ok=False, reason=reason)
@@ -203,7 +203,7 @@ def _shared_call(recipe: ToolsToEnvironment, tool: Manifest, turn: asyncio.Lock)
 
 
 def _check_first(shared: JsonObject, tool: Manifest) -> None:
-    """Refuse first values that a tool would refuse in every call; None is none yet."""
+    """Raise BadComponent for initial values invalid in every call of a tool; None means no value yet."""
     schema = {key: value for key, value in tool.operations["call"].parameters.items() if key != "required"}
     given = {name: value for name, value in shared.items() if value is not None and name in schema["properties"]}
     if faults := value_faults(schema, given):
@@ -212,7 +212,7 @@ def _check_first(shared: JsonObject, tool: Manifest) -> None:
 
 
 def _shared_operation(recipe: ToolsToEnvironment, tool: Manifest, call: SharedCall) -> Operation:
-    """Return an action: what is shared need not be given."""
+    """Return an action with the shared variables as optional parameters."""
     signature = tool.operations["call"]
     needed = [name for name in cast("list[str]", signature.parameters.get("required", [])) if name not in recipe.shared]
     rest = {key: value for key, value in signature.parameters.items() if key != "required"}
@@ -263,7 +263,7 @@ def _state(words: str, executor: Executor, scope: bool) -> Operation:
 
 
 def _relayed(config: Manifest, operation: str, *, name: str, description: str, scope: bool = False) -> Operation:
-    """Return an operation that is another's in all but its name and words."""
+    """Return an operation equal to another one except in its name and description."""
     one = config.operations[operation]
     traits = replace(one.traits, scope=one.traits.scope or scope, check="")
     signature = replace(one, name=name, description=description, examples=(), traits=traits)
@@ -294,7 +294,7 @@ def _definition(
 
 
 def _category(operands: Sequence[Manifest]) -> dict[str, Any]:
-    """Return the category that all operands declare."""
+    """Return the category declared by all operands."""
     found = {str(one.metadata.get("category", "")) for one in operands}
     return {"category": min(found)} if len(found) == 1 and found != {""} else {}
 

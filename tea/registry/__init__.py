@@ -1,1 +1,1 @@
-"""Names and versions: how versions come to be, how pointers move, how they differ."""
+"""Registry: names and versions, their pointers, and the differences between versions."""

@@ -1,4 +1,4 @@
-"""The kind of change between two versions, which decides how far the version is bumped."""
+"""The kind of change between two versions, for the choice of the next version number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "
 
 
 def change_between(old: Manifest, new: Manifest) -> Change:
-    """Return `major` where a caller or the operator's policy may break, `minor` where something is added.
+    """Return `major` if a caller or the operator's policy may break, `minor` if something is added.
 
     Source: Semantic Versioning 2.0.0, items 6 to 8.
     """
@@ -36,7 +36,7 @@ def change_between(old: Manifest, new: Manifest) -> Change:
 
 
 def _breaks(old: JsonSchema, new: JsonSchema) -> bool:
-    """Tell whether arguments that fitted may fit no longer; any other type counts, even a wider one."""
+    """Return whether arguments valid before may be invalid now; any other type counts, even a wider one."""
     return bool(_required(new) - _required(old)) or any(
         name not in _part(new, part) or _meaning(schema) != _meaning(_part(new, part)[name])
         for part in ("properties", "$defs")
@@ -75,7 +75,7 @@ def _required(schema: JsonSchema) -> set[str]:
 
 
 def _meaning(schema: Any) -> Any:
-    """Return a schema without what is only words for its reader."""
+    """Return a schema without its descriptive texts."""
     if isinstance(schema, list):
         return [_meaning(one) for one in cast("list[Any]", schema)]
     if not isinstance(schema, dict):

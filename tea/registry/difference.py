@@ -1,4 +1,4 @@
-"""Diff: how two versions of a component differ, for people to read."""
+"""Diff: the differences between two versions of a component, for people to read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tea.registry.change import change_between
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """How two versions differ: unified diffs of source and schema, and the kind of change."""
+    """The differences between two versions: unified diffs of source and schema, and the kind of change."""
 
     old: str
     new: str
@@ -24,7 +24,7 @@ class Diff:
 
 
 def diff(old: Manifest, new: Manifest) -> Diff:
-    """Return how two versions differ."""
+    """Return the differences between two versions."""
     return Diff(
         old=str(old.ref),
         new=str(new.ref),
@@ -42,7 +42,7 @@ def _sources(manifest: Manifest) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines between newlines; what else ends a line elsewhere is for a reader to see."""
+    """Return the lines between newlines; other line ends stay in them, visible to a reader."""
     *lines, last = text.split("\n")
     return [*lines, last, "\\ no newline at the end"] if last else lines
 

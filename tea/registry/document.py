@@ -1,4 +1,4 @@
-"""Documents: components that are one JSON object, read and never executed."""
+"""Documents: components made of one JSON object, read and never executed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """What answered a task, kept to be improved or used again.
+    """The solution of a task, kept for improvement or reuse.
 
     Args:
         task: The task in words.
@@ -39,7 +39,7 @@ class Solution:
 
 
 class DocumentManager(Generic[T]):
-    """Reads the documents of one kind: `name`, `description`, `metadata`, `evolvable`, and the fields of that kind.
+    """A reader of one kind's documents: `name`, `description`, `metadata`, `evolvable`, and the kind's own fields.
 
     Args:
         kind: The kind.
@@ -51,7 +51,7 @@ class DocumentManager(Generic[T]):
         self._make = make
 
     def parse(self, source: str) -> T:
-        """Return what a document means.
+        """Return a document's parsed value.
 
         Raises:
             BadComponent: It is no usable document of this kind.
@@ -59,7 +59,7 @@ class DocumentManager(Generic[T]):
         return self._read(source)[1]
 
     def text(self, source: str) -> SourceText:
-        """Return a document, checked, with what is known of it.
+        """Return a checked document with its description and facts.
 
         Raises:
             BadComponent: It is no usable document of this kind.
@@ -75,7 +75,7 @@ class DocumentManager(Generic[T]):
         )
 
     def source(self, what: object) -> str:
-        """Return the document of a JSON object, or of what `parse` gives.
+        """Return the document of a JSON object, or of a value from `parse`.
 
         Raises:
             BadComponent: It is neither.
@@ -118,7 +118,7 @@ class DocumentManager(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Common:
-    """What every document says."""
+    """The common fields of every document."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
@@ -133,7 +133,7 @@ _COMMON = frozenset(one.name for one in fields(_Common))
 
 
 def made_as(shape: type[T]) -> Callable[[str, JsonObject], T]:
-    """Return what makes a shape from a name and fields, by pydantic."""
+    """Return a function building a shape from a name and fields, by pydantic."""
     return lambda name, own: _reader(shape).validate_json(dumps({**own, "name": name}))
 
 

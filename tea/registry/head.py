@@ -1,4 +1,4 @@
-"""Head: all that can change about a component, as of one change."""
+"""Head: all mutable facts of a component, as of one change."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Head:
     time: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document that is stored; its number is the file's name."""
+        """Return the document to store; its number is the file's name."""
         return {name: getattr(self, name) for name in Head.__slots__ if name != "number"}
 
     def without(self, versions: Sequence[str]) -> Head:
-        """Return a head in which versions are out of sight, and nothing stands for them.
+        """Return a head with versions hidden, and without pointers to them.
 
         Raises:
             Conflict: One of them is current by now.
@@ -61,7 +61,7 @@ class Head:
         )
 
     def with_back(self, versions: Sequence[str], before: Head) -> Head:
-        """Return a head in which versions are what they were in `before`, when nobody had taken them out of sight."""
+        """Return a head with versions restored to their state in `before`, unless they were hidden earlier."""
         aliases = {tag: one for tag, one in before.aliases.items() if one in versions}
         states = {one: state for one, state in before.states.items() if one in versions}
         return replace(
@@ -73,7 +73,7 @@ class Head:
 
     @classmethod
     def from_json(cls, number: int, data: JsonObject) -> Head:
-        """Read what `to_json` wrote.
+        """Read a document written by `to_json`.
 
         Raises:
             Damaged: It is no such document.

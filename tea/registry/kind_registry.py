@@ -1,4 +1,4 @@
-"""KindRegistry: the components of one kind that there are, in the registry, or shipped and not used yet."""
+"""KindRegistry: the components of one kind, in the registry, or shipped and not used yet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
 
 
 class KindRegistry:
-    """Finds, stores and lists; the source of what is shipped becomes a stored version when it is first used.
+    """The registry of one kind; the source of a shipped component becomes a stored version on first use.
 
     All methods block for short file operations.
 
@@ -47,7 +47,7 @@ class KindRegistry:
         self._described: dict[str, Manifest] = {}
 
     def ship(self, texts: Iterable[SourceText]) -> None:
-        """Take sources that came with tea or an installed package."""
+        """Set the sources shipped with tea or an installed package."""
         found = {text.name: Shipped(text, text_digest(text)) for text in texts}
         self._trust.ship(one.digest for one in found.values())
         self._shipped = found
@@ -61,7 +61,7 @@ class KindRegistry:
         again: Again = "add",
         guard: Guard = lambda _: None,
     ) -> Manifest:
-        """Store checked source as a new version, and make it current; whatever fails, fails before anything is written.
+        """Store checked source as a new version, and make it current; every failure comes before anything is written.
 
         With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`,
         and for `again`, which counts where no version is wanted.
@@ -89,7 +89,7 @@ class KindRegistry:
         return self._add(made, version, wanted.author, current=True, again=again, head=head, guard=guard)
 
     def resolve(self, ref: Ref) -> Manifest:
-        """Return what `ref` means.
+        """Return the version of `ref`.
 
         Raises:
             UnknownComponent: Nothing; the error names the nearest.
@@ -108,7 +108,7 @@ class KindRegistry:
         return self.words.of(found)
 
     def exact(self, ref: Ref, digest: str) -> Manifest:
-        """Return a version, in sight or not, that had a digest when it was pinned.
+        """Return a pinned version, listed or hidden, after checking its digest.
 
         Raises:
             UnknownComponent: There is no such version.
@@ -126,7 +126,7 @@ class KindRegistry:
         return self.words.of(found)
 
     def pin(self, ref: Ref) -> Manifest:
-        """Return what `ref` means, stored, so that its digest can always be found again."""
+        """Return the version of `ref`, stored, so its digest can always be found again."""
         found, shipped = self.resolve(ref), self.unstored(ref.name)
         stored = self._store(ref.name) if shipped is not None and shipped.digest == found.digest else None
         if stored is None and not found.created:  # another process stored it meanwhile, as a version of its own
@@ -168,7 +168,7 @@ class KindRegistry:
         return self.resolve(ref)
 
     def unregister(self, name: str, reason: str, author: str | None) -> Head:
-        """Take a component out of sight; its bytes stay."""
+        """Hide a component; its bytes stay."""
         self.resolve(Ref(kind=self.kind, name=name))
         self._store(name)
         return self._versions.unregister(self.kind, name, reason=reason, author=author)
@@ -185,7 +185,7 @@ class KindRegistry:
         return self._add(made, version, wanted.author, current=False, vouched=False)
 
     def purgeable(self, ref: Ref) -> list[str]:
-        """Return the version that a ref names, or all that an unregistered component had.
+        """Return the version named by a ref, or all versions of an unregistered component.
 
         Raises:
             RegistryError: It is registered, and no version is named.
@@ -202,12 +202,12 @@ class KindRegistry:
         return chosen
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a component of that name in sight."""
+        """Return whether a component of the given name is listed."""
         head = self._versions.head(self.kind, name)
         return head.current is not None or (head.number == 0 and name in self._shipped)
 
     def missing(self, names: Iterable[str]) -> list[str]:
-        """Return the names under which nothing ships, and nothing was ever registered."""
+        """Return the names neither shipped nor ever registered."""
         known = {*self._shipped, *self._versions.names(self.kind)}
         return [name for name in names if name not in known]
 
@@ -216,7 +216,7 @@ class KindRegistry:
         return self._versions.head(self.kind, found.name).states.get(found.version, "active")
 
     def listings(self, *, pointers: bool = False) -> Sequence[Row]:
-        """Return what is there, by name; the very same object as long as nothing has changed.
+        """Return the listed components, by name; the very same object as long as nothing has changed.
 
         Args:
             pointers: Whether it is enough that no pointer has moved since this process looked.
@@ -255,7 +255,7 @@ class KindRegistry:
         return self.words.of(added)
 
     def _store(self, name: str) -> Manifest | None:
-        """Store the shipped source as a version, current only where the current one was shipped too."""
+        """Store the shipped source as a version, current only if the current one was shipped too."""
         shipped = self.unstored(name)
         if shipped is None:
             return None
@@ -286,14 +286,14 @@ class KindRegistry:
         return build(self._versions.next_version(self.kind, name, build))
 
     def _means(self, ref: Ref, head: Head, shipped: Manifest) -> bool:
-        """Tell whether `ref` means the shipped version that is not stored."""
+        """Return whether `ref` stands for the shipped version not stored yet."""
         if ref.selector is None:
             return head.number == 0 or self._follows(ref.name, head)
         in_sight = head.number == 0 or head.current is not None
         return ref.selector == shipped.digest or (in_sight and ref.selector == shipped.version)
 
     def _follows(self, name: str, head: Head) -> bool:
-        """Tell whether the current version was shipped, so that a newer shipped one takes its place."""
+        """Return whether the current version was shipped, and a newer shipped one therefore replaces it."""
         if head.current is None:
             return False
         return self._versions.manifest(self.kind, name, head.current).lineage.how == "bundled"
@@ -321,10 +321,10 @@ class KindRegistry:
 
 
 def by_people(lineage: Lineage) -> bool:
-    """Tell whether a person answers for what comes from there."""
+    """Return whether a lineage starts with a person's responsibility."""
     return lineage.how in _BY_PEOPLE
 
 
 def text_digest(text: SourceText) -> str:
-    """Return the digest that a checked source has in the registry."""
+    """Return the registry's digest of a checked source."""
     return source_digest(text.kind, text.name, text.source, text.files, text.requires)

@@ -1,4 +1,4 @@
-"""ListCache: the lines that a list of one kind has, of what is stored and of what is shipped."""
+"""ListCache: the rows of one kind's list, for stored and shipped components."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Outline = Callable[[str], SourceText]
 
 
 class Shipped(NamedTuple):
-    """A source that came with tea or an installed package."""
+    """A source shipped with tea or an installed package."""
 
     text: SourceText
     digest: str
@@ -31,7 +31,7 @@ _Listed = tuple[Mapping[str, Stored | None], Mapping[str, Shipped], Set[str], in
 
 
 class ListCache:
-    """Makes the lines of a list, and keeps them as long as nothing has changed; all methods block.
+    """The rows of a list, cached as long as nothing has changed; all methods block.
 
     Args:
         kind: The kind.
@@ -59,7 +59,7 @@ class ListCache:
         self._listed: _Listed | None = None
 
     def all(self, shipped: Mapping[str, Shipped], *, pointers: bool) -> Sequence[Row]:
-        """Return the lines by name; the very same object as long as nothing has changed.
+        """Return the rows by name; the very same object as long as nothing has changed.
 
         Args:
             shipped: What is shipped, by name.
@@ -87,7 +87,7 @@ class ListCache:
         return found
 
     def one(self, name: str, shipped: Mapping[str, Shipped]) -> Row | None:
-        """Return the line of a name, None where a list has none."""
+        """Return the row of a name, None if it is not listed."""
         try:
             head = self._versions.head(self._kind, name)
             if head.current is not None:
@@ -103,7 +103,7 @@ class ListCache:
         return None if head.number or name not in shipped else self._shipped(name, shipped)
 
     def _own(self, name: str, facts: Facts) -> Facts:
-        """Return what the source itself of a trusted version says, without executing it."""
+        """Return the description in a trusted version's own source, without executing it."""
         try:
             found = self._versions.manifest(self._kind, name, facts.version)
             if is_recipe(found.source):  # which holds no code
@@ -117,7 +117,7 @@ class ListCache:
         return facts._replace(**{key: getattr(own, key) for key in ("description", "category", "toolkit", "text")})
 
     def _described(self, name: str) -> Described:
-        """Return what a list shows of the stored versions of `name`."""
+        """Return the listed facts of the stored versions of `name`."""
         try:
             head = self._versions.head(self._kind, name)
             found = self._versions.resolve(Ref(kind=self._kind, name=name))
@@ -139,7 +139,7 @@ class ListCache:
         return line(self._kind, name, Facts._make(said[digest]), trusted=True)
 
     def _outlines(self, texts: Mapping[str, SourceText]) -> Mapping[str, tuple[JsonValue, ...]]:
-        """Return what a list shows of shipped sources; it is kept in the operator's state, never in a registry."""
+        """Return the listed facts of shipped sources, cached in the operator's state, never in a registry."""
         key = ("outlines", self._kind, str(FORM), *sorted(texts))
         found = self._kept.read(*key)
         if found is None:
@@ -149,7 +149,7 @@ class ListCache:
 
 
 def _leads(facts: tuple[JsonValue, ...] | None, shipped: Shipped) -> bool:
-    """Tell whether what is stored of a shipped component is current as it stands, without the shipped source."""
+    """Return whether the stored facts of a shipped component are current, without the shipped source."""
     if facts is None:
         return False
     stored = Facts._make(facts)

@@ -1,4 +1,4 @@
-"""NewVersion: what is said of a version that is about to be added."""
+"""NewVersion: the facts of a version about to be added."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tea.components.manifest import Lineage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVersion:
-    """A version on its way into the registry, but for its content.
+    """The facts of a version about to be added, except its content.
 
     Args:
         version: The version wanted, `X.Y.Z`; the next one by the kind of change if None.

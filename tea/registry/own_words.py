@@ -1,4 +1,4 @@
-"""Own words: what a trusted version says of itself comes from its own bytes, whatever the registry says of it.
+"""Own words: the description of a trusted version comes from its own bytes, never from the registry's text.
 
 A registry may come from elsewhere, and a digest covers the source alone. So what a manifest tells beside it counts if
 this account wrote it, or has compared it with the source before; else the source, which may run, is described anew.
@@ -24,13 +24,13 @@ _TOLD = ("description", "operations", "metadata", "evolvable", "rules", "recover
 
 
 def words_digest(found: Manifest) -> str:
-    """Return the digest of all that a manifest tells of its source."""
+    """Return the digest of a manifest's whole description of its source."""
     data = found.to_json()
     return "sha256:" + hashlib.sha256(canonical({name: data[name] for name in _TOLD})).hexdigest()
 
 
 class OwnWords:
-    """Gives trusted versions of one kind in their own words; all methods block.
+    """The descriptions of trusted versions of one kind, from their own source; all methods block.
 
     Args:
         trust: What may run, and which manifests this account knows to tell what their source says.
@@ -43,7 +43,7 @@ class OwnWords:
         self._made: dict[str, Manifest] = {}
 
     def of(self, found: Manifest) -> Manifest:
-        """Return a version with the words of its own source where it is trusted, else as it is."""
+        """Return a version described by its own source if it is trusted, else unchanged."""
         if self._made.get(found.digest) is found or not self._trust(found.digest) or self._trust.told(_entry(found)):
             return found
         made = self._described(found)
@@ -55,24 +55,24 @@ class OwnWords:
         return replace(found, **{name: getattr(made, name) for name in _TOLD})
 
     def take(self, made: Manifest) -> None:
-        """Take a manifest that was just made of its source, so that it need not be made again."""
+        """Record a manifest just made from its source, to avoid making it again."""
         self._made[made.digest] = made
 
     def vouch(self, made: Manifest) -> None:
-        """Remember that a manifest tells what its source says, as it was made of it; not where trust is lacking."""
+        """Record a manifest's description as equal to its source's, as it was made from it; not without trust."""
         if self._trust(made.digest):
             with suppress(StorageError):  # then it is compared again
                 self._trust.told.grant(_entry(made), str(made.ref.at(None)))
 
     def differs(self, found: Manifest) -> bool:
-        """Return whether a trusted version's manifest says what its source does not."""
+        """Return whether a trusted version's manifest differs from its source's own description."""
         if not self._trust(found.digest) or self._trust.told(_entry(found)):
             return False
         made = self._described(found)
         return made is not None and (_said(made) != _said(found) or not set(_texts(found)) <= set(_texts(made)))
 
     def _described(self, found: Manifest) -> Manifest | None:
-        """Return what a source says of itself, None where that cannot be told here, as it needs what is not here."""
+        """Return a source's own description, None if it cannot be made here, as something it needs is missing."""
         if found.digest not in self._made:
             with suppress(TeaError):
                 text = self._draft(found.source, found.files, found.requires)
@@ -87,7 +87,7 @@ def _entry(found: Manifest) -> str:
 
 
 def _silent(found: Manifest) -> Manifest:
-    """Return a version that cannot be described here, and so cannot be used either, without what is told of it."""
+    """Return a version without its description, as it cannot be verified here; such a version cannot be used either."""
     mute = {
         name: Signature(name=name, description="", parameters={"type": "object"}, returns={}, traits=Traits())
         for name in found.operations
@@ -97,7 +97,7 @@ def _silent(found: Manifest) -> Manifest:
 
 
 def _said(found: Manifest) -> bytes:
-    """Return what a manifest tells but for schemas, whose wording changes with the library that writes them."""
+    """Return a manifest's description without schemas, as their wording depends on the library for them."""
     operations = {
         name: [one.description, [example.call for example in one.examples], str(one.traits), sorted(_fields(one))]
         for name, one in found.operations.items()
@@ -111,7 +111,7 @@ def _fields(one: Signature) -> Mapping[str, Any]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield every text in what a manifest tells, however deep."""
+    """Yield every text in a manifest's description, at any depth."""
     if isinstance(value, Manifest):
         data = value.to_json()
         yield from _texts({name: data[name] for name in _TOLD})

@@ -1,4 +1,4 @@
-"""Row: one line of a list, for people, retrieval and programs."""
+"""Row: a row of a list, for people, retrieval and programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORM = 5
 
 
 class Facts(NamedTuple):
-    """What a line of a list shows of the source and the state of a component; where it changes, `FORM` does.
+    """The facts of a row about the source and the state of a component; a change here changes `FORM`.
 
     Beside it stands the digest of what its manifest tells, by which that is known to be what its source says.
     """
@@ -32,7 +32,7 @@ class Facts(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One line of a list: what it is, which version is current, and where it comes from.
+    """A row of a list: the component, its current version, and its origin.
 
     A damaged component has no version, and its description says what is wrong with it. A tuple, since a list of ten
     thousand is made in a fifth of the time.
@@ -59,13 +59,13 @@ class Row(NamedTuple):
 
 
 def line(kind: Kind, name: str, facts: Facts, *, trusted: bool) -> Row:
-    """Return a line of a list."""
+    """Return a row of a list."""
     version, description, state, origin, category, toolkit, digest, text, _ = facts
     return Row(kind, name, version, description, state, origin, trusted, category, toolkit, digest, text)
 
 
 def stored_facts(found: Manifest, state: State) -> Facts:
-    """Return what the line of a stored version shows."""
+    """Return the facts of a stored version's row."""
     return Facts(
         version=found.version,
         description=found.description.partition("\n")[0],
@@ -80,7 +80,7 @@ def stored_facts(found: Manifest, state: State) -> Facts:
 
 
 def shipped_facts(text: SourceText, digest: str) -> Facts:
-    """Return the same of what is shipped and not stored yet; it is not executed, so its operations are unknown."""
+    """Return the same for a shipped source not stored yet; it is not executed, so its operations are unknown."""
     return Facts(
         version=str(FIRST),
         description=text.description.partition("\n")[0],

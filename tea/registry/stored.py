@@ -1,4 +1,4 @@
-"""Stored: what versions there are, and which one is meant; nothing here changes any."""
+"""Stored: the existing versions, and the meaning of refs; nothing here changes any."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tea.store.registry_store import RegistryStore
 
 
 class Stored:
-    """Reads the immutable versions and the movable pointers of every kind of component.
+    """The read access to the immutable versions and the movable pointers of every kind of component.
 
     All methods block for a short file operation; callers on an event loop use a thread.
 
@@ -31,11 +31,11 @@ class Stored:
         return self.store.names(kind)
 
     def head(self, kind: Kind, name: str) -> Head:
-        """Return the newest head; number 0 when the name was never registered."""
+        """Return the newest head; number 0 if the name was never registered."""
         return Head.from_json(*self.store.head(kind, name))
 
     def manifest(self, kind: Kind, name: str, version: str) -> Manifest:
-        """Return one stored version, whatever its state.
+        """Return one stored version, in any state.
 
         Raises:
             UnknownComponent: There is no such version, or its bytes were purged.
@@ -47,7 +47,7 @@ class Stored:
         return found
 
     def document(self, kind: Kind, name: str, version: str) -> Manifest | Tombstone:
-        """Return one stored version, or what stands in its place since it was purged.
+        """Return one stored version, or the tombstone of a purged one.
 
         Raises:
             UnknownComponent: There is no such version.
@@ -65,7 +65,7 @@ class Stored:
         return found
 
     def history(self, kind: Kind, name: str) -> list[Manifest]:
-        """Return the versions in sight, oldest first."""
+        """Return the listed versions, oldest first."""
         removed = set(self.head(kind, name).removed)
         stored = (self.document(kind, name, v) for v in self.store.versions(kind, name) if v not in removed)
         return [one for one in stored if isinstance(one, Manifest)]
@@ -76,7 +76,7 @@ class Stored:
         return [self._head(kind, name, number) for number in range(1, newest + 1)]
 
     def resolve(self, ref: Ref) -> Manifest | None:
-        """Return the version that `ref` means, or None when the name is not registered.
+        """Return the version of `ref`, or None if the name is not registered.
 
         Raises:
             UnknownComponent: The name is there, but no such version or alias.
@@ -98,11 +98,11 @@ class Stored:
         raise UnknownComponent(f"{ref.at(None)} has no version {ref.selector!r}.", fix=f"it has {names or 'none'}.")
 
     def holds(self, kind: Kind, name: str, digest: str) -> bool:
-        """Tell whether some stored version has that digest."""
+        """Return whether a stored version has the given digest."""
         return any(self._digest(kind, name, one) == digest for one in self.store.versions(kind, name))
 
     def same(self, ref: Ref, head: Head, versions: Sequence[str]) -> Manifest | None:
-        """Return the version in sight with the digest of a ref that is current, else the newest that once was.
+        """Return the listed version with a ref's digest, preferably the current one, else the newest once current.
 
         What never was current may be what a registration left that died, or is about to take back.
 
@@ -123,12 +123,12 @@ class Stored:
         return None
 
     def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest], head: Head | None = None) -> str:
-        """Return the version after the highest, by the kind of change from the current one, which `head` may tell."""
+        """Return the version after the highest, by the kind of change from the current one; `head` may be given."""
         last = self.store.highest(kind, name)
         return self._following([last] if last else [], kind, name, build, head or self.head(kind, name))
 
     def lineage(self, kind: Kind, name: str, version: str) -> list[Manifest]:
-        """Return a version and its ancestors, newest first; copies lead to the component they were copied from."""
+        """Return a version and its ancestors, newest first; copies lead to their origin."""
         chain: dict[Ref, Manifest] = {}
         at: Ref | None = Ref(kind=kind, name=name, selector=version)
         while at is not None and at not in chain:
@@ -138,12 +138,12 @@ class Stored:
         return list(chain.values())
 
     def living(self, kind: Kind, name: str) -> list[str]:
-        """Return the versions whose bytes are there, in sight or not, lowest first."""
+        """Return the versions with existing bytes, listed or hidden, lowest first."""
         versions = self.store.versions(kind, name)
         return [one for one in versions if isinstance(self.document(kind, name, one), Manifest)]
 
     def chosen(self, ref: Ref) -> list[str]:
-        """Return the one version that a ref's selector stands for, in sight or not; empty where there is none."""
+        """Return the version selected by a ref, listed or hidden, as a list; empty if there is none."""
         selector = str(ref.selector)
         if is_digest(selector):
             found = self._by_digest(ref)
@@ -183,7 +183,7 @@ class Stored:
         return None
 
     def _digest(self, kind: Kind, name: str, version: str) -> str:
-        """Return a version's digest, remembered from its first reading; empty where the file is damaged."""
+        """Return a version's digest, cached from its first reading; empty if the file is damaged."""
         found = self._digests.get((kind, name, version))
         if found is None:
             try:

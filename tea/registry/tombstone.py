@@ -1,4 +1,4 @@
-"""Tombstone: what stays of a version whose bytes were purged."""
+"""Tombstone: the record of a version with purged bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEY = "purged"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """Stands where a version stood, so that its number never means other bytes.
+    """A tombstone in the place of a version, reserving its number against other bytes.
 
     Args:
         kind: The kind.
@@ -44,18 +44,18 @@ class Tombstone:
         return Ref(kind=self.kind, name=self.name, selector=self.version)
 
     def error(self) -> Purged:
-        """Return what is said to whoever wants the bytes."""
+        """Return the error for a request for the bytes."""
         reason = self.reason.rstrip(".") or "no reason"
         problem = f"{self.ref} was purged by {self.author or 'somebody'} at {self.time}: {reason}."
         return Purged(problem, fix="use another version; a copy that was saved before can be registered anew.")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document that is stored in place of the version."""
+        """Return the document stored in place of the version."""
         return {_KEY: asdict(self)}
 
     @classmethod
     def of(cls, document: JsonObject) -> Tombstone | None:
-        """Return the tombstone that a stored document is, or None where it is none.
+        """Return the tombstone in a stored document, or None if it contains another.
 
         Raises:
             Damaged: It says that it is one, and is not.

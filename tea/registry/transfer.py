@@ -1,4 +1,4 @@
-"""Transfer: everything a registry knows of components as one JSON document, and back into a registry."""
+"""Transfer: a registry's whole content on components as one JSON document, and back into a registry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Names = Mapping[Kind, frozenset[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What loading did.
+    """The result of loading.
 
     Args:
         added: Refs of the versions that are new.
@@ -45,7 +45,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saved:
-    """One component of a document, checked: its versions, and its heads with the oldest first."""
+    """A component of a document, checked: its versions, and its heads with the oldest first."""
 
     kind: Kind
     name: str
@@ -55,7 +55,7 @@ class _Saved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What a component adds to those that are there: versions, and heads after number `known`.
+    """The additions to a component: versions, and heads after number `known`.
 
     Of its versions, `purged` have no bytes then, and `current` is what a ref without selector means.
     """
@@ -89,7 +89,7 @@ def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
-    """What loading has to know of those who load.
+    """The dependencies of loading on its caller.
 
     Args:
         kinds: The kinds that a document may hold.
@@ -105,7 +105,7 @@ class House:
 
 
 def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded:
-    """Add what a document holds; where anything is wrong with it, nothing is changed.
+    """Add the content of a document; any error in it leaves everything unchanged.
 
     A component that is there gets the versions it lacks. Its pointers move only where its history is the beginning of
     the document's, or where it was unregistered; the operator's own changes stay in force. No name moves from what is
@@ -194,7 +194,7 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
 
 
 def _exactly(told: Any, read: Any) -> bool:
-    """Tell whether all that a file tells was read as it stands there, type by type; what it leaves out may be there."""
+    """Return whether all members of a file were read unchanged, type by type; further members may be read."""
     if isinstance(told, dict):
         members = cast("dict[str, Any]", told).items()
         return isinstance(read, Mapping) and all(key in read and _exactly(one, read[key]) for key, one in members)
@@ -212,7 +212,7 @@ def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
 
 
 def _retold(told: Manifest, found: Manifest) -> Manifest:
-    """Return a version in the words that its content has already: of one content only one thing is said."""
+    """Return a version with the facts already stored for its content, as equal content has only one set of facts."""
     if told is found:
         return found
     return replace(
@@ -269,7 +269,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
 
 
 def _led(one: _Saved, house: House) -> _Saved:
-    """Return a component that is new here; what ships under its name leads, unless the operator trusts another."""
+    """Return a component new to this registry, led by the shipped one of its name unless another is trusted."""
     newest = one.heads[-1]
     if _trusted(one, house) and newest.current not in newest.states:
         return one
@@ -291,14 +291,14 @@ def _led(one: _Saved, house: House) -> _Saved:
 
 
 def _trusted(one: _Saved, house: House) -> bool:
-    """Tell whether the operator trusts what is current in a document, and what its tags stand for."""
+    """Return whether the operator trusts the current version of a document's component, and those of its tags."""
     newest = one.heads[-1]
     named = {newest.current or "", *newest.aliases.values()}
     return newest.current is not None and all(house.trusted(one.versions[version].digest) for version in named)
 
 
 def _following(mine: list[Head], one: _Saved, buried: set[str]) -> tuple[Head, ...]:
-    """Return the changes of the pointers that loading makes."""
+    """Return the heads added by loading."""
     newest = one.heads[-1]
     if tuple(mine) == one.heads[: len(mine)]:
         return one.heads[len(mine) :]

@@ -1,4 +1,4 @@
-"""VersionManager: how versions come to be, how pointers move, and how bytes go."""
+"""VersionManager: adding versions, moving pointers, and purging bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Again = Literal["add", "keep", "lead"]
 
 
 class VersionManager(Stored):
-    """Adds immutable versions, and moves the pointers of every kind of component."""
+    """The write access to immutable versions and the pointers of every kind of component."""
 
     def add(
         self,
@@ -39,7 +39,7 @@ class VersionManager(Stored):
         guard: Guard = lambda _: None,
         vouch: Callable[[], None] = lambda: None,
     ) -> Manifest:
-        """Store a new version and, unless told otherwise, make it current.
+        """Store a new version and make it current, unless specified otherwise.
 
         Args:
             kind: The kind.
@@ -115,7 +115,7 @@ class VersionManager(Stored):
         return self._advance(kind, name, change, author, None)
 
     def unregister(self, kind: Kind, name: str, *, author: str | None = None, reason: str = "") -> Head:
-        """Take a component out of sight; its bytes stay for runs that pinned them."""
+        """Hide a component; its bytes stay for runs with them pinned."""
 
         def change(head: Head) -> Head:
             return replace(
@@ -141,7 +141,7 @@ class VersionManager(Stored):
         return self._advance(ref.kind, ref.name, change, author, reason or f"{version} is {state}")
 
     def alias(self, ref: Ref, alias: str, *, author: str | None = None, reason: str = "") -> Head:
-        """Let a movable tag stand for a version.
+        """Point a movable tag to a version.
 
         Raises:
             BadRef: `alias` is no alias.
@@ -156,7 +156,7 @@ class VersionManager(Stored):
         return self._advance(ref.kind, ref.name, change, author, reason or f"{alias} is {version}")
 
     def unalias(self, kind: Kind, name: str, alias: str, *, author: str | None = None, reason: str = "") -> Head:
-        """Take a movable tag away.
+        """Remove a movable tag.
 
         Raises:
             UnknownComponent: There is no such tag.
@@ -181,7 +181,7 @@ class VersionManager(Stored):
         author: str | None = None,
         reason: str = "",
     ) -> list[Tombstone]:
-        """Remove the bytes of versions for good; tombstones keep their numbers from ever meaning others.
+        """Remove the bytes of versions permanently; tombstones reserve their numbers against other bytes.
 
         Args:
             kind: The kind.
@@ -220,7 +220,7 @@ class VersionManager(Stored):
         head: Head,
         guard: Guard,
     ) -> Manifest | None:
-        """Return the version in sight that has the same bytes and serves for them, None where there is none."""
+        """Return the listed version with the same bytes for use in its place, None if there is none."""
         found = None if again == "add" else self.same(manifest.ref.at(manifest.digest), head, versions)
         if found is None:
             return None
@@ -234,7 +234,7 @@ class VersionManager(Stored):
         return found
 
     def _beside(self, manifest: Manifest, author: str | None, head: Head, vouch: Callable[[], None]) -> Manifest:
-        """Let a new version be in sight, and what is current stay so."""
+        """List a new version, and leave the current one current."""
         vouch()
         if head.number == 0:
             self._advance(manifest.kind, manifest.name, lambda head: head, author, manifest.reason)
@@ -245,7 +245,7 @@ class VersionManager(Stored):
         self._digests[manifest.kind, manifest.name, manifest.version] = manifest.digest
 
     def _led(self, manifest: Manifest, author: str | None, head: Head, guard: Guard) -> Manifest:
-        """Make a new version current, or take it back where the guard refuses that."""
+        """Make a new version current, or remove it if the guard refuses."""
         try:
             self._point(manifest.kind, manifest.name, manifest.version, author, manifest.reason, head, guard)
         except UnknownComponent:  # whoever took it out of sight meanwhile came after it
@@ -256,7 +256,7 @@ class VersionManager(Stored):
         return manifest
 
     def _withdraw(self, manifest: Manifest, author: str, reason: str) -> None:
-        """Take back a version that may not become current, unless others with the same content made it so.
+        """Remove a version refused as current, unless others with the same content have made it so.
 
         It goes out of sight first: who makes it current before that keeps it, who comes later finds it gone.
         """
@@ -291,7 +291,7 @@ class VersionManager(Stored):
     def _adopted(
         self, manifest: Manifest, version: str | None, author: str | None, head: Head, guard: Guard
     ) -> Manifest | None:
-        """Return the same content where it is stored already and needs no version of its own.
+        """Return the same content if it is stored already and needs no version of its own.
 
         That is what ships with tea, stored by another process, and what a registration left that died between its
         version and its first head; it may also be taken back by its writer, but not after it became that.
@@ -351,7 +351,7 @@ class VersionManager(Stored):
         reason: str | None,
         known: Head | None = None,
     ) -> Head:
-        """Write the next head, made from the newest, which may be `known`; without a reason `change` gives one."""
+        """Write the next head, made from the newest, possibly `known`; without a reason `change` gives one."""
         for _ in range(_ATTEMPTS):
             head, known = known or self.head(kind, name), None
             made = change(head)
@@ -365,7 +365,7 @@ class VersionManager(Stored):
 
 
 def _check_in_sight(head: Head, ref: Ref) -> None:
-    """Refuse a change of what somebody took out of sight since it was looked at."""
+    """Raise an error for a change of a component or version hidden since the last look."""
     if head.current is None or ref.selector in head.removed:
         raise _gone(ref)
 
@@ -375,7 +375,7 @@ def _gone(ref: Ref) -> UnknownComponent:
 
 
 def operator() -> str:
-    """Return the name of the person whose account this process runs under."""
+    """Return the name of the account running this process."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -390,5 +390,5 @@ def timestamp() -> str:
 
 @lru_cache(maxsize=8)
 def _second(seconds: int) -> str:
-    """Return the second of a time; every record has one, and most stand in the same second as the one before."""
+    """Return a time to the second; cached, as most records have the same second as the one before."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -1,1 +1,1 @@
-"""Finding the components that fit a wish in words."""
+"""Retrieval of components by a query text."""

@@ -1,4 +1,4 @@
-"""Index: documents by name, and how well each fits a query by its meaning, its keywords, and what it served before."""
+"""Index: documents by name, and their scores for a query by meaning, keywords, and tasks served before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROOM = 64
 
 
 class Document(NamedTuple):
-    """What is known of one component; a tuple, since each question makes and compares one for every component.
+    """The known facts of one component; a tuple, since each query makes and compares one for every component.
 
     Args:
         text: What it says of itself.
@@ -39,7 +39,7 @@ class Document(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """How well each document fits, by slot: the sum, and its parts; good until the index changes.
+    """The scores of documents, by slot: the sum, and its parts; valid until the index changes.
 
     Args:
         names: Names by slot, empty where a slot is free.
@@ -102,7 +102,7 @@ class Index:
         self._served = np.zeros((0, 0), np.float32)
 
     def update(self, documents: Mapping[str, Document]) -> None:
-        """Hold exactly these documents; only what changed is computed. What is given may not be changed afterwards.
+        """Set exactly these documents, computing only the changed ones; they must not be modified afterwards.
 
         Raises:
             ProviderError: The embedder cannot be reached; what the index held stays.
@@ -174,7 +174,7 @@ class Index:
 
 
 def _counted(document: Document) -> dict[str, float]:
-    """Return the keywords of what a document says and served, each served task by its weight."""
+    """Return the keywords of a document's text and served tasks, each task by its weight."""
     found: dict[str, float] = {}
     for text, weight in ((document.text, 1.0), *document.served):
         for term, count in terms(text).items():
@@ -183,7 +183,7 @@ def _counted(document: Document) -> dict[str, float]:
 
 
 def _moved(said: Vectors, served: Sequence[tuple[Vectors, float]]) -> Vectors:
-    """Return how far a component's vector moves from what it says towards what it served.
+    """Return the shift of a component's vector from its text towards its served tasks.
 
     Source: Rocchio, Relevance Feedback in Information Retrieval (1971), with a bound for the feedback.
     """

@@ -1,4 +1,4 @@
-"""Keywords: BM25 over texts that come, change and go, one by one.
+"""Keywords: BM25 over texts added, changed and removed one by one.
 
 Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
 """
@@ -20,7 +20,7 @@ _SATURATION, _LENGTH = 1.2, 0.75
 
 
 class Keywords:
-    """Which text in which slot has which keywords how often."""
+    """The keywords of the text in each slot, with their counts."""
 
     def __init__(self) -> None:
         self._texts: dict[int, Mapping[str, float]] = {}
@@ -51,7 +51,7 @@ class Keywords:
             self._lengths[slot] = 0
 
     def scores(self, query: Iterable[str], slots: int) -> Vectors:
-        """Return how much of what the query tells each slot has: about 1 for all, up to 2.2 for all of it often.
+        """Return each slot's share of the query's information: about 1 for all, up to 2.2 for all of it often.
 
         A rare keyword tells more than a common one; one that no text has tells most, and none earns it. So a query
         that is met in passing counts for little, whoever meets it best.

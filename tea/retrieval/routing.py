@@ -1,4 +1,4 @@
-"""Routing: from categories over toolkits to components, so that a few fields are looked at closely."""
+"""Routing: from categories over toolkits to components, to limit detailed scoring to few groups."""
 
 from __future__ import annotations
 

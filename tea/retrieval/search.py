@@ -1,4 +1,4 @@
-"""Retrieval: ranks the components of a kind by how well they fit a wish in words."""
+"""Retrieval: ranking of the components of a kind by their match with a query text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BYTES = 4  # of a number in a vector
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """One component that fits.
+    """A component matching a query.
 
     Args:
         listing: Its line in the list.
@@ -70,7 +70,7 @@ class Match:
 
 
 class Retrieval:
-    """Finds components; every method blocks, so call it in a thread. Any number of threads may ask at once.
+    """A finder of components; every method blocks, so call it in a thread. Any number of threads may ask at once.
 
     Args:
         embedder: Makes the embedder, with the first question.
@@ -94,7 +94,7 @@ class Retrieval:
         route: bool = False,
         among: Collection[str] | None = None,
     ) -> list[Match]:
-        """Return the `k` that fit best, the best first; what is not active or damaged never fits.
+        """Return the `k` best matches, the best first; inactive or damaged components never match.
 
         Args:
             listings: All components of one kind.
@@ -129,7 +129,7 @@ class Retrieval:
             return [_match(active[name], scores, runs.get(name, ())) for name in best]
 
     def ranked(self, texts: Mapping[str, str], query: str, k: int) -> list[str]:
-        """Return the names of the `k` texts that fit best, the best first, for what is no component.
+        """Return the names of the `k` texts matching best, the best first; for things other than components.
 
         Args:
             texts: What each says of itself, by name.
@@ -151,7 +151,7 @@ class Retrieval:
         return index.search(query, wanted).best(k)
 
     def _asked_of(self, listings: Sequence[Row]) -> _Asked:
-        """Return what a question needs of the listings; the last ones of a kind are not looked through again."""
+        """Return the listings prepared for queries; the last ones of a kind are cached."""
         kind = listings[0].kind if listings else "tool"
         asked = self._asked.get(kind)
         if asked is None or asked.listings is not listings:
@@ -159,13 +159,13 @@ class Retrieval:
         return asked
 
     def forget(self, kind: Kind | None = None, name: str | None = None) -> int:
-        """Erase what components served, and the vectors of those tasks; return how many uses there were."""
+        """Erase the uses of components, and the vectors of their tasks; return the number of uses erased."""
         erased = self.evidence.erase(kind, name)
         self._kept.drop(sorted({use.text for use in erased}))
         return len(erased)
 
     def vectors(self, texts: Sequence[str], width: int) -> Vectors:
-        """Return one row of that width for each text, from those that are kept where possible."""
+        """Return one row of the given width for each text, from stored vectors if possible."""
         import numpy as np
 
         name = self._embedder.name
@@ -180,7 +180,7 @@ class Retrieval:
         return np.stack([found[text] for text in texts])
 
     def _served(self, kind: Kind, uses: Sequence[Use], digests: Mapping[str, str]) -> _Served:
-        """Return what each component served, with weights; weighed anew where something changed, or a day has gone."""
+        """Return the tasks served by each component, with weights; recomputed after a change, or after a day."""
         now = datetime.now(UTC)
         before = self._weighed.get(kind)
         if before is None or before[0] is not uses or before[1:3] != (digests, now.date()):
@@ -194,14 +194,14 @@ class Retrieval:
         return self._make()
 
     def _index(self, kind: Kind, width: int) -> Index:
-        """Return the index of a kind; an embedder that now gives vectors of another width has another."""
+        """Return the index of a kind; an embedder with vectors of another width has another."""
         from tea.retrieval.index import Index
 
         return self._indexes.setdefault((kind, width), Index(partial(self.vectors, width=width)))
 
 
 class _Asked:
-    """Listings, which nobody changes, as questions need them."""
+    """Immutable listings, prepared for queries."""
 
     def __init__(self, listings: Sequence[Row]) -> None:
         self.listings = listings
@@ -210,7 +210,7 @@ class _Asked:
         self._documents: tuple[_Served, Mapping[str, Document]] | None = None
 
     def documents(self, served: _Served) -> Mapping[str, Document]:
-        """Return what is known of each, the very same object where it serves what it served before."""
+        """Return the document of each component, the identical object if its served tasks are unchanged."""
         known = self._documents
         if known is None or known[0] is not served:
             known = self._documents = served, _documents(self.active, served)
@@ -218,7 +218,7 @@ class _Asked:
 
 
 def check(query: str, k: int) -> None:
-    """Refuse a question that cannot be answered.
+    """Refuse an invalid query.
 
     Raises:
         BadInput: The query holds no word, or `k` is no number from 1 to 1,000.
@@ -236,7 +236,7 @@ def _documents(active: Mapping[str, Row], served: _Served) -> dict[str, Document
 
 
 def _runs(uses: Sequence[Use], names: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the newest runs in which each of the names served."""
+    """Return the newest runs with a use of each of the names."""
     found: dict[str, dict[str, None]] = {name: {} for name in names}
     for use in reversed(uses):
         if use.name in found and len(found[use.name]) < _RUNS:

@@ -1,4 +1,4 @@
-"""Terms: the words of a text as keywords, stemmed, without those that say nothing."""
+"""Terms: the words of a text as keywords, stemmed, without stop words."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 
 
 def terms(text: str) -> Counter[str]:
-    """Return how often each keyword stands in a text; where a script has no spaces, two neighbours are a keyword."""
+    """Return the count of each keyword in a text; in a script without spaces, two neighbours form a keyword."""
     return Counter(term for word in words(text) if word not in SILENT for term in _terms(word))
 
 
 @lru_cache(50_000)
 def stem(word: str) -> str:
-    """Return a word without its English ending, so that `forecasts` and `forecasting` are one."""
+    """Return a word without its English ending, so `forecasts` and `forecasting` are equal."""
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST and not _kept(word, ending):
             word = word[: -len(ending)] + instead
@@ -41,5 +41,5 @@ def _terms(word: str) -> tuple[str, ...]:
 
 
 def _kept(word: str, ending: str) -> bool:
-    """Tell whether an `s` belongs to the word, as in `class` and `bus`."""
+    """Return whether an `s` belongs to the word, as in `class` and `bus`."""
     return ending == "s" and word[-2] in "su"

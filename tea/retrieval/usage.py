@@ -1,4 +1,4 @@
-"""UsageEvidence: what components served, as the journals of runs that succeeded tell it."""
+"""UsageEvidence: the tasks served by components, read from the journals of successful runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Task = tuple[str, str]  # the scope of the agent whose task it is, and its word
 
 
 class UsageEvidence:
-    """Learns uses from journals, and weighs them; every method blocks, so call it in a thread.
+    """A reader of uses from journals, with their weights; every method blocks, so call it in a thread.
 
     Args:
         tracer: Reads the journals.
@@ -52,7 +52,7 @@ class UsageEvidence:
         self._lock = threading.Lock()
 
     def uses(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
-        """Return the newest 20,000 uses, the newest last, after a look at the journals that are new.
+        """Return the newest 20,000 uses, the newest last, after reading new journals.
 
         Where these are very many, the newest are read first, and the next questions go on with the others. Where
         nothing can be written, nothing is learned. The list is the same object until something changes.
@@ -67,7 +67,7 @@ class UsageEvidence:
             return self._all(kind)
 
     def erase(self, kind: Kind | None = None, name: str | None = None) -> list[Use]:
-        """Erase uses for good, and return them; their runs are not learned again."""
+        """Erase uses permanently, and return them; their runs are not learned again."""
         with self._lock:
             self._learn()
             self._write()
@@ -89,7 +89,7 @@ class UsageEvidence:
         return before[2]
 
     def _learn(self, until: float = math.inf) -> None:
-        """Read the runs that are new while there is time, and one that has ended in any case.
+        """Read the new runs while there is time, and at least one ended run.
 
         What they taught is written at once by a process that learns for the first time, and then for several runs
         together, as each write waits for the disk; the next process reads again what was not written.
@@ -108,14 +108,14 @@ class UsageEvidence:
             self._write()
 
     def _write(self) -> None:
-        """Keep what was learned; where that cannot be, it is forgotten."""
+        """Store the learned uses; on failure they are dropped."""
         unwritten, self._unwritten, self._writes = self._unwritten, {}, True
         if unwritten:
             self._mark = None
             self._store.learn(list(unwritten), (use for uses in unwritten.values() for use in uses))
 
     def _read(self, run: str) -> list[Use] | None:
-        """Return what a run teaches, None where it has not ended."""
+        """Return the uses in a run, None if it has not ended."""
         if run in self._unreadable:
             return None
         try:
@@ -127,7 +127,7 @@ class UsageEvidence:
 
 
 class RunReader:
-    """Tells which lines of one journal, asked in order, may hold anything that `uses_of` looks at; those in doubt do.
+    """A selector of the lines of one journal possibly relevant to `uses_of`, called in order; in doubt a line counts.
 
     Most of a journal are questions to models, and the steps and memory of agents: to read what they say would cost
     the most by far.
@@ -137,7 +137,7 @@ class RunReader:
         self._calls: set[bytes] = set()
 
     def __call__(self, line: bytes) -> bool:
-        """Tell whether a record has to be read."""
+        """Return whether a record has to be read."""
         found = _HEADER.search(line)
         if found is None:
             return True
@@ -148,7 +148,7 @@ class RunReader:
 
 
 def uses_of(run: str, records: Iterable[TraceRecord]) -> list[Use]:
-    """Return what served in a run, nothing where the run did not succeed.
+    """Return the uses in a run, empty if the run did not succeed.
 
     A use counts where the call itself succeeded, and the agent that made it with its own task; not where a solver or a
     tool made it on its own.
@@ -185,7 +185,7 @@ def uses_of(run: str, records: Iterable[TraceRecord]) -> list[Use]:
 
 
 def weighed(uses: Iterable[Use], digests: Mapping[str, str], now: datetime) -> dict[str, tuple[tuple[str, float], ...]]:
-    """Return the tasks that each component served, with weights that halve every 90 days; the newest 50 count.
+    """Return the tasks served by each component, with weights halved every 90 days; the newest 50 count.
 
     Args:
         uses: The uses of one kind, the newest last.
@@ -204,7 +204,7 @@ def weighed(uses: Iterable[Use], digests: Mapping[str, str], now: datetime) -> d
 
 
 def _succeeded(record: TraceRecord, data: Mapping[str, Any]) -> str:
-    """Return the key of the call or scope that a record ends well, else nothing."""
+    """Return the key of the call or scope ended successfully by a record, else an empty string."""
     if record.kind == "done":
         key, response = record.key, as_mapping(data.get("data"))
     elif record.kind == "note" and data.get("kind") == "exit":
@@ -222,7 +222,7 @@ def _uses(run: str, moment: str, text: str, target: str, digest: str) -> Iterato
 
 
 def _around(tasks: Mapping[str, _Task], key: str) -> _Task:
-    """Return the task of the innermost agent that a key lies in."""
+    """Return the task of the innermost agent enclosing a key."""
     while key:
         key = key.rpartition(".")[0]
         if key in tasks:

@@ -1,1 +1,1 @@
-"""One task executed once."""
+"""Runs: the execution of one task, with its journal, budget and policy."""

@@ -1,4 +1,4 @@
-"""Admission: what must hold before a run is written."""
+"""Admission: the checks of a task before its run is written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tea.types import EVERY
 
 
 async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
-    """Make sure that a task's model, agent, tools and versions are there.
+    """Check for the existence of a task's model, agent, tools and versions.
 
     Args:
         deps: What the run would share.
@@ -55,7 +55,7 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
 
 
 async def _there(deps: RunDeps, name: str) -> None:
-    """Make sure that a component that a task allows is there, of either kind where it names none.
+    """Check for the existence of a component allowed by a task, of either kind if the name has none.
 
     Raises:
         UnknownComponent: It is not there.
@@ -67,7 +67,7 @@ async def _there(deps: RunDeps, name: str) -> None:
 
 
 async def admit_model(deps: RunDeps, model: str | None, task: TaskFile, declared: str = "") -> None:
-    """Make sure that the models of a run and of its agent are configured, and priced where the budget needs that.
+    """Check the configuration of a run's and its agent's models, and their prices if the budget needs them.
 
     `declared` is the model that the agent itself names.
 

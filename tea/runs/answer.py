@@ -1,4 +1,4 @@
-"""Answers: what a run records of what models say, also where the journal cannot hold all of it."""
+"""Answers: the recorded form of models' answers, including those not fully representable in the journal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tea.types import ModelResponse, ReasoningPart, ToolCall, changed
 
 
 def recorded(response: ModelResponse, error: TeaError | None = None) -> JsonText:
-    """Return what the journal holds of an answer.
+    """Return the journal's form of an answer.
 
     Raises:
         BadOutput: It cannot be recorded, as it holds NaN or half of a character (a lone surrogate), or is nested more
@@ -26,7 +26,7 @@ def recorded(response: ModelResponse, error: TeaError | None = None) -> JsonText
 
 
 def recorded_step(response: ModelResponse) -> JsonText:
-    """Return what the journal holds of the answer to a step; calls that it cannot hold are unreadable."""
+    """Return the journal's form of the answer to a step; calls it cannot represent are unreadable."""
     told = changed(response, text=printable(response.text), unusable=printable(response.unusable))
     try:
         return recorded(told)
@@ -38,7 +38,7 @@ def recorded_step(response: ModelResponse) -> JsonText:
 
 
 def check_usable(response: ModelResponse) -> None:
-    """Refuse what is no answer.
+    """Raise BadOutput if a response is not a usable answer.
 
     Raises:
         BadOutput: It is refused; the reason is told to the model.
@@ -54,7 +54,7 @@ def check_usable(response: ModelResponse) -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text without halves of characters."""
+    """Return a text without lone surrogates."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Authorizer: what the policy, a person, and the past of a run say about one call."""
+"""Authorizer: the decision on one call by the policy, a person, and the run's past."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Check = Callable[[], Awaitable[Response]]
 
 
 class Authorizer:
-    """Decides whether a call goes ahead, is answered in its place, or waits for a person.
+    """An authorizer of calls: each one goes ahead, is answered in its place, or waits for a person.
 
     Args:
         policy: The operator's.
@@ -52,7 +52,7 @@ class Authorizer:
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def stands(self, names: Sequence[str], traits: Traits, principal: Principal) -> bool:
-        """Return whether an operation is allowed by each of its names once for all, and no call of it is in doubt.
+        """Return whether an operation is allowed once for all by each of its names, without a call in doubt.
 
         Where the policy fails to tell, each call is asked about.
         """
@@ -65,7 +65,7 @@ class Authorizer:
             return False
 
     async def ask(self, request: CallRequest, response: type[Response], check: Check | None = None) -> Response | None:
-        """Return None where the call may go ahead, else what stands in its place.
+        """Return None if the call may go ahead, else the response in its place.
 
         Before a call that changes something, the intent is durable: after a crash the run knows of it. What became of
         it then is for the operation to say (repeat it if it is idempotent, look with its `check`), or for a person.
@@ -103,7 +103,7 @@ class Authorizer:
         return None
 
     async def _decided(self, request: CallRequest) -> tuple[Decision, str]:
-        """Return the strictest of what the policy says of each name of a call, and the name that it says it of."""
+        """Return the policy's strictest decision on the names of a call, and the name it applies to."""
         decision, decisive = _decision(await self._policy.decide(request), request.ref), request.ref
         for name in request.through:
             if decision == "deny":
@@ -114,7 +114,7 @@ class Authorizer:
         return decision, decisive
 
     async def _answered_once(self, request: CallRequest, response: type[Response]) -> Response | None:
-        """Return what stands in the place of a call of a version that needs consent once.
+        """Return the response in place of a call needing consent once for its version, None if it may go ahead.
 
         Calls of one version take turns here, so that a person is asked about the first of them. A no holds for the
         other calls of the run, consent for all that follow.
@@ -163,7 +163,7 @@ class Authorizer:
 
 
 def _decision(said: object, ref: str) -> Decision:
-    """Return what a policy said of an operation; what is no decision allows nothing.
+    """Return the decision of a policy on an operation; an invalid one allows nothing.
 
     Raises:
         InternalError: It is none.
@@ -180,6 +180,6 @@ def _denied(request: CallRequest, response: type[Response]) -> Response:
 
 
 def _names(ref: str) -> set[str]:
-    """Return the names by which a task may allow a component."""
+    """Return the names for a component in a task's list of allowed ones."""
     parsed = Ref.parse(ref)
     return {parsed.name, f"{parsed.kind}:{parsed.name}"}

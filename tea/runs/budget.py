@@ -1,4 +1,4 @@
-"""Budget: what a run, and each delegation in it, may still use; reserved before a model call, settled after it."""
+"""Budget: the remaining limits of a run and of each delegation; reserved before a model call, settled after it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Left: TypeAlias = "tuple[int | None, float | None]"
 
 @dataclass(slots=True)
 class Spent:
-    """What was used so far; `usd` is None once a price was unknown.
+    """The usage so far; `usd` is None once a price was unknown.
 
     Args:
         cached: Tokens of the input that came from a provider's cache.
@@ -53,7 +53,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Pays for the tries of one call.
+    """The payment for the attempts of one call.
 
     Args:
         account: Who pays.
@@ -64,7 +64,7 @@ class Attempts:
     held: Reservation
 
     def ready(self) -> int | None:
-        """Let another try begin, and return the most tokens that its answer may have; None where none are counted.
+        """Start another attempt, and return the most tokens of its answer; None if tokens are not counted.
 
         Raises:
             BudgetExceeded: Broken tries left too little for the question and a short answer.
@@ -72,7 +72,7 @@ class Attempts:
         return self.account.next_try(self.held)
 
     def lost(self, attempt: Attempt, usage: Usage | None) -> None:
-        """Take note of a try that broke, and of what it used; None where nobody knows."""
+        """Record a failed attempt and its usage; None if the usage is unknown."""
         if usage is None:
             self.held.unheard()
         else:
@@ -81,7 +81,7 @@ class Attempts:
 
 
 class BudgetAccount:
-    """Holds a run, with all its agents and calls side by side, to one budget, or a delegation to a share of it.
+    """The budget account of a run, with all its agents and parallel calls, or of a delegation with a share of it.
 
     What a share pays, all it was cut from pay too, so that shares side by side cannot overspend together. But for
     seconds it looks at recorded values only, so a replay decides the same.
@@ -115,22 +115,22 @@ class BudgetAccount:
         self._paid = 0.0  # what is known of the money spent, which an unknown price leaves as it is
 
     def share(self, budget: Budget) -> BudgetAccount:
-        """Return a purse for a part of the work, which cannot allow what this one does not."""
+        """Return an account for a part of the work, limited by this one too."""
         given = budget.model_copy(update={"unknown_price": self.budget.unknown_price})
         return BudgetAccount(given, parent=self, clock=self._clock)
 
     def so_far(self, result: Result) -> None:
-        """Keep a good answer, for where time ends."""
+        """Keep a good answer for the case of a timeout."""
         for one in self._all:
             one.best = result
 
     def out_of_time(self) -> Result:
-        """Return what is left when the seconds are used up: the best answer so far, honestly marked."""
+        """Return the best answer so far, marked as exhausted, after the seconds are used up."""
         problem = f"The {self._whose} of {self.budget.seconds:g} seconds is used up."
         return (self.best or Result()).model_copy(update={"ok": False, "reason": problem, "exhausted": True})
 
     def reserve(self, estimate: Estimate | None = None) -> Reservation:
-        """Take one step out of the budget before a model is asked, and hold back what the call may use at most.
+        """Take one step out of the budget before a request to a model, and reserve the most the call may use.
 
         Raises:
             BudgetExceeded: There is none left, or what is left is not enough for the question and a short answer.
@@ -149,29 +149,29 @@ class BudgetAccount:
         return held
 
     def settle(self, held: Reservation, usage: Usage, agent: str, model: str) -> None:
-        """Count what a call has used in place of what was held back for it."""
+        """Replace a call's reservation with its actual usage."""
         self.release(held)
         self.pay(usage, agent, model)
 
     def pay(self, usage: Usage, agent: str, model: str) -> None:
-        """Count what was used without a question, for example to transcribe a sound."""
+        """Count usage without a request, for example the transcription of a sound."""
         for one in self._all:
             one.spent.add(usage, agent, model)
             one._paid += usage.usd or 0.0
 
     def keep(self, tokens: int, usd: float | None) -> None:
-        """Hold something back for good: a try may have used it, and nobody knows."""
+        """Keep a reservation permanently: an attempt may have used it, and its usage is unknown."""
         kept = Reservation(tokens=tokens, usd=usd)
         for one in self._all:
             one._held.append(kept)
 
     def release(self, held: Reservation) -> None:
-        """Give back what was held for a call that used nothing; one that was called off may have, and is held on."""
+        """Release the reservation of a call without usage; one of a cancelled call stays, as it may have been used."""
         for one in self._all:
             one._held.remove(held)
 
     def next_try(self, held: Reservation) -> int | None:
-        """Return the most tokens that the answer of a call's next try may have, beside what broken tries have used.
+        """Return the most tokens of the answer to a call's next attempt, beside the usage of failed attempts.
 
         What is held back for the call stays, and is what its broken tries and the next one are paid from first: only
         the effect of a call knows of its broken tries, and records what became of it. `reserve` leaves them out, so
@@ -195,7 +195,7 @@ class BudgetAccount:
         return output
 
     def total(self) -> Spent:
-        """Return what was used, once nothing is asked any more: of what is still held nobody knows whether it was."""
+        """Return the usage after the last request; open reservations are listed as unsettled."""
         held = [one for one in self._held if one.tokens]
         if not held:
             return self.spent
@@ -204,7 +204,7 @@ class BudgetAccount:
         return replace(self.spent, unsettled=unsettled)
 
     def remaining(self) -> dict[str, float | None]:
-        """Return what is left of each, the seconds too; None where there is no limit."""
+        """Return the remainder of each limit, including the seconds; None if there is no limit."""
         left = [one._remaining() for one in self._all]
         return {name: min((one[name] for one in left if name in one), default=None) for name in _LIMITS}
 
@@ -220,7 +220,7 @@ class BudgetAccount:
         return {name: max(0, value) for name, value in left.items() if value is not None}
 
     def _left(self, claims: Iterable[Cost]) -> _Left:
-        """Return the tokens and dollars that are left beside what others may use; None where there is no limit."""
+        """Return the tokens and dollars left beside the claims of others; None if there is no limit."""
         tokens, usd = self.budget.tokens, self.budget.usd
         claimed = list(claims)
         return (
@@ -229,7 +229,7 @@ class BudgetAccount:
         )
 
     def _reserved(self) -> _Left:
-        """Return the same beside what is held back; recorded values decide alone."""
+        """Return the same beside the reservations, computed from recorded values alone."""
         return self._left(one.held for one in self._held)
 
     def _check(self, wanted: Estimate) -> None:
@@ -250,7 +250,7 @@ class BudgetAccount:
     def _output(
         self, wanted: Estimate, most: int, left: Callable[[BudgetAccount], _Left], begun: str, ended: str
     ) -> int:
-        """Return the most tokens of an answer that every limit has room for; `begun` and `ended` word a refusal."""
+        """Return the most tokens of an answer within every limit; `begun` and `ended` word a refusal."""
         least = min(LEAST_OUTPUT, wanted.max_output or 0)
         for one in self._limiting:
             for name, room in _rooms(wanted, *left(one)).items():
@@ -266,7 +266,7 @@ class BudgetAccount:
 
 
 class BudgetAccounts:
-    """Knows which purse pays for what is done where in a run: that of the innermost delegation with limits of its own.
+    """The accounts of a run, by key: the innermost delegation with limits of its own pays.
 
     Args:
         root: That of the whole run.
@@ -277,7 +277,7 @@ class BudgetAccounts:
         self._shares: dict[str, BudgetAccount] = {}
 
     def of(self, key: str) -> BudgetAccount:
-        """Return the purse that pays below a key, or a branch's path."""
+        """Return the account paying below a key, or a branch's path."""
         scope = key
         while self._shares and scope:
             if scope in self._shares:
@@ -287,7 +287,7 @@ class BudgetAccounts:
 
     @contextmanager
     def share(self, key: str, budget: Budget) -> Generator[BudgetAccount]:
-        """Let what the body does below a key be paid from a share of what is left."""
+        """Pay for the body's work below a key from a share of the remaining budget."""
         account = self._shares[key] = self.of(key).share(budget)
         try:
             yield account
@@ -296,7 +296,7 @@ class BudgetAccounts:
 
 
 def check_price(configs: Iterable[ModelConfig], budget: Budget) -> None:
-    """Refuse a limit in dollars where a model may answer whose price nobody knows, before anything is begun.
+    """Raise BadInput for a limit in dollars if a model with an unknown price may answer.
 
     Args:
         configs: Who may answer.
@@ -320,7 +320,7 @@ def _sum(first: float | None, second: float | None) -> float | None:
 
 
 def _rooms(wanted: Estimate, tokens: int | None, usd: float | None) -> dict[str, int]:
-    """Return how many tokens of an answer each limit has room for."""
+    """Return the number of tokens each limit leaves for an answer."""
     rooms = {} if tokens is None else {"tokens": tokens - wanted.input_tokens}
     if usd is not None and (asked_for := wanted.usd(0)) is not None:
         each = wanted.prices["output"] / 1e6

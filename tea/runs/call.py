@@ -1,4 +1,4 @@
-"""Call: one call of a run on its way, and what its ref means there."""
+"""Call: one call in progress in a run, and the meaning of its ref there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_DEPTH = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
-    """What a ref means in a run: the exact version, the operation, both as text, and whether another one acts."""
+    """The meaning of a ref in a run: the exact version, the operation, both as text, and whether another one acts."""
 
     server: AnyServer
     config: Manifest
@@ -32,7 +32,7 @@ class Aim:
 
     @classmethod
     def of(cls, server: AnyServer, config: Manifest, ref: Ref) -> Aim:
-        """Return what `ref` means, whose version was found.
+        """Return the meaning of `ref`, given its version.
 
         Raises:
             UnknownComponent: There is no such operation.
@@ -46,7 +46,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call on its way: what it aims at, the arguments, who asks, how deep, and what was called in its place.
+    """A call in progress: its aim, the arguments, the caller, the depth, and the operations called in its place.
 
     Args:
         arguments: What is permitted, recorded and done: in the types that are wanted, where that loses nothing.
@@ -62,7 +62,7 @@ class Call:
 
     @classmethod
     def of(cls, aim: Aim, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...] = ()) -> Call:
-        """Return a call with arguments of its own, so that what was permitted is what is done.
+        """Return a call with its own copy of the arguments, equal for permission and execution.
 
         Raises:
             BadArguments: They are not JSON.
@@ -77,7 +77,7 @@ class Call:
         return cls(aim=aim, arguments=used, agent=agent, depth=depth, through=through, given=told)
 
     def request(self, key: str, traits: Traits, principal: Principal, run: str, session: str) -> CallRequest:
-        """Return what the policy is asked about it, as the effect of a key, with what its source declares."""
+        """Return the request to the policy, as the effect of a key, with the traits declared by its source."""
         return CallRequest(
             ref=self.target,
             arguments=self.arguments,
@@ -93,7 +93,7 @@ class Call:
 
     @property
     def server(self) -> AnyServer:
-        """The protocol that carries it out."""
+        """The protocol for its execution."""
         return self.aim.server
 
     @property
@@ -108,5 +108,5 @@ class Call:
 
     @property
     def handed_on(self) -> tuple[str, ...]:
-        """What is called in the place of what it calls: nothing, unless that is all it does."""
+        """The operations called in place of the ones it calls: empty unless it only passes calls on."""
         return (*self.through, self.target) if self.aim.passes_on else ()

@@ -1,4 +1,4 @@
-"""Delivery: what a person tells a run that has begun, and how the run takes each message over once."""
+"""Delivery: a person's messages to a running run, each delivered exactly once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT_LIMIT = 64 * 1024
 
 
 class Delivery:
-    """Gives a run its messages, each once.
+    """A delivery of messages to a run, each once.
 
     A call that finds nothing leaves no record. One that finds something is an effect: what its outcome holds was
     delivered, and what no outcome holds still waits. A fork has an inbox of its own, so the run is recorded with each.
@@ -35,11 +35,11 @@ class Delivery:
 
     @property
     def last(self) -> int:
-        """The number of the last message that the run has taken, 0 for none."""
+        """The number of the last message taken by the run, 0 for none."""
         return self._last
 
     async def take(self) -> list[str]:
-        """Return the messages that the run has not taken yet, in their order."""
+        """Return the messages not yet taken by the run, in their order."""
         gate = self._run.gate
         if not gate.due(MESSAGES, self._waits):
             return []
@@ -68,7 +68,7 @@ class Delivery:
 
 
 def tell(tracer: Tracer, mask: Mask, run: str, text: str) -> int:
-    """Add a message to a run that has not ended, and return its number; it blocks.
+    """Add a message to a run not yet ended, and return its number; it blocks.
 
     Args:
         tracer: Knows the runs.
@@ -92,7 +92,7 @@ def tell(tracer: Tracer, mask: Mask, run: str, text: str) -> int:
 
 
 def untaken(tracer: Tracer, run: str, records: Iterable[TraceRecord]) -> list[StoredMessage]:
-    """Return the messages that a run has not taken; it blocks.
+    """Return the messages not taken by a run; it blocks.
 
     Args:
         tracer: Knows the messages.
@@ -103,7 +103,7 @@ def untaken(tracer: Tracer, run: str, records: Iterable[TraceRecord]) -> list[St
 
 
 def last_taken(run: str, records: Iterable[TraceRecord]) -> int:
-    """Return the number of the last message that a run has taken, 0 for none."""
+    """Return the number of the last message taken by a run, 0 for none."""
     keys: set[str] = set()
     last = 0
     for one in records:
@@ -116,7 +116,7 @@ def last_taken(run: str, records: Iterable[TraceRecord]) -> int:
 
 
 def _check(text: str) -> None:
-    """Refuse what is not a text that a run can be told."""
+    """Raise BadInput if the text is not a valid message to a run."""
     if not is_text(text):
         raise BadInput("The message is not text.", fix="give text, in UTF-8 on a command line.")
     if not text.strip():

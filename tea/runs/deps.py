@@ -1,4 +1,4 @@
-"""What all runs of a platform share."""
+"""RunDeps: the dependencies shared by all runs of a platform."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tea.source.trust import Consents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDeps:
-    """What every run of a platform shares, and none of them changes.
+    """The dependencies shared by all runs of a platform, changed by none of them.
 
     Args:
         web: The settings of the way out, as JSON; see `tea.web.WebSettings`.

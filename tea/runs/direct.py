@@ -1,4 +1,4 @@
-"""Direct: a call from outside of any run, of a tool that needs nothing of one.
+"""Direct: a call from outside any run, of a tool without need for a run.
 
 It is authorised, validated and held to its deadline like every other, but there is nothing to journal, pin or replay,
 so no run is built for it. What depends on the ref alone is prepared once, and holds for as long as the registry and the
@@ -35,7 +35,7 @@ _KEY = "0.1"  # what a run would give the call: its first effect is to find the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plain:
-    """A tool's operation that is called with its arguments alone, loaded.
+    """A loaded operation of a tool, called with its arguments alone.
 
     Args:
         digest: Of its version.
@@ -58,7 +58,7 @@ class _Plain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
-    """What a ref meant at the last look.
+    """The meaning of a ref at the last look.
 
     Args:
         plain: What it means; None where a call needs a run.
@@ -76,7 +76,7 @@ class _Prepared:
 
 
 class Direct:
-    """Carries out the calls that need no run, in the task of the caller.
+    """An executor of calls without a run, in the task of the caller.
 
     Args:
         server: The protocol of tools.
@@ -102,7 +102,7 @@ class Direct:
         self._known: dict[str, _Prepared] = {}
 
     def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
-        """Carry out a call, in a run where it needs one, or a run has to say what is wrong with it.
+        """Carry out a call, in a run if it needs one, or if the run has to report the error in it.
 
         Raises:
             ApprovalNeeded: A person must decide.
@@ -121,12 +121,12 @@ class Direct:
     async def _look_first(
         self, ref: str, known: _Prepared | None, arguments: JsonObject, session: str | None
     ) -> Response:
-        """Carry out a call, not sure any longer of what it means."""
+        """Carry out a call after looking up its ref again."""
         found = await self._look(ref, known)
         return await self._consider(found.ready, ref, arguments, session)
 
     async def _consider(self, plain: _Plain | None, ref: str, arguments: JsonObject, session: str | None) -> Response:
-        """Carry out a call that may need a run, or a decision."""
+        """Carry out a call, in a run or after a decision if it needs one."""
         if plain is None:
             return await self._in_a_run("tool", ref, arguments, session)
         arguments = lossless(plain.parameters, arguments)
@@ -154,7 +154,7 @@ class Direct:
             return await self._permission.ask(request, self._server.response)
 
     async def _look(self, ref: str, known: _Prepared | None) -> _Prepared:
-        """Return what `ref` means now, from memory where nothing has changed."""
+        """Return the current meaning of `ref`, from memory if unchanged."""
         moves, now = self._store.moves, monotonic()
         mark = self._store.mark("tool", ref.partition("@")[0].partition("#")[0].removeprefix("tool:"))
         same = None if known is None or mark is None or known.mark != mark else known

@@ -1,4 +1,4 @@
-"""Execution: begins, forks, replays and resumes runs; the journal's first and last records are written here."""
+"""Execution: the start, fork, replay and resumption of runs, with the journal's first and last records."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Tell = Callable[[str], None]
 
 
 class Executions:
-    """Starts and repeats the runs of one platform.
+    """An executor of one platform's runs, new and repeated.
 
     Args:
         deps: What its runs share.
@@ -105,7 +105,7 @@ class Executions:
                 await self._close(trace, task)
 
     async def fork(self, run: str, at: str | None, change: Change, watch: Watcher | None, tell: Tell | None) -> Outcome:
-        """Begin a run with the events of another up to a position, and go on live, otherwise.
+        """Begin a run with the events of another up to a position, and continue live with a change.
 
         Args:
             run: The run, which is not touched.
@@ -151,7 +151,7 @@ class Executions:
                 await self._close(trace, task)
 
     async def resume(self, run: str, answers: Mapping[str, str], watch: Watcher | None = None) -> Outcome:
-        """Go on with a run that was interrupted, or waits for a person.
+        """Resume an interrupted run, or one waiting for a person.
 
         Raises:
             BadInput: The run has ended, an answer is to no call that waits, an environment cannot be brought back, or
@@ -194,7 +194,7 @@ class Executions:
     async def replay(
         self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None
     ) -> Outcome:
-        """Run the agents' code against the journal; nothing is performed, written or paid.
+        """Run the agents' code against the journal; nothing is performed, written or paid for.
 
         Args:
             run: The run.
@@ -226,7 +226,7 @@ class Executions:
         return await self._whole(outcome, one)
 
     async def once(self, call: Callable[[Run], Awaitable[Response]], run_config: RunConfig) -> Response:
-        """Carry out one call from outside of any run, under the same gate, without a journal."""
+        """Carry out one call from outside any run, under the same gate, without a journal."""
         recorder = Recorder(None, run_config.run, mask=self._deps.mask)
         gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
         gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
@@ -234,7 +234,7 @@ class Executions:
         return await gate.run(lambda: call(one))
 
     async def _created(self, begin: Begin, session: str = "", task: str = "") -> tuple[Trace, list[TraceRecord]]:
-        """Create a journal with its first records, and return both; who is interrupted meanwhile leaves nothing."""
+        """Create a journal with its first records, and return both; a cancellation leaves nothing behind."""
         given: list[TraceRecord] = []
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
@@ -250,7 +250,7 @@ class Executions:
             raise
 
     async def _reopened(self, run: str) -> Trace:
-        """Take a run's journal up again; who is interrupted meanwhile gives it back."""
+        """Reopen a run's journal; a cancellation releases it."""
         opening = asyncio.ensure_future(asyncio.to_thread(self._tracer.reopen, run))
         try:
             return await completed(opening)
@@ -260,7 +260,7 @@ class Executions:
             raise
 
     async def _recovered(self, past: History, recorder: Recorder, answers: Mapping[str, str]) -> Run:
-        """Return a run that goes on, with everything brought back that its earlier processes left."""
+        """Return a resumed run, with the state left by its earlier processes restored."""
         if past.unprepared:
             origin = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
             folder = self._workspaces.home(past.run_config.run)
@@ -283,7 +283,7 @@ class Executions:
         origin: History,
         answers: Mapping[str, str],
     ) -> tuple[Run, list[str]]:
-        """Return a fork, with everything brought to where it begins, and what a person should know of that."""
+        """Return a fork, with everything restored to its position, and remarks on it for a person."""
         kept = [one for one in records[1:] if one.kind != "forked"]
         await self._inherit(run_config, origin, kept)
         known = {**RunStatus.of(kept).answers, **answers}
@@ -295,14 +295,14 @@ class Executions:
         return one, remarks
 
     async def _inherit(self, heir: RunConfig, origin: History, kept: Sequence[TraceRecord]) -> None:
-        """Give a fork its own copy of what the origin's session held at the last event that it keeps."""
+        """Give a fork its own copy of the content of the origin's session at the last event it keeps."""
         old, moment = origin.run_config, (kept or origin.records)[-1 if kept else 0].time
         choose = Inheritance.of(self._tracer, old.run, heir.run, moment, kept).choose
         agents = {f"agent:{one.name}" for one in await self._deps.libraries["agent"].list(state=None)}
         await asyncio.to_thread(self._deps.memory.inherit, old.session, heir.session, sorted(agents), choose)
 
     async def _or_nothing(self, trace: Trace, preparing: Awaitable[Any]) -> Any:
-        """Prepare a run; one that cannot even begin leaves nothing behind."""
+        """Prepare a run; one failing to begin leaves nothing behind."""
         try:
             return await preparing
         except (TeaError, asyncio.CancelledError):
@@ -355,7 +355,7 @@ class Executions:
         )
 
     def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
-        """Return what a journal begins with, and how its model was reached, which may be configured nowhere else."""
+        """Return the first record of a journal, with the configuration of its model, possibly stored nowhere else."""
         model = self._deps.models.config(run_config.model).to_json()
         head = self._deps.mask.data({**head_of(task, run_config, inputs), "model": model})
         return first_record("run", timestamp(), head)
@@ -376,7 +376,7 @@ class Executions:
         return await self._whole(outcome, run)
 
     def _mask_files(self, run: Run) -> None:
-        """Take secrets out of the texts that a run wrote into its folder, and note which those were."""
+        """Mask secrets in the texts written by a run into its folder, and record the masked ones."""
         mask, found = self._deps.mask, dict[str, list[str]]()
         if mask:
             folder = Path(run.workspace)
@@ -397,7 +397,7 @@ class Executions:
         return Outcome.of(run.id, response, run.accounts.root.total(), self._workspaces.home(run.id))
 
     async def _whole(self, outcome: Outcome, run: Run) -> Outcome:
-        """Return how a run ended with what it left: its files, and the messages that it did not take."""
+        """Return the outcome of a run with the files it left and the messages it did not take."""
         files, unheard = await asyncio.to_thread(self._left, run)
         return replace(outcome, files=files, unheard=unheard)
 

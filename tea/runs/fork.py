@@ -1,4 +1,4 @@
-"""Fork: a run that begins with another's events and goes on with other versions or another model.
+"""Fork: a run beginning with another's events and continuing with other versions or another model.
 
 A run's program does what its events let it do, so a fork replays the events before a position, has its pins changed
 by an event of its own (`forked`), and goes on live. The change comes before the last event that was delivered ahead
@@ -27,7 +27,7 @@ _FOR_GOOD, _MOST_TOLD = ("external", "irreversible"), 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a fork does otherwise.
+    """The changes of a fork.
 
     Args:
         use: Other versions of components, by `kind:name`.
@@ -38,14 +38,14 @@ class Change:
     model: str | None = None
 
     def to_json(self) -> JsonObject:
-        """Return what the journal says of it."""
+        """Return its form in the journal."""
         use = {name: {"ref": str(one.ref), "digest": one.digest} for name, one in self.use.items()}
         return {"use": use, "model": self.model}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fork:
-    """A place in a journal, and what a run that goes on from there begins with.
+    """A position in a journal, and the initial records of a run continuing from there.
 
     Args:
         history: The journal.
@@ -80,11 +80,11 @@ class Fork:
 
     @property
     def origin(self) -> JsonObject:
-        """Where it comes from, as its journal says it."""
+        """Its origin, in the form of the journal."""
         return {"run": self.history.run_config.run, "position": self.position, **self.change.to_json()}
 
     def run_config(self, run: str, workspace: str) -> RunConfig:
-        """Return what the fork is given: what the origin pinned stays, but for what changes.
+        """Return the fork's configuration: the origin's pins stay, except for the change.
 
         Args:
             run: Id of the fork, whose session is its own.
@@ -107,7 +107,7 @@ class Fork:
         )
 
     def records(self, run_config: RunConfig, head: TraceRecord, time: str) -> list[TraceRecord]:
-        """Return what the fork's journal begins with: its head, what is kept, and the change where it takes place."""
+        """Return the fork's first records: its head, the kept ones, and the change at its position."""
         begun = replace(head, data={**as_mapping(head.data), "fork": self.origin})
         if not self.kept:
             return [begun]
@@ -116,7 +116,7 @@ class Fork:
         return [begun, *moved[:-1], change, moved[-1]]
 
     def remarks(self) -> list[str]:
-        """Return what a person should know of it before it goes on."""
+        """Return remarks for a person before the fork continues."""
         used = Counter(name for name, _ in _touches([one for one in self.kept if not _looks_up(one)]))
         before = {pin.asked: pin.exact for pin in pins_of(self.kept) if pin.asked in self.change.use}
         told = [
@@ -130,7 +130,7 @@ class Fork:
         return told + [f"{ref} is what the run used already." for ref in same] + self._reached()
 
     def _reached(self) -> list[str]:
-        """Return a warning where the run, after the position, did what cannot be taken back: the fork may do it too."""
+        """Return a warning if the run had irreversible effects after the position: the fork may repeat them."""
         ended = {one.key for one in self.kept if one.kind in ("done", "failed")}
         intents = [one for one in self.history.records if one.kind == "intent" and effect_key(one.key) not in ended]
         found = {one.key: as_mapping(one.data) for one in intents}
@@ -141,7 +141,7 @@ class Fork:
         return [f"The run called {', '.join(calls[:_MOST_TOLD])}{more} later on; the fork may do so again, for real."]
 
     def _check(self) -> None:
-        """Refuse a change of what is in the middle of its work.
+        """Raise BadInput for a change of a component in the middle of its work.
 
         Raises:
             BadInput: An agent that changes is at work, or an environment has a state that only its old version knows.
@@ -160,7 +160,7 @@ class Fork:
 
 
 def unread(records: Sequence[TraceRecord], change: Change) -> list[str]:
-    """Return a warning for each prompt of a change whose text nobody read, because solvers answered.
+    """Return a warning for each changed prompt with a text no model read, because solvers answered.
 
     Args:
         records: The fork's whole journal.
@@ -184,7 +184,7 @@ def unread(records: Sequence[TraceRecord], change: Change) -> list[str]:
 
 
 def require_used(names: Iterable[str], used: Container[str]) -> None:
-    """Refuse another version of what a run never used: the answer to that question is always "nothing changes".
+    """Raise BadInput for another version of a component unused by the run, as it would change nothing.
 
     Raises:
         BadInput: One of `names`, each `kind:name`, is not among what was `used`.
@@ -208,7 +208,7 @@ def _position(records: Sequence[TraceRecord], at: str) -> int:
 
 
 def _first_touch(records: Sequence[TraceRecord], change: Change) -> int:
-    """Return where the first component that changes comes in."""
+    """Return the position of the first use of a changed component."""
     starts = {one.key: one.seq for one in records if one.kind == "start"}
     found: dict[str, int] = {}
     for name, key in _touches(records):
@@ -223,7 +223,7 @@ def _first_touch(records: Sequence[TraceRecord], change: Change) -> int:
 
 
 def _touches(records: Sequence[TraceRecord]) -> Iterator[tuple[str, str]]:
-    """Yield each component that a record touches, as `kind:name`, with the key of the effect; models as `model`."""
+    """Yield each component touched by a record, as `kind:name`, with the key of the effect; models as `model`."""
     for record in records:
         data = as_mapping(record.data)
         if record.kind == "start" and data["kind"] in (RESOLVE, "tool", "environment"):
@@ -239,12 +239,12 @@ def _looks_up(record: TraceRecord) -> bool:
 
 
 def _named(target: str) -> str:
-    """Return `kind:name` of a ref; all model configurations are one."""
+    """Return `kind:name` of a ref; all model configurations share the name `model`."""
     return "model" if target.startswith("model:") else str(Ref.parse(target.partition("#")[0]).at(None))
 
 
 def _open_scopes(records: Sequence[TraceRecord]) -> dict[str, int]:
-    """Return the agents that have begun their work and not ended it, with the record where each was looked up."""
+    """Return the agents begun but not yet ended, with the record of the lookup of each."""
     looked_up: dict[str, int] = {}
     found: dict[str, list[int]] = {}
     for record in records:
@@ -262,7 +262,7 @@ def _open_scopes(records: Sequence[TraceRecord]) -> dict[str, int]:
 
 
 def _kept(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:
-    """Return what the gate recorded up to the last event, and what is evidence of effects that ended by then."""
+    """Return the records of the gate up to the last event, and the evidence of effects ended by then."""
     if not events:
         return ()
     last = events[-1]

@@ -1,4 +1,4 @@
-"""HumanInput: what the person behind a run is asked, and how their answer comes."""
+"""HumanInput: questions to the person behind a run, and the arrival of their answers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tea.types import is_text
 
 
 class Person(Protocol):
-    """Someone who can answer now, for example at a terminal."""
+    """A person able to answer now, for example at a terminal."""
 
     async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
-        """Return the answer in their words, None where they went away."""
+        """Return the person's answer as text, None if they went away."""
         ...
 
 
 class HumanInput:
-    """Asks the person who is there; without one the run waits for an answer that is bound to the question's key.
+    """A source of answers from the person present; without one the run waits for an answer bound to the question's key.
 
     Args:
         person: Who can answer now, if anybody.

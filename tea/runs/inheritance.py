@@ -1,4 +1,4 @@
-"""Inheritance: a fork's own copy of its origin's session, as it was where the fork begins.
+"""Inheritance: a fork's own copy of its origin's session, in its state at the fork's position.
 
 A session is shared: other runs write into it before, during and after the one that is forked. Each change is known by
 the run and the effect that made it, so the journals tell when that was.
@@ -17,7 +17,7 @@ from tea.journal.tracer import Tracer, TraceRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inheritance:
-    """Which changes of a session a fork inherits.
+    """The changes of a session inherited by a fork.
 
     Args:
         tracer: Reads the journals.
@@ -36,12 +36,12 @@ class Inheritance:
 
     @classmethod
     def of(cls, tracer: Tracer, origin: str, heir: str, moment: str, kept: Sequence[TraceRecord]) -> Inheritance:
-        """Return what a fork inherits that keeps these records of its origin."""
+        """Return the inheritance of a fork keeping these records of its origin."""
         ended = frozenset(one.key for one in kept if one.kind in ("done", "failed"))
         return cls(tracer=tracer, origin=origin, heir=heir, moment=moment, ended=ended)
 
     def choose(self, changes: Sequence[str]) -> list[str | None]:
-        """Return for each change, `run/effect`, the key of its copy: the origin's are the fork's own, then.
+        """Return the key of the copy of each change, `run/effect`; the origin's changes become the fork's own.
 
         Of the origin counts what its kept effects did; of others what happened before that, or by that moment.
         """
@@ -61,7 +61,7 @@ class Inheritance:
         return run != self.origin and (before or self._time(run, effect_key(effect)) <= self.moment)
 
     def _time(self, run: str, effect: str) -> str:
-        """Return when an effect ended; of one that no journal tells of, when its run began, which its id says."""
+        """Return the time an effect ended; without a journal of it, the time its run began, as contained in its id."""
         if run not in self._times:
             try:
                 records = [one for one in self.tracer.records(run) if one.kind in ("start", "done", "failed")]

@@ -1,4 +1,4 @@
-"""RunInterface: what a run offers to the ports and services that work for it."""
+"""RunInterface: the operations of a run for its ports and services."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AnyServer = Server[Any, Any]
 
 
 class Questions(Protocol):
-    """Asks models."""
+    """The interface for requests to models."""
 
     async def ask(
         self,
@@ -36,12 +36,12 @@ class Questions(Protocol):
         ...
 
     async def facts(self, name: str | None, agent: str) -> JsonObject:
-        """Return what `agent` may know of the model that it would ask."""
+        """Return the facts about the model of `agent`."""
         ...
 
 
 class ServiceCalls(Protocol):
-    """Answers an agent's questions to the run."""
+    """The interface for an agent's requests to the run."""
 
     async def serve(self, service: str, verb: str, data: JsonObject, agent: str) -> JsonValue:
         """Answer as an effect of the run."""
@@ -53,7 +53,7 @@ class ServiceCalls(Protocol):
 
 
 class RunInterface(Protocol):
-    """A run, as its ports and services see it."""
+    """The interface of a run for its ports and services."""
 
     id: str
     session: str
@@ -70,27 +70,27 @@ class RunInterface(Protocol):
 
     @property
     def model_calls(self) -> Questions:
-        """Asks models."""
+        """The interface for requests to models."""
         ...
 
     @property
     def services(self) -> ServiceCalls:
-        """What answers questions to the run."""
+        """The services of the run."""
         ...
 
     async def invoke(
         self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...]
     ) -> Response:
-        """Call an operation for an agent, so many calls deep; `through` was called in its place."""
+        """Call an operation for an agent, at the given depth of calls; `through` was called in its place."""
         ...
 
     async def within(
         self, kind: Kind, ref: str, arguments: JsonObject, key: str, agent: str, depth: int, through: tuple[str, ...]
     ) -> Response:
-        """Call an operation from inside an effect, so many calls deep; `through` was called in its place."""
+        """Call an operation from inside an effect, at the given depth of calls; `through` was called in its place."""
         ...
 
     @property
     def accounts(self) -> BudgetAccounts:
-        """What knows who pays."""
+        """The accounts paying for the work."""
         ...

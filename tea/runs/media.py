@@ -23,7 +23,7 @@ TOKENS = 3_000  # of one part, for an estimate: providers count an image as 85 t
 
 
 def look(workspace: str, names: Sequence[str], keep: Callable[[bytes, str], str]) -> list[dict[str, Any]]:
-    """Keep what the files hold, and return type and digest of each, or why it cannot be shown; this blocks."""
+    """Store the files' contents, and return type and digest of each, or the reason it cannot be shown; this blocks."""
     return [_look(Path(workspace).resolve(), name, number, keep) for number, name in enumerate(names)]
 
 
@@ -45,7 +45,7 @@ def _look(root: Path, name: str, number: int, keep: Callable[[bytes, str], str])
 
 
 def _begins(data: bytes, media_type: str) -> bool:
-    """Tell whether data begins as its type does; a name may say something else, which providers refuse."""
+    """Return whether data begins like its media type; a name may indicate another type, refused by providers."""
     if media_type == "audio/mpeg" and data[:1] == b"\xff":
         return len(data) > 1 and data[1] >= 0xE0  # a frame without tags before it
     at, mark = _MARKS[media_type]

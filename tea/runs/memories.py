@@ -1,4 +1,4 @@
-"""Memories: by which memory component what is done where in a run is remembered."""
+"""Memories: the memory components in effect in the parts of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tea.runs.pins import Pins
 
 
 class Memories:
-    """Knows the memory component that the innermost agent names; one that names none remembers plainly.
+    """The memory component named by the innermost agent, by key; without a name the default memory applies.
 
     Args:
         pins: Pins memory components like all others.
@@ -23,16 +23,16 @@ class Memories:
 
     @property
     def used(self) -> bool:
-        """Whether an agent of the run has named one; most runs look no further."""
+        """Whether an agent of the run has named one; most runs need no further check."""
         return bool(self._named)
 
     def enter(self, key: str, config: Manifest) -> None:
-        """Let everything below `key` be remembered as an agent says; anything else remembers for who called it."""
+        """Set the memory component below `key` to the one named by an agent; other kinds keep their caller's."""
         if config.kind == "agent" and (self._named or config.memory is not None):
             self._named[key] = config.memory
 
     def named(self, key: str) -> Ref | None:
-        """Return the memory component that counts below a key, or a branch's path."""
+        """Return the memory component in effect below a key, or a branch's path."""
         scope = key
         while scope:
             if scope in self._named:
@@ -41,7 +41,7 @@ class Memories:
         return None
 
     async def found(self, named: Ref) -> MemoryConfig:
-        """Return what a memory component says in the version that the run has pinned; the first touch is recorded.
+        """Return the configuration of a memory component in its pinned version; the first touch is recorded.
 
         Raises:
             UnknownComponent: There is none.
@@ -51,7 +51,7 @@ class Memories:
         return self._said(await self._pins.resolve(named))
 
     async def held(self, named: Ref) -> MemoryConfig:
-        """Return the same inside of an effect of an agent, which found it before."""
+        """Return the same inside an effect of an agent, without recording it again."""
         return self._said(await self._pins.pin(named))
 
     def _said(self, found: Manifest) -> MemoryConfig:

@@ -1,4 +1,4 @@
-"""ModelCalls: a question to a model, through a prompt, as one effect of a run."""
+"""ModelCalls: a request to a model, through a prompt, as one effect of a run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opening:
-    """What a prompt says with some variables, what its answer may call, and the bytes of its schema and of all those.
+    """A prompt rendered with variables: its messages, the functions on offer, and their sizes in bytes.
 
     `given` are the variables, which have to live as long as their `image` counts. `functions` is whether the model has
     functions, `shown` whether the words say what they are nonetheless.
@@ -72,7 +72,7 @@ class _Opening:
 
 
 class ModelCalls:
-    """Pins prompts and model configurations at first touch, and keeps conversations short in the journal.
+    """The model calls of a run: prompts and configurations pinned at first touch, conversations short in the journal.
 
     Args:
         gate: The run's boundary.
@@ -168,7 +168,7 @@ class ModelCalls:
         return response
 
     async def facts(self, name: str | None, agent: str) -> JsonObject:
-        """Return what `agent` may know of the model that it would ask; it is pinned as by a question.
+        """Return the facts about the model of `agent`; it is pinned as by a request.
 
         Raises:
             ProviderError: There is none of that name, or it cannot be used.
@@ -176,12 +176,12 @@ class ModelCalls:
         return (await self._model(name or self._default, agent)).facts()
 
     def change(self, model: str | None) -> None:
-        """Take prompts from their pins again, and ask another model if one is named."""
+        """Release the pins of prompts, and change to another model if one is named."""
         self._whole.clear()
         self._default = model or self._default
 
     async def _complete(self, request: ModelRequest, prompt: Prompt, tries: Attempts, key: str) -> JsonValue:
-        """Return the answer, and about what broken tries used; where no answer came, the last of them stands in it."""
+        """Return the answer with the usage of failed attempts; without an answer, the last of them takes its place."""
         if self._chains.media:
             request = changed(request, media=await self._contents())
         lost, unknown = tries.held.lost, tries.held.unknown
@@ -204,7 +204,7 @@ class ModelCalls:
         return JsonText(f"{found.text[:-1]},{encode(more)[1:]}") if more else found
 
     def _step(self, response: ModelResponse, prompt: Prompt) -> JsonText:
-        """Return the answer to a step, whatever a model made of it."""
+        """Return the answer to a step, with an unusable response as its own kind of answer."""
         check, parse = (partial(do, prompt) for do in (self._prompts.check_output, self._prompts.parse_output))
         found = settled(response, prompt.output or {}, check, parse)
         return recorded_step(found)
@@ -224,7 +224,7 @@ class ModelCalls:
             return recorded(unused, BadOutput(printable(told.problem), fix=told.fix))
 
     async def _contents(self) -> Mapping[str, bytes]:
-        """Return the contents of the media parts that the run has shown, read once."""
+        """Return the contents of the media parts shown by the run, read once."""
         trace = self._recorder.trace
         for digest in self._chains.media - self._media.keys():
             if trace is not None:
@@ -232,7 +232,7 @@ class ModelCalls:
         return self._media
 
     def _opening(self, prompt: Prompt, variables: JsonObject, *, functions: bool) -> _Opening:
-        """Return what a prompt says; the next step of a loop says the same, and then it is the very same messages.
+        """Return the rendered prompt; the next step of a loop gets the identical messages.
 
         A prompt that asks for `functions` leaves out of its words what a model is told of as functions.
 
@@ -271,7 +271,7 @@ class ModelCalls:
         return self._prompts.parse((await self._resolve(Ref.parse(name, kind="prompt"))).source)
 
     async def _model(self, name: str | None, agent: str) -> ModelConfig:
-        """Pin a configuration with what is known of its prices and context; whoever asks may have a role of its own."""
+        """Pin a configuration with its known prices and context; the calling agent may have a role of its own."""
 
         async def perform(key: str) -> JsonValue:
             chosen = self._models.config(name, agent, self.declared.get(agent, ""))
@@ -291,7 +291,7 @@ class ModelCalls:
         return self._configs[wanted]
 
     def _estimate(self, config: ModelConfig, messages: tuple[Message, ...], opening: _Opening) -> Estimate:
-        """Return what a question may use: its bytes are counted generously, since tokens only the provider can."""
+        """Return the estimated usage of a request; its bytes are counted generously, as tokens are the provider's."""
         if config.max_output is None:
             return Estimate()
         size = self._chains.size(messages) + opening.size
@@ -303,7 +303,7 @@ class ModelCalls:
 
 
 def _pay_attempts(account: BudgetAccount, answer: JsonObject, agent: str) -> None:
-    """Pay for the tries of an answer that broke, and keep back what nobody knows of others."""
+    """Pay for the failed attempts of an answer, and keep the reservations of those with unknown usage."""
     for one in answer.get(_UNKNOWN, ()):
         account.keep(*one)
     for one in answer.get(_LOST, ()):
@@ -311,14 +311,14 @@ def _pay_attempts(account: BudgetAccount, answer: JsonObject, agent: str) -> Non
 
 
 async def _priced(config: ModelConfig) -> ModelConfig:
-    """Return a configuration with the prices and the context that are known of it."""
+    """Return a configuration with its known prices and context."""
     if config.max_output is None or (config.prices and (config.context or config.base_url)):
         return config
     return await known(config)
 
 
 def offered(prompt: Prompt, variables: JsonObject) -> tuple[dict[str, Any], ...]:
-    """Return the functions that the calls of a prompt's answer may name, where its answer has calls.
+    """Return the functions available to the calls of a prompt's answer, if it has calls.
 
     They stand by name, and what was added in the middle of a conversation stands behind them in the order of its
     coming: so the beginning of the next question is that of the last one.
@@ -335,7 +335,7 @@ def _size(value: Any) -> int:
 
 
 def _image(variables: JsonObject) -> bytes:
-    """Return bytes that differ where variables differ in any value or type; those of plain data cost little.
+    """Return bytes distinguishing variables by every value and type; those of plain data are cheap to compute.
 
     A `Fixed` one is told by which object it is, as long as that lives.
 

@@ -1,4 +1,4 @@
-"""Outcome: how a run ended, for people, programs and exit codes."""
+"""Outcome: the end of a run, for people, programs and exit codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Status = Literal["done", "failed", "exhausted"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run gives back.
+    """The result of a run.
 
     Args:
         run: Its id.
@@ -59,7 +59,7 @@ class Outcome:
 
     @classmethod
     def of(cls, run: str, response: AgentResponse, cost: Spent, folder: Path) -> Outcome:
-        """Return how a run ended whose agent gave `response`."""
+        """Return the outcome of a run from its agent's `response`."""
         result: Result = response.result
         status: Status = "exhausted" if result.exhausted else ("done" if result.ok else "failed")
         if response.error is not None and error_from(response.error).exit_code == 5:

@@ -1,4 +1,4 @@
-"""Pins: the versions that one run uses, from its first look at each until it ends, and what they define."""
+"""Pins: the versions used by one run, from its first look at each until it ends, and their definitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Library = ContextManager[Manifest]
 
 
 class Pins:
-    """Finds versions for a run; what it has found once stays the same for it, whatever becomes of the registry.
+    """The pinned versions of a run; a found one stays the same for it through all changes of the registry.
 
     Args:
         gate: Records what the program is told.
@@ -47,11 +47,11 @@ class Pins:
         self._instead: dict[str, Exact] = {}
 
     def may_use(self, name: str) -> bool:
-        """Return whether the run's lock, where it has one, names a component, `kind:name`."""
+        """Return whether the run's lock, if it has one, contains a component, `kind:name`."""
         return not self._locked or name in self._use
 
     async def resolve(self, ref: Ref) -> Manifest:
-        """Return the version this run has pinned; the first touch decides, and is recorded.
+        """Return the version pinned by this run; the first touch decides, and is recorded.
 
         Where a run is forked just behind that record, the program has not been told of it, and the fork decides.
 
@@ -64,7 +64,7 @@ class Pins:
         return found
 
     async def resolve_all(self, refs: Sequence[Ref]) -> list[Manifest]:
-        """Return the same of several, to tell the program; one effect pins all that the run has not touched yet.
+        """Return the same of several refs, to the program; one effect pins all those not yet touched by the run.
 
         Raises:
             UnknownComponent: There is none of one of them; then none is pinned.
@@ -88,7 +88,7 @@ class Pins:
         return [found.get(name) or self._pins[name] for name in names]
 
     async def pin(self, ref: Ref) -> Manifest:
-        """Return the version that this run holds on to from its first look; only `resolve` tells the program.
+        """Return the version held by this run from its first look; only `resolve` records it.
 
         Raises:
             UnknownComponent: There is none.
@@ -108,7 +108,7 @@ class Pins:
         return self._held.setdefault(name, config)
 
     async def stock(self, pins: Iterable[Pin], instead: Mapping[str, str] | None = None) -> None:
-        """Have the versions that a journal pinned at hand, so that a replay waits for nothing.
+        """Load the versions pinned by a journal in advance, for a replay without waiting.
 
         Args:
             pins: What it pinned, as recorded.
@@ -128,11 +128,11 @@ class Pins:
             await self._load(config)
 
     def exact(self, ref: str, digest: str) -> Manifest:
-        """Return the version of a ref, perhaps with its operation, and its digest, which this run holds."""
+        """Return a version held by this run, by its ref, perhaps with an operation, and its digest."""
         return self._stored[str(Ref.parse(ref).selector), digest]
 
     async def definition(self, config: Manifest) -> Definition:
-        """Return what a version defines, loaded at the first need.
+        """Return the definition of a version, loaded when first needed.
 
         The first of several that load at once counts: what a definition holds, such as a lock, is one for a run.
 
@@ -146,11 +146,11 @@ class Pins:
         return found
 
     def loaded(self, config: Manifest) -> Definition:
-        """Return the same of one with a scope, which is loaded when it is found."""
+        """Return the definition of a version with a scope, loaded when it was found."""
         return self._definitions[exact_of(config)]
 
     def change(self, use: Mapping[str, JsonObject]) -> None:
-        """Let go of what a fork uses in another version; the next touch pins that one.
+        """Release the pins of components changed by a fork; the next touch pins the changed version.
 
         Args:
             use: Of each `kind:name`, `ref` and `digest` of that version.
@@ -167,12 +167,12 @@ class Pins:
         return await library.pin(ref.at(ref.selector or self._use.get(name)))
 
     def _keep(self, config: Manifest) -> None:
-        """Hold a version, which then is at hand by its exact ref too, in sight or not."""
+        """Hold a version and make it available by its exact ref too, listed or not."""
         self._stored[exact_of(config)] = config
         self._held.setdefault(str(config.ref), config)
 
     async def _load(self, config: Manifest) -> None:
-        """Load what runs inside the program's own branches, which wait for nothing but the gate."""
+        """Load a version with a scope, as it runs inside the program's own branches, without waits outside the gate."""
         if any(one.traits.scope for one in config.operations.values()):
             await self.definition(config)
 

@@ -1,4 +1,4 @@
-"""Places: in which branch of a run the agents work, by the keys of what they do."""
+"""Places: the branches of a run's agents, by the keys of their effects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tea.components.manifest import Manifest
 
 
 class Places:
-    """Knows where the agents of a run work.
+    """The branches of a run's agents, by key.
 
     An agent works in the branch in which it was called, with all that it does itself, also side by side. An agent that
     it calls there works in that branch too; one that it spawns works in a branch of its own.
@@ -16,12 +16,12 @@ class Places:
         self._agents: set[str] = set()
 
     def enter(self, key: str, config: Manifest) -> None:
-        """Note the scope of an agent; whatever else has a scope works where its caller does."""
+        """Record the scope of an agent; other components with a scope work in their caller's branch."""
         if config.kind == "agent":
             self._agents.add(key)
 
     def branch(self, key: str) -> str:
-        """Return the branch in which the innermost agent around `key` works; empty outside of any."""
+        """Return the branch of the innermost agent around `key`; empty outside any."""
         scope = key
         while scope and scope not in self._agents:
             scope = scope[: max(0, *map(scope.rfind, "./!~"))]

@@ -1,4 +1,4 @@
-"""Policy: what the operator lets a call do; asked before anything happens, and recorded."""
+"""Policy: the operator's rules for calls; asked before anything happens, and recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEYOND = ("external", "irreversible")  # effects that leave the workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRequest:
-    """One call that asks for permission.
+    """A call in need of permission.
 
     Args:
         ref: The exact operation that acts; where the call has other names, each of them in turn.
@@ -46,7 +46,7 @@ class CallRequest:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All operations that the call goes by, whichever of them this is about; what acts, if it is, is the first."""
+        """All names of the call's operation; the acting one is the first unless the call is under another name."""
         return (self.ref, *self.through)
 
     def under(self, name: str) -> CallRequest:
@@ -55,10 +55,10 @@ class CallRequest:
 
 
 class Policy(Protocol):
-    """Decides about calls; a task may narrow it, never widen it."""
+    """The interface of a policy for calls; a task may narrow it, never widen it."""
 
     async def decide(self, request: CallRequest) -> Decision:
-        """Return whether the call may go ahead, may not, or waits for a person; it is asked by each name of a call.
+        """Return whether the call may go ahead, may not, or waits for a person; called for each name of a call.
 
         With `ask` a person consents to each call; with `once` to the first of a version, unless the task allows the
         component by its name. Anything else allows nothing: it ends the run as a defect.
@@ -68,10 +68,10 @@ class Policy(Protocol):
 
 @runtime_checkable
 class StandingPolicy(Protocol):
-    """A policy that decides about some operations once, whatever the single call is."""
+    """A policy with one decision for all calls of some operations."""
 
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
-        """Return what holds for every call of an operation; None, or an error, where each call has to be asked for.
+        """Return the decision on every call of an operation; None, or an error, if each call has to be decided.
 
         Args:
             ref: The exact operation.
@@ -82,7 +82,7 @@ class StandingPolicy(Protocol):
 
 
 class AskOnce:
-    """The default: a person is asked once about each version that declares effects beyond the workspace.
+    """The default: a person is asked once about each version declaring effects beyond the workspace.
 
     What declares no effects runs, since whoever registered it vouched for it; what is not trusted is quarantined
     before it is asked for.
@@ -95,19 +95,19 @@ class AskOnce:
         self._settings = settings or {}
 
     async def decide(self, request: CallRequest) -> Decision:
-        """Decide by what the operation declares."""
+        """Decide by the effects declared by the operation."""
         traits = request.traits
         if not traits.declared or traits.effects not in BEYOND:
             return "allow"
         return self._settings.get(traits.effects, "once")
 
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
-        """Allow once for all what declares no effects beyond the workspace."""
+        """Allow operations declaring no effects beyond the workspace once for all."""
         return None if traits.declared and traits.effects in BEYOND else "allow"
 
 
 class AllowTrusted:
-    """Allows whatever is trusted, and asks nobody."""
+    """A policy allowing all trusted components, without questions."""
 
     async def decide(self, request: CallRequest) -> Decision:
         """Allow."""

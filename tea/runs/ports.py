@@ -1,4 +1,4 @@
-"""Ports: how an agent's context, and a tool's, reach their run."""
+"""Ports: the connections of agents' and tools' contexts to their run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AgentPort:
             return await self._run.invoke(kind, ref, arguments, self._agent, self._depth, self._through)
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run; what a person says in the middle goes to the agent of the root task only."""
+        """Send a request to a service of the run; a person's messages go to the agent of the root task only."""
         if service == MESSAGES and self._depth > _ROOT:
             return []
         with as_defects(f"The service {service} {verb}"):
@@ -64,13 +64,13 @@ class AgentPort:
             return await self._run.model_calls.ask(prompt, variables, history, model, self._agent, output, tool_choice)
 
     def note(self, kind: str, data: JsonObject) -> None:
-        """Write a record of the agent's own."""
+        """Write the agent's own record."""
         if kind in _OWN:
             raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
         self._run.gate.note(kind, data)
 
     def so_far(self, result: Result) -> None:
-        """Keep the best answer so far, for where time ends the work."""
+        """Keep the best answer so far, for the case of a timeout."""
         self._run.accounts.of(self._run.gate.path()).so_far(result)
 
     def group(self) -> AbstractAsyncContextManager[Group]:
@@ -78,15 +78,15 @@ class AgentPort:
         return self._run.gate.group()
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
-        """Limit the body; the moment is recorded."""
+        """Limit the body's time; the deadline is recorded."""
         return self._run.gate.timeout(seconds)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait; a replay does not."""
+        """Sleep; a replay does not wait."""
         await self._run.gate.sleep(seconds)
 
     async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
-        """Return the first to end."""
+        """Return the result of the first to end."""
         return await self._run.gate.race(*work)
 
     async def receive(self) -> Any:
@@ -95,7 +95,7 @@ class AgentPort:
 
 
 class LeafPort:
-    """The port of a tool or action: its effect is recorded as one, so what it does inside is evidence only.
+    """The port of a tool or action: its effect is recorded as one, with all work inside it as evidence only.
 
     Args:
         run: The run.
@@ -121,7 +121,7 @@ class LeafPort:
             return await self._beside(run.within(kind, ref, arguments, self._key, agent, depth, self._through))
 
     async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run, inside this effect; each question has a key of its own.
+        """Send a request to a service of the run, inside this effect; each request has a key of its own.
 
         That of a question to a person is never the effect's, under which they consent to it or answer in its place.
         """
@@ -138,12 +138,12 @@ class LeafPort:
         output: JsonSchema | None,
         tool_choice: ToolChoice = "auto",
     ) -> ModelResponse:
-        """Refuse: a tool that asks models would hide them from budget and journal."""
+        """Raise InternalError: a model request from a tool would bypass budget and journal."""
         fix = "let an agent ask, or declare the tool with scope=True."
         raise InternalError("A tool cannot ask a model.", fix=fix)
 
     def note(self, kind: str, data: JsonObject) -> None:
-        """Write a record of the tool's own, as evidence.
+        """Write the tool's own record, as evidence.
 
         Raises:
             BadArguments: It is not JSON.
@@ -152,7 +152,7 @@ class LeafPort:
         self._run.recorder.write("evidence", self._key, {"kind": kind, "data": data})
 
     def so_far(self, result: Result) -> None:
-        """Let it pass: a tool gives its value at its end, or none."""
+        """Ignore an intermediate result: a tool returns its value at its end, or none."""
 
     @asynccontextmanager
     async def group(self) -> AsyncGenerator[Group]:
@@ -161,7 +161,7 @@ class LeafPort:
             yield _Tasks(tasks)
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
-        """Limit the body."""
+        """Limit the body's time."""
         return _timeout(seconds)
 
     async def sleep(self, seconds: float) -> None:
@@ -169,7 +169,7 @@ class LeafPort:
         await asyncio.sleep(seconds)
 
     async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
-        """Return the first to end; the others are cancelled and awaited."""
+        """Return the result of the first to end; the others are cancelled and awaited."""
         tasks = [asyncio.ensure_future(one) for one in work]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -181,11 +181,11 @@ class LeafPort:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def receive(self) -> Any:
-        """Refuse: messages are for agents."""
+        """Raise InternalError: messages are for agents."""
         raise InternalError("A tool cannot receive messages.", fix="receive them in an agent.")
 
     async def _beside(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do one of the things that a tool may do at once; a question that nobody answers cuts none of the others off.
+        """Do one of a tool's parallel pieces of work; an unanswered question in one does not interrupt the others.
 
         A group would call them off at once, and whether they had happened would be for a person to say.
         """
@@ -204,7 +204,7 @@ class LeafPort:
 
 
 class _Tasks:
-    """A task group that speaks the words of `tea.components.context.Group`."""
+    """A task group with the interface of `tea.components.context.Group`."""
 
     def __init__(self, tasks: asyncio.TaskGroup) -> None:
         self._tasks = tasks

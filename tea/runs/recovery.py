@@ -1,4 +1,4 @@
-"""Recovery: what calls of earlier processes, or of the run that was forked, left behind is brought back.
+"""Recovery: restoring the state left by calls of earlier processes, or of the forked run.
 
 Environments come back as they declare: `durable` needs nothing; of `rerun` every recorded call is repeated and
 compared; of `snapshot` the last recorded state is restored; `lost` cannot come back, which the next call says once,
@@ -30,7 +30,7 @@ _KEPT = {("memory", "record"), ("state", "save"), ("state", "merge"), ("state", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Done:
-    """A call that ended with an outcome."""
+    """A call ended with an outcome."""
 
     start: Entry
     agent: str
@@ -38,7 +38,7 @@ class _Done:
 
 
 async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances) -> None:
-    """Bring back the environments of a run that another process began; those still alive here are as they were.
+    """Restore the environments of a run begun by another process; those still alive here stay unchanged.
 
     What it remembered is remembered again, which changes nothing but after a loss of power.
 
@@ -69,7 +69,7 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
 async def rebuild(
     run: Run, records: Sequence[TraceRecord], instances: Instances, origin: Sequence[TraceRecord]
 ) -> list[str]:
-    """Bring workspace, session and environments of a fork to where it begins.
+    """Restore workspace, session and environments of a fork to their state at its position.
 
     Args:
         run: The fork.
@@ -107,12 +107,12 @@ async def rebuild(
 
 
 def _pinned(run: Run, records: Sequence[TraceRecord]) -> dict[str, Manifest]:
-    """Return the versions that a run pinned by digest, as what lives is bytes: versions with the same share it."""
+    """Return the versions pinned by a run, by digest; versions with the same bytes share an environment."""
     return {pin.digest: run.pins.exact(pin.ref, pin.digest) for pin in pins_of(records)}
 
 
 def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
-    """Let a run know again where its agents worked, and by which memory components they remembered."""
+    """Restore the scopes of a run's agents: their branches and memory components."""
     pinned = {pin.exact for pin in pins_of(records)}
     for one in records:
         if one.kind == "note" and as_mapping(one.data)["kind"] == "enter":
@@ -139,14 +139,14 @@ async def _repeat(run: Run, one: _Done) -> None:
 
 
 async def _keep(run: Run, one: _Done) -> None:
-    """Write into the fork's own session what was written into that of its origin; what is for good stands."""
+    """Repeat a write of the origin's session in the fork's own; lasting entries are shared and not repeated."""
     verb, data = one.start.target, one.start.data
     if (one.start.kind, verb) in _KEPT and not as_mapping(data).get("lasting"):
         await run.services.answer(one.start.kind, verb, as_mapping(data), one.agent, one.start.key)
 
 
 def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:
-    """Yield the effects that ended with a result, in the order in which the program was told."""
+    """Yield the effects ended with a result, in the order of their delivery to the program."""
     starts: dict[str, TraceRecord] = {}
     for record in records:
         if record.kind == "start":
@@ -159,14 +159,14 @@ def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:
 
 
 def _told(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
-    """Return what calls of tools inside of effects were, and gave, by key."""
+    """Return the recorded tool calls inside effects with their responses, by key."""
     evidence = {one.key: as_mapping(one.data) for one in records if one.kind == "evidence"}
     calls = {key: one for key, one in evidence.items() if one.get("kind") == "tool" and "target" in one}
     return {key: as_mapping(one["data"]) for key, one in calls.items()}
 
 
 def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, Manifest]]:
-    """Yield the environments that calls changed, also from inside of other calls."""
+    """Yield the environments changed by calls, including calls inside other calls."""
     calls = [(one.start.key, one.start.kind, one.start.target, as_mapping(one.start.data)) for one in _ended(records)]
     inner = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
     calls += [(key, one["kind"], one["target"], as_mapping(one["data"])) for key, one in inner if "target" in one]
@@ -181,7 +181,7 @@ def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, 
 
 
 def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
-    """Return the last state of each environment, by its place, that a call which ended had recorded."""
+    """Return the last recorded state of each environment from an ended call, by its place."""
     configs = _pinned(run, records)
     ended = {one.key for one in records if one.kind in ("done", "failed")}
     notes = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
@@ -195,13 +195,13 @@ def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Ma
 
 
 def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
-    """Return what a run found of the environments that other runs of its session had used, in order."""
+    """Return a run's findings on the environments used by other runs of its session, in order."""
     notes = [as_mapping(one.data) for one in records if one.kind == "evidence"]
     return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
 
 
 async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
-    """Return environments of its session that the origin of a fork found, each with its state then, by place.
+    """Return the environments found by a fork's origin in its session, each with its earlier state, by place.
 
     Raises:
         BadInput: There was one whose state nobody can tell.

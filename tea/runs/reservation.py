@@ -1,4 +1,4 @@
-"""Reservation: what one model call may use, what is held back for it, and what its tries have used so far."""
+"""Reservation: the most one model call may use, the amount held for it, and the usage of its attempts so far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Unknown: TypeAlias = tuple[int, float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What a model call may use at most.
+    """The estimated maximum usage of a model call.
 
     Args:
         input_tokens: About how many tokens the question has.
@@ -32,13 +32,13 @@ class Estimate:
     unpriced: bool = False
 
     def usd(self, output: int) -> float | None:
-        """Return what it costs at most with so many tokens of answer."""
+        """Return its maximum cost with the given number of output tokens."""
         return worst_case(self.prices, self.input_tokens, output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedAttempt:
-    """A try that broke in the middle of its answer: which model's it was, what broke it, and about what it used."""
+    """An attempt failed in the middle of its answer: its model, its error, and its approximate usage."""
 
     attempt: Attempt
     usage: Usage
@@ -46,7 +46,7 @@ class FailedAttempt:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Reservation:
-    """What is held back for one call; it stays the same until the call is settled, whatever becomes of its tries.
+    """The amount held for one call, unchanged by its attempts until the call is settled.
 
     Args:
         wanted: What the call may use at most.
@@ -69,26 +69,26 @@ class Reservation:
 
     @property
     def held(self) -> Cost:
-        """What is held back."""
+        """The amount held."""
         return self.tokens, self.usd or 0.0
 
     @property
     def used(self) -> Cost:
-        """What its broken tries have used, and what those may have that nobody knows of."""
+        """The usage of its failed attempts, with the maximum of those with unknown usage."""
         used = [(one.usage.input_tokens + one.usage.output_tokens, one.usage.usd) for one in self.lost]
         used += self.unknown
         return sum(tokens for tokens, _ in used), sum(usd or 0.0 for _, usd in used)
 
     @property
     def claimed(self) -> Cost:
-        """What its tries may use in all, as far as they have begun; until then what is held back is its own."""
+        """The maximum usage of its attempts begun so far; before the first one, the amount held."""
         used = self.used
         if self.trying is None:
             return max(used[0], self.tokens), max(used[1], self.usd or 0.0)
         return used[0] + self.trying[0], used[1] + self.trying[1]
 
     def unheard(self) -> None:
-        """Take note of a try that may have been answered, though nobody heard it: it used what it might, at most."""
+        """Record an attempt with an unknown outcome at its maximum usage, as it may have been answered."""
         tokens, usd = self.trying or self.held
         self.unknown.append((tokens, None if self.usd is None else usd))
         self.trying = None

@@ -38,7 +38,7 @@ from tea.types import AgentResponse, JsonObject, JsonValue, Response, as_object,
 
 
 class Run:
-    """Carries an agent's wishes to the outside, and what comes back into the journal.
+    """A run: its agents' calls with their effects, and the results in the journal.
 
     Args:
         run_config: What it is given from outside.
@@ -101,7 +101,7 @@ class Run:
     def context(
         self, port: Port, agent: str, *, opens_files: bool, branch: str = "", declared: JsonObject | None = None
     ) -> Context:
-        """Return what a component of this run may reach.
+        """Return the context of a component of this run.
 
         Args:
             port: Carries its wishes.
@@ -138,7 +138,7 @@ class Run:
         return await (self._scope(call) if aim.signature.traits.scope else self._leaf(call))
 
     async def _aim(self, kind: Kind, ref: str) -> Aim:
-        """Return what a ref means in this run, whose version is pinned, and with it the memory that an agent names."""
+        """Return the meaning of a ref in this run, with its version pinned, and the memory named by an agent too."""
         server = self.servers[kind]
         parsed = server.manager.ref(ref)
         config = await self.pins.resolve(parsed)
@@ -159,7 +159,7 @@ class Run:
         depth: int,
         through: tuple[str, ...] = (),
     ) -> Response:
-        """Call an operation from inside an effect; what happens is evidence, not an effect of its own."""
+        """Call an operation from inside an effect; its work is evidence, not an effect of its own."""
         server, inner = self.servers[kind], f"{key}!{self._inner[key]}"
         self._inner[key] += 1  # before it waits for anything: when its effect begins anew, the keys are the same
         try:
@@ -181,7 +181,7 @@ class Run:
         return response
 
     def recall(self, told: Mapping[str, JsonObject], *, anew: bool) -> None:
-        """Know what calls of tools inside of effects gave before, as evidence has it, by key.
+        """Set the earlier responses to tool calls inside effects, from the evidence, by key.
 
         Args:
             told: The data of each evidence.
@@ -190,7 +190,7 @@ class Run:
         self._told, self._anew = told, anew
 
     def _stood(self, call: Call, key: str) -> Response | None:
-        """Return what a call inside of an effect that begins anew gave before, where it is not to be made again."""
+        """Return the earlier response to a call inside a restarted effect, if the call is not to be repeated."""
         told, traits = self._told.get(key), call.aim.signature.traits
         if told is None or traits.scope or traits.effects == "reads" or "?" in key:
             return None
@@ -201,12 +201,12 @@ class Run:
         return call.server.response.model_validate(told["response"]) if same else None
 
     def _evidence(self, call: Call, key: str, pin: str, response: Response) -> None:
-        """Write what a call inside of an effect was, and gave."""
+        """Write the evidence of a call inside an effect, with its response."""
         data = {**_begun(call), "response": response.model_dump(mode="json"), "pin": pin}
         self.recorder.write("evidence", key, {"kind": call.config.kind, "target": call.target, "data": data})
 
     async def repeat(self, entry: Entry, agent: str) -> Response:
-        """Carry out a recorded call once more, outside of the gate, to bring back what it did; nothing is recorded.
+        """Repeat a recorded call outside the gate, to restore its effects; nothing is recorded.
 
         Args:
             entry: Its start.
@@ -222,21 +222,21 @@ class Run:
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
     async def outside(self, config: Manifest, branch: str = "") -> tuple[Definition, Context]:
-        """Return what a version that this run holds defines, and the context of work outside of any call."""
+        """Return the definition of a version held by this run, and the context of work outside any call."""
         definition = await self.pins.definition(config)
         return definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True, branch=branch)
 
     def lose(self, place: Place) -> None:
-        """Let the next call of an environment there say that its state was lost."""
+        """Make the next call of an environment report the loss of its state."""
         self._lost.add(place)
 
     def place(self, config: Manifest, key: str) -> Place:
-        """Return where a call of an environment acts, by its key."""
+        """Return the place of an environment's call, by its key."""
         branch = self.places.branch(key) if config.sharing == "private" else ""
         return Place(self.session, config.digest, self.id if branch else "", branch)
 
     def _change(self, data: JsonObject) -> None:
-        """Go on with the versions and the model of a fork."""
+        """Continue with the versions and the model of a fork."""
         self.pins.change(data["use"])
         self._aims.clear()
         self.model_calls.change(data["model"])
@@ -307,14 +307,14 @@ class Run:
         return await call.server.carry_out(call.config, definition, operation, call.arguments, context, seconds)
 
     async def _permit(self, call: Call, key: str) -> Response | None:
-        """Return what stands in the place of a call; of one that is only passed on, what acts is asked about."""
+        """Return the response in place of a call; for one only passed on, the acting operation is decided instead."""
         if call.aim.passes_on:
             return None
         request = call.request(key, await self._traits(call), self.run_config.principal, self.id, self.session)
         return await self._permission.ask(request, call.server.response, lambda: self._check(call, key))
 
     async def _traits(self, call: Call) -> Traits:
-        """Return what an operation declares; of one that leaves the workspace its source says it, not what is stored.
+        """Return the traits of an operation; beyond the workspace those of its source apply, not the stored ones.
 
         What only passes its calls on to others declares nothing of its own: those are asked about.
         """
@@ -330,13 +330,13 @@ class Run:
         return definition.operations[call.aim.operation].signature.traits
 
     async def _check(self, call: Call, key: str) -> Response:
-        """Ask what became of a call that an earlier process may have carried out."""
+        """Check the outcome of a call possibly carried out by an earlier process."""
         name = call.aim.signature.traits.check
         ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.version}#{name}"
         return await self.within(call.config.kind, ref, call.arguments, f"{key}?", call.agent, call.depth + 1)
 
     def _tools(self, key: str) -> CallTool:
-        """Return what calls a solver inside the effect of `key`, with those of the variables that it takes."""
+        """Return a function for a solver's calls inside the effect of `key`, with only the variables they accept."""
 
         async def call_tool(ref: str, variables: JsonObject) -> Response:
             server = self.servers["tool"]
@@ -349,12 +349,12 @@ class Run:
 
 
 def _begun(call: Call) -> JsonObject:
-    """Return what is recorded of a call when it begins."""
+    """Return the record of a call at its start."""
     given = {} if call.given is None else {"given": call.given}
     return {"digest": call.config.digest, "arguments": call.arguments, **given}
 
 
 def _not_told(call: Call, why: str) -> Response:
-    """Return what stands in the place of a response that no record can hold."""
+    """Return the response in place of one not representable in a record."""
     problem = f"{call.target} gave what cannot be recorded. {why}"
     return failure(call.server.response, call.target, CallFailed(problem, fix="give plain data, less deeply nested."))

@@ -1,4 +1,4 @@
-"""What a run offers its agents beside components and models: listings, memory, clock, chance and budget."""
+"""Services: the run's services for its agents: listings, memory, clock, randomness and budget."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Answer = Callable[[str, JsonObject, str, str], Awaitable[JsonValue]]
 
 
 class RunServices:
-    """Answers an agent's questions; each answer is an effect of the run, so a replay gives it again."""
+    """The services of a run for its agents; each answer is an effect of the run, repeated in a replay."""
 
     def __init__(
         self, run: RunInterface, memory: MemoryManager, accounts: BudgetAccounts, hearing: Transcriber, web: JsonObject
@@ -84,7 +84,7 @@ class RunServices:
         return value
 
     async def answer(self, service: str, verb: str, data: JsonObject, agent: str, key: str) -> JsonValue:
-        """Answer now, inside an effect; what is kept holds no secret.
+        """Answer now, inside an effect; the stored data contains no secret.
 
         Args:
             service: Who answers.
@@ -139,7 +139,7 @@ class RunServices:
         return await self._listed(server)
 
     async def _listed(self, server: AnyServer, *, for_models: bool = False) -> list[dict[str, str]]:
-        """Return what is active and trusted, of a locked run what it holds; on demand only what is made for models."""
+        """Return the active and trusted components, limited by the run's lock; on demand only those for models."""
         hidden = _NOT_FOR_MODELS if for_models else ()
         listed = [one for one in await server.list() if one.trusted and one.category not in hidden]
         found = [one for one in listed if self._run.pins.may_use(f"{one.kind}:{one.name}")]
@@ -158,7 +158,7 @@ class RunServices:
                 return list(await self._memory.insights(scope, earlier=data["earlier"]))
 
     async def _scope(self, agent: str, key: str = "") -> Scope:
-        """Return who remembers and how: inside of the effect `key` with what the run holds, else with what it finds."""
+        """Return the scope of memory: inside the effect `key` with the run's held version, else with a lookup."""
         memories, memory = self._run.memories, None
         if memories.used and (named := memories.named(key or self._run.gate.path())) is not None:
             memory = await (memories.held(named) if key else memories.found(named))
@@ -234,7 +234,7 @@ def _refs(verb: str, data: JsonObject) -> list[str]:
 
 
 def facts(config: Manifest) -> dict[str, Any]:
-    """Return what an agent may know of a component."""
+    """Return the facts about a component for an agent."""
     return {
         "ref": str(config.ref),
         "name": config.name,

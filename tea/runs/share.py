@@ -1,4 +1,4 @@
-"""Share: the limits that a task was given along, and the work that is done within them."""
+"""Share: the limits passed along with a task, and the work done within them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tea.types import AgentResponse, Budget, JsonObject, Response, success
 async def within_limits(
     call: Call, key: str, gate: Gate, accounts: BudgetAccounts, work: Callable[[], Awaitable[Response]]
 ) -> Response:
-    """Do the work of a call; where its task was given limits along, from a share of what is left.
+    """Do the work of a call; with limits passed along with its task, from a share of the remaining budget.
 
     Args:
         call: What is carried out.
@@ -39,7 +39,7 @@ async def within_limits(
 
 
 def given(call: Call) -> Budget | None:
-    """Return the limits that a task was given along, if it was; whether it is a task at all is seen later."""
+    """Return the limits passed along with a task, None without any; the task itself is validated later."""
     task = call.arguments.get("task") if call.config.kind == "agent" else None
     limits = cast("JsonObject", task).get("budget") if isinstance(task, Mapping) else None
     try:

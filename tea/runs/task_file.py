@@ -95,7 +95,7 @@ def _regular(given: object, name: str = "") -> Path:
 
 
 def _resolved(given: object, shown: str) -> Path:
-    """Return where a path leads to in the end."""
+    """Return the resolved target of a path."""
     try:
         path = Path(cast(Any, given)).resolve()
         path.exists()

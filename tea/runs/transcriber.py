@@ -1,4 +1,4 @@
-"""Transcriber: the sounds of a task in words, where a model is named for that and the one that works hears nothing."""
+"""Transcriber: text for a task's sounds, if a model is configured for it and the working one cannot hear."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROLE = "transcriber"
 
 
 class Transcriber:
-    """Has sounds transcribed.
+    """A transcriber of sounds.
 
     Args:
         models: The configurations; the role `transcriber` names the one that hears.
@@ -33,7 +33,7 @@ class Transcriber:
         *,
         priced: bool,
     ) -> None:
-        """Add `words` to each sound, what that `used` and who it was, or the problem why there are none.
+        """Add to each sound its `words`, the usage in `used` and the model, or the problem in their place.
 
         Args:
             found: What is known of the media of a task.
@@ -67,7 +67,7 @@ class Transcriber:
 
 
 def _check_left(left: Mapping[str, float | None], used: Usage) -> None:
-    """Refuse to hear more where a limit is used up.
+    """Raise BudgetExceeded if a limit is used up.
 
     Raises:
         BudgetExceeded: It is refused.

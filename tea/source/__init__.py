@@ -1,1 +1,1 @@
-"""Text to components: read, checked, completed, captured, loaded and trusted."""
+"""Source: turning text into components, by reading, checking, completing, capturing, loading and trusting it."""

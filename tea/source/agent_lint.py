@@ -1,4 +1,4 @@
-"""What would keep an agent's run from being replayed: time, chance, input and output, hidden state.
+"""The check of an agent's source for obstacles to replay: time, chance, input and output, hidden state.
 
 A lint finds honest mistakes; it is no boundary against source that means harm.
 """
@@ -52,7 +52,7 @@ _CHANGES = words("add append clear discard extend insert pop popitem remove reve
 
 
 def lint_agent(file: ParsedFile, names: Names) -> None:
-    """Refuse a file of an agent that a replay would not repeat.
+    """Raise BadComponent for an agent's file with work a replay would not repeat.
 
     Raises:
         BadComponent: With the line, and what to use instead.
@@ -88,7 +88,7 @@ def _check_builtins(file: ParsedFile) -> None:
 
 
 def _check_member(file: ParsedFile, module: str, member: str, node: ast.AST) -> None:
-    """Refuse what a pure module happens to hold without declaring it, for example `json.codecs`."""
+    """Raise BadComponent for an undeclared member of a pure module, for example `json.codecs`."""
     if f"{module}.{member}" in _INSTEAD_OF_MEMBERS:
         raise file.refuse(f"agents do not use {module}.{member}.", _INSTEAD_OF_MEMBERS[f"{module}.{member}"], node)
     if module == "pydantic" and member not in _OF_PYDANTIC:
@@ -110,7 +110,7 @@ def _all_imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _check_aliases(file: ParsedFile, modules: Mapping[str, str]) -> None:
-    """Refuse modules under other names, and changes of what a module, a class or a constant of the file holds."""
+    """Raise BadComponent for modules under other names, and changes to a module, a class or a constant of the file."""
     shared = set(modules) | {node.name for node in file.tree.body if isinstance(node, ast.ClassDef)}
     constants = {
         name for node in file.tree.body if isinstance(node, ast.Assign | ast.AnnAssign) for name in bindings(node)
@@ -140,7 +140,7 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
 
 
 def _check_kept(file: ParsedFile, names: Names) -> None:
-    """Refuse what a class or a default argument would keep from one run to the next."""
+    """Raise BadComponent for values of a class or a default argument kept from one run to the next."""
     for node in file.nodes:
         kept: list[ast.expr | None] = []
         match node:
@@ -169,7 +169,7 @@ def _is_mutable(node: ast.expr, names: Names) -> bool:
 
 
 def _check_sets(file: ParsedFile, names: Names) -> None:
-    """Refuse sets but where their order cannot show: in `sorted`, `len`, and on the right of `in`."""
+    """Raise BadComponent for sets outside order-independent places: `sorted`, `len`, and the right of `in`."""
     fine: set[int] = set()
     for node in file.nodes:
         for one in _unordered_places(node, names):
@@ -192,7 +192,7 @@ def _unordered_places(node: ast.AST, names: Names) -> Iterator[ast.expr]:
 
 
 def _operands(node: ast.expr, names: Names) -> Iterator[ast.expr]:
-    """Give the sets that an expression is made of: `set(a) & {b}` is made of two."""
+    """Yield the sets in an expression: `set(a) & {b}` contains two."""
     match node:
         case ast.BinOp(left=left, right=right):
             yield from (*_operands(left, names), *_operands(right, names))

@@ -1,4 +1,4 @@
-"""Where components come from: those shipped with tea, and those of installed packages."""
+"""The locations of components: those shipped with tea, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPointRoots:
-    """The folders that installed packages ship components in.
+    """The component folders of installed packages.
 
     Args:
         roots: Folders with `agents`, `environments` and `tools` in them, by entry point.
@@ -32,7 +32,7 @@ class EntryPointRoots:
 
 
 def bundled_root() -> Path:
-    """Return the folder that holds tea's own `agents`, `environments`, `tools` and `offline`.
+    """Return the folder of tea's own `agents`, `environments`, `tools` and `offline`.
 
     Raises:
         StorageError: They are neither inside the package nor beside it in a checkout.
@@ -85,7 +85,7 @@ def read_source(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def entry_point_roots() -> EntryPointRoots:
-    """Return the component folders of installed packages; one that cannot be found is reported and skipped."""
+    """Return the component folders of installed packages; an unresolvable one is reported and skipped."""
     roots: dict[str, Path] = {}
     problems: list[str] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):

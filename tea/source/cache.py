@@ -1,4 +1,4 @@
-"""SourceCache: what was made of checked texts, from one process to the next, beside the list of trust.
+"""SourceCache: the results of checking and compiling texts, kept between processes beside the list of trust.
 
 Whoever may write here may also grant trust, so what is found is as good as what would be made again. It counts for the
 very texts it was made of, one Python, and one state of the files that make it; damaged or missing, it is made anew.
@@ -23,7 +23,7 @@ _MAKERS = tuple(Path(__file__).parent.parent / room for room in ("components", "
 
 
 class SourceCache:
-    """Plain values and code by what they were made of; what cannot be read or written is done without.
+    """A cache of plain values and code, by their texts; unreadable or unwritable entries are skipped.
 
     Args:
         folder: The operator's state; without one nothing is kept.
@@ -33,7 +33,7 @@ class SourceCache:
         self._folder = folder / _FOLDER if folder is not None else None
 
     def read(self, *texts: str) -> Any:
-        """Return what was made of these texts, None where nothing is kept, or it is not what was written."""
+        """Return the value cached for these texts, None if there is none, or it is damaged."""
         try:
             data = self._path(texts).read_bytes() if self._folder else b""
             return marshal.loads(data[_SEAL:]) if data[:_SEAL] == sha256(data[_SEAL:]).digest() else None
@@ -41,7 +41,7 @@ class SourceCache:
             return None
 
     def keep(self, value: Any, *texts: str) -> None:
-        """Keep what was made of these texts: numbers, texts, tuples, lists, dicts and code."""
+        """Cache a value for these texts: numbers, texts, tuples, lists, dicts and code."""
         if self._folder is None:
             return
         data = marshal.dumps(value)
@@ -68,7 +68,7 @@ class SourceCache:
 
 @cache
 def _makers() -> bytes:
-    """Return what tells this Python, and the files that check and make, from others."""
+    """Return an identification of this Python, and of the files for checking and building."""
     files = [one for folder in _MAKERS for one in os.scandir(folder) if one.name.endswith(".py")]
     stamps = sorted((one.path, one.stat().st_size, one.stat().st_mtime_ns) for one in files)
     return MAGIC_NUMBER + repr(stamps).encode()

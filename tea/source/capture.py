@@ -1,4 +1,4 @@
-"""A live tool, environment or agent back to source text that stands alone."""
+"""Capture: a live tool, environment or agent back to standalone source text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Captured:
 
 
 def captured(found: object) -> Captured:
-    """Return the source of a live component with everything of its module that it refers to.
+    """Return the source of a live component with everything it refers to in its module.
 
     Raises:
         BadComponent: The source is not to be had, or a name it refers to cannot be written in.
@@ -58,7 +58,7 @@ def captured(found: object) -> Captured:
 
 
 def _declared(found: object) -> str | None:
-    """Return the canonical source of an agent that has no code of its own, so that no text is looked for."""
+    """Return the canonical source of an agent without code of its own; its text need not be looked up."""
     if isinstance(found, Agent):
         return declared_source(found)
     is_agent = isinstance(found, type) and issubclass(found, Agent) and found is not Agent
@@ -88,7 +88,7 @@ def _lost(name: str, names: list[str]) -> BadComponent:
 
 
 class _Capture:
-    """Follows the names of one component through its module, whose live names are `values`."""
+    """A capture of one component, following its names through its module, with their live `values`."""
 
     def __init__(self, name: str, values: Mapping[str, Any]) -> None:
         self.name = name
@@ -100,7 +100,7 @@ class _Capture:
         self.lost: list[str] = []
 
     def add(self, name: str, piece: Piece) -> None:
-        """Take a statement, after all that it refers to."""
+        """Add a statement, after everything it refers to."""
         self.taken[name] = None
         for used in sorted(used_names(ParsedFile.read(piece.text))):
             if used in self.values and used not in self.taken and not _is_builtin(used, self.values[used]):
@@ -134,7 +134,7 @@ class _Capture:
             self._take_value(name, self.values[name])
 
     def _take_value(self, name: str, value: Any) -> None:
-        """Take what another notebook cell or file has put into the module."""
+        """Add a value put into the module by another notebook cell or file."""
         home = getattr(value, "__module__", None)
         own = getattr(value, "__name__", name)
         if isinstance(value, ModuleType):

@@ -1,4 +1,4 @@
-"""The static check of a component's source: everything that can be known and refused before it runs."""
+"""The static check of a component's source: everything detectable and refusable before it runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BASES: dict[str, Kind] = {"tea.Environment": "environment", "tea.Agent": "agent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A source that passed the check, and how to load it.
+    """A checked source, with the facts needed for loading it.
 
     Args:
         text: What is known of it.
@@ -60,7 +60,7 @@ def check_source(
 
 
 def outlined(source: str, kind: Kind) -> SourceText:
-    """Return what a source says it is, from its main file alone; for source that was checked where it was made.
+    """Return the description of a source, from its main file alone; for source checked at its origin.
 
     Raises:
         BadComponent: It is not one component of that kind.
@@ -132,7 +132,7 @@ def _only_component(file: ParsedFile, names: Names, kind: Kind | None) -> _Compo
 
 
 def _components(file: ParsedFile, names: Names) -> Iterator[_Component]:
-    """Give each tool, and each environment's and agent's class that no other one derives from."""
+    """Yield each tool, and each class of an environment or agent without subclasses in the file."""
     classes = [node for node in names.definitions.values() if isinstance(node, ast.ClassDef)]
     parents = {
         base.id for node in classes for base in node.bases if isinstance(base, ast.Name) and base.id != node.name
@@ -157,7 +157,7 @@ def _tool_mark(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> as
 
 
 def _lines_of_descent(node: ast.ClassDef, names: Names) -> Iterator[ast.ClassDef]:
-    """Give a class and those of the same file it derives from, nearest first."""
+    """Yield a class and its base classes in the same file, nearest first."""
     waiting, seen = [node], set[str]()
     while waiting and len(seen) < _MOST_ANCESTORS:
         found = waiting.pop(0)
@@ -228,7 +228,7 @@ def _description(file: ParsedFile, found: _Component) -> str:
 
 
 def _order(helpers: Mapping[str, ParsedFile]) -> tuple[str, ...]:
-    """Return the helper files, each after those that its top level imports."""
+    """Return the helper files, each after those imported at its top level."""
     ordered: list[str] = []
     waiting = dict(helpers)
     needs = {path: _needs(file, helpers) - {path} for path, file in helpers.items()}

@@ -1,4 +1,4 @@
-"""An agent that was declared by its parts, as canonical source: equal declarations give equal text."""
+"""Declared agents as canonical source: equal declarations give equal text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HEADINGS = re.compile(r"^#(?=[ \t]*(?:module[ \t]*:|(?:system|message)[ \t:]*$)
 
 
 def declared_source(found: Agent | type[Agent]) -> str | None:
-    """Return the source of an agent that only declares facts; None of one that has code of its own.
+    """Return the source of an agent declaring only facts; None for one with code of its own.
 
     Args:
         found: A declared agent, or a class, which is read by its attributes alone, so that it may come from anywhere.
@@ -46,7 +46,7 @@ def declared_source(found: Agent | type[Agent]) -> str | None:
 
 
 def prompt_source(declaration: Declaration) -> str | None:
-    """Return the prompt that holds the instructions of a declared agent as inert text; None where it has none.
+    """Return the prompt with a declared agent's instructions as inert text; None if it has none.
 
     Raises:
         BadComponent: Its name is that of the prompt that this one builds on.
@@ -68,7 +68,7 @@ def prompt_source(declaration: Declaration) -> str | None:
 
 
 def description_of(declaration: Declaration) -> str:
-    """Return what a declared agent is for: its description, else the first sentence of its instructions."""
+    """Return the purpose of a declared agent: its description, else the first sentence of its instructions."""
     if declaration.description:
         return declaration.description
     line = declaration.instructions.partition("\n")[0]
@@ -76,12 +76,12 @@ def description_of(declaration: Declaration) -> str:
 
 
 def tool_name(one: str | Callable[..., Any]) -> str:
-    """Return the name of a tool that a declaration lists by its name or as itself."""
+    """Return the name of a tool listed in a declaration by its name or as itself."""
     return one if isinstance(one, str) else cast("Tool[..., Any]", one).__name__
 
 
 def _is_code(name: str, value: object) -> bool:
-    """Tell whether a member of a class does work, so that its facts are not all of it."""
+    """Return whether a member of a class is code, beyond the declared facts."""
     made = name.startswith("__") and not isinstance(value, FunctionType)  # what Python gives every class
     return not made and (callable(value) or hasattr(type(value), "__get__"))
 
@@ -110,7 +110,7 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _source(facts: Mapping[str, Any], words: str) -> str:
-    """Return a class of these facts, each in its place, those left out that are as in every agent."""
+    """Return a class with these facts in canonical order, without those equal to the defaults."""
     name = facts["name"]
     lines = [f"class {''.join(map(str.capitalize, name.split('_')))}Agent(Agent):", f"    {_docstring(words)}", ""]
     lines.append(f"    name = {_flat(name)}")
@@ -131,7 +131,7 @@ def _docstring(words: str) -> str:
 
 
 def _literal(value: Any, indent: int) -> str:
-    """Return a value as Python writes it, over several lines where one is too long; the same on every Python.
+    """Return a value in Python's syntax, over several lines if it is too long; the same on every Python.
 
     Raises:
         BadComponent: It is no value that JSON could carry.
@@ -165,5 +165,5 @@ def _flat(value: Any) -> str:
 
 
 def _inert(text: str) -> str:
-    """Return text that a template shows as it is, and that begins no section of a prompt."""
+    """Return text rendered unchanged by a template, without section headings of a prompt."""
     return _HEADINGS.sub('{{ "#" }}', _DELIMITERS.sub('{{ "{" }}', text))

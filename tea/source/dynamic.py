@@ -1,4 +1,4 @@
-"""Source text to running components and back: check, describe, load, capture, and their schemas."""
+"""Dynamic: source text to running components and back: check, description, loading, capture, and schemas."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COMPILED = "compiled source"
 
 
 class DynamicManager:
-    """Turns source into components: nothing runs before it is checked, nor without trust.
+    """The manager for turning source into components: nothing runs before its check, nor without trust.
 
     Any number of threads may use one manager; a source that several of them load runs once.
 
@@ -73,7 +73,7 @@ class DynamicManager:
         kind: Kind | None = None,
         requires: tuple[str, ...] = (),
     ) -> SourceText:
-        """Check a source without executing it, and write in the well-known imports it forgot.
+        """Check a source without executing it, and add missing imports of well-known names.
 
         It must be UTF-8 Python of at most 1 MiB with exactly one component, hold only imports, definitions and
         constants at its top level, define every name it uses, and import only what its kind may: an agent `tea` and
@@ -93,7 +93,7 @@ class DynamicManager:
         return self._keep(found).text
 
     def outline(self, source: str, kind: Kind) -> SourceText:
-        """Return what a source says it is, without its other files and unchecked; enough to list what is shipped.
+        """Return the description of a source, without its other files and unchecked; enough to list shipped ones.
 
         Raises:
             BadComponent: It is not one component of that kind.
@@ -101,7 +101,7 @@ class DynamicManager:
         return outlined(source, kind)
 
     def load(self, manifest: Manifest) -> Definition:
-        """Return what a version defines; its source runs at most once while the definition is referenced.
+        """Return the definition of a version; its source runs at most once while the definition is referenced.
 
         Raises:
             Quarantined: The source is not trusted.
@@ -119,7 +119,7 @@ class DynamicManager:
             return found
 
     def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
-        """Return what a trusted source defines; one that an earlier process checked and compiled is taken as it is.
+        """Return the definition of a trusted source, reusing the check and code of an earlier process if cached.
 
         What was found out counts for the distributions that were installed then.
         """
@@ -142,7 +142,7 @@ class DynamicManager:
         created: str = "",
         reason: str = "",
     ) -> Manifest:
-        """Execute a checked source, and return all that is to be stored of it.
+        """Execute a checked source, and return its manifest.
 
         The caller has decided that it may run, for example because a person registers it.
 
@@ -175,7 +175,7 @@ class DynamicManager:
         )
 
     def capture(self, found: object) -> SourceText:
-        """Return the source of a live tool, environment, agent or function, made to stand alone.
+        """Return the standalone source of a live tool, environment, agent or function.
 
         The imports, helper functions, classes and constants of its module that it refers to are written in.
 
@@ -196,11 +196,11 @@ class DynamicManager:
         return schema_to_json(model)
 
     def model_from_schema(self, schema: JsonSchema, name: str) -> type[BaseModel]:
-        """Return a model that validates what `schema` describes; see `tea.source.model_schema`."""
+        """Return a model validating the values of `schema`; see `tea.source.model_schema`."""
         return model_from_schema(schema, name)
 
     def _definition(self, checked: Checked, digest: str, codes: dict[str, CodeType]) -> Definition:
-        """Execute a source and return what it defines; its modules stay while the definition or an instance does."""
+        """Execute a source and return its definition; its modules stay while the definition or an instance does."""
         files = {path: checked.text.files[path] for path in checked.order}
         module = PrivateModule(digest, checked.text.source, files, codes)
         try:
@@ -220,7 +220,7 @@ class DynamicManager:
         return found
 
     def _keep(self, checked: Checked) -> Checked:
-        """Keep what was checked for whoever describes or loads it next."""
+        """Keep a checked source for its next description or loading."""
         with self._guard:
             self._checked[_digest(checked.text)] = checked
             if len(self._checked) > _MOST_CHECKED:
@@ -228,7 +228,7 @@ class DynamicManager:
         return checked
 
     def _taken(self, digest: str) -> Checked | None:
-        """Take back what was kept."""
+        """Remove and return a kept source."""
         with self._guard:
             return self._checked.pop(digest, None)
 
@@ -241,7 +241,7 @@ class DynamicManager:
 
 
 def _declared(found: Definition) -> dict[str, Any]:
-    """Return what a manifest tells of what its source declares."""
+    """Return the manifest's fields declared by its source."""
     return {
         "kind": found.kind,
         "name": found.name,
@@ -260,7 +260,7 @@ def _digest(text: SourceText) -> str:
 
 
 class _Lock:
-    """A lock that a weak dictionary can hold."""
+    """A lock with support for weak references."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -280,7 +280,7 @@ def _check_same(text: SourceText, manifest: Manifest, files: Mapping[str, str]) 
 
 
 def check_told(manifest: Manifest, found: Definition) -> None:
-    """Refuse a manifest whose words or traits are not its source's: trust is in the source, not in what is told of it.
+    """Raise Damaged for a manifest with words or traits other than its source's: only the source is trusted.
 
     Schemas are compared by their parameters only, as their wording changes with the library that writes them.
     """
@@ -302,7 +302,7 @@ def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
 
 
 def _text(manifest: Manifest, files: Mapping[str, str]) -> SourceText:
-    """Return a source as its check found it when it was compiled; its digest says that it is the same."""
+    """Return a source with the results of its earlier check, valid as its digest is the same."""
     return SourceText(
         kind=manifest.kind,
         name=manifest.name,

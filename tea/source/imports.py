@@ -1,4 +1,4 @@
-"""Imports that a source forgot: written in after its docstring, before anything is hashed."""
+"""The imports missing in a source, added after its docstring, before anything is hashed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _DATETIME_METHODS = words(
 
 
 def complete(file: ParsedFile) -> tuple[ParsedFile, tuple[str, ...]]:
-    """Write in the imports of well-known names that a file uses and nobody binds.
+    """Add the imports of well-known names used but not bound in a file.
 
     Returns:
         The file, and each line that was written in. A complete file comes back as it is.
@@ -111,7 +111,7 @@ def _annotated(tree: ast.Module, name: str) -> list[ast.Name]:
 
 
 def _uses(tree: ast.Module) -> dict[str, set[tuple[str, ...]]]:
-    """Return, for each name, what follows it wherever it is used: `("path", "join")`, or nothing."""
+    """Return, for each name, the attributes following its uses: `("path", "join")`, or nothing."""
     uses: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     inner: set[int] = set()
     for node in ast.walk(tree):

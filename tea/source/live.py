@@ -1,4 +1,4 @@
-"""The text behind live functions and classes: in files, notebook cells, and wherever `linecache` reaches."""
+"""The text behind live functions and classes: in files, notebook cells, and all sources known to `linecache`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tea.source.text import ParsedFile, refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One top-level statement of a captured source.
+    """A top-level statement of a captured source.
 
     Args:
         file: Where it comes from; empty for text that was made up from a value.
@@ -31,7 +31,7 @@ class Piece:
 
 
 def functions_of(live: FunctionType | type) -> list[FunctionType]:
-    """Return a function itself, or all that a class's own body defines."""
+    """Return a function itself, or all functions defined in a class's own body."""
     if isinstance(live, FunctionType):
         return [inspect.unwrap(cast("Callable[..., Any]", live), stop=_is_last)]  # pyright: ignore[reportReturnType]
     found = [one for value in vars(live).values() for one in _plain(value)]
@@ -39,7 +39,7 @@ def functions_of(live: FunctionType | type) -> list[FunctionType]:
 
 
 def definition(live: FunctionType | type) -> Piece:
-    """Return the statement that defines a live function or class.
+    """Return the statement defining a live function or class.
 
     Raises:
         BadComponent: Its source is not to be had, for example because it was typed into a bare prompt.
@@ -57,7 +57,7 @@ def definition(live: FunctionType | type) -> Piece:
 
 
 def statements(filename: str, values: Mapping[str, Any], name: str) -> Iterator[Piece | tuple[str, str]]:
-    """Give what binds `name` at the top level of a file: statements, and for imports what they stand for."""
+    """Yield the bindings of `name` at the top level of a file: statements, and for imports their origins."""
     lines = linecache.getlines(filename, dict(values))
     if not lines:
         return
@@ -116,7 +116,7 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _whole_imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Give names with origins; `import os.path` keeps its path, `("os.path", "os.path")`."""
+    """Yield names with origins; `import os.path` keeps its path, `("os.path", "os.path")`."""
     if isinstance(node, ast.Import):
         yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
     else:

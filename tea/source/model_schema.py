@@ -55,7 +55,7 @@ _CONFIG = ConfigDict(strict=True, allow_inf_nan=False, protected_namespaces=(), 
 
 
 def schema_to_json(model: type[BaseModel]) -> JsonSchema:
-    """Return a model's JSON Schema, of what it validates.
+    """Return a model's JSON Schema, in its validation form.
 
     Raises:
         BadInput: A field has a type that JSON cannot carry.
@@ -68,7 +68,7 @@ def schema_to_json(model: type[BaseModel]) -> JsonSchema:
 
 
 def model_from_schema(schema: JsonSchema, name: str) -> type[BaseModel]:
-    """Return a strict model that validates the JSON values that `schema` describes.
+    """Return a strict model validating the JSON values described by `schema`.
 
     Objects, arrays, fixed tuples, enumerations, unions, null, bounds, formats, defaults and references within the
     schema, also recursive ones through objects, are understood. Whole numbers are written without a fraction.
@@ -89,7 +89,7 @@ def model_from_schema(schema: JsonSchema, name: str) -> type[BaseModel]:
 
 
 class _Models:
-    """The models that one schema needs, made once each."""
+    """The models needed by one schema, made once each."""
 
     def __init__(self, schema: JsonSchema) -> None:
         self.schema = schema
@@ -204,7 +204,7 @@ class _Models:
         return Annotated[kind, WrapSerializer(_or_none)], Field(default_factory=_nothing, **facts)
 
     def _default(self, kind: Any, value: Any, facts: Mapping[str, Any]) -> Any:
-        """Return the field's default: as it is where JSON and Python agree, else read from JSON each time."""
+        """Return the field's default: unchanged if JSON and Python agree, else read from JSON each time."""
         if (value is None or isinstance(value, str | int | float)) and kind not in _FORMATS.values():
             return Field(default=value, **facts)
 
@@ -238,7 +238,7 @@ class _Models:
         raise _refuse(f"refers to {one_line(repr(reference), 60)}, which it does not define")
 
     def _claim(self, name: str) -> str:
-        """Return a class name that nothing else has, neither a model of this schema nor a name of this module."""
+        """Return a unique class name, used neither by a model of this schema nor by a name of this module."""
         if name in self.claimed:
             self.claimed.discard(name)
             return name
@@ -262,7 +262,7 @@ def _literal(values: list[Any]) -> Any:
 
 
 def _only(schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return what a schema of several types says of one of them."""
+    """Return the part of a multi-type schema for one of its types."""
     everything = frozenset[str]().union(*_USED.values())
     return {
         key: value for key, value in schema.items() if key not in everything - _USED.get(kind, everything) - _WORDS
@@ -303,4 +303,4 @@ def _or_none(value: Any, dump: Callable[[Any], Any]) -> Any:
 
 
 def _nothing() -> None:
-    """Stand in for a property that may be left out; a plain None would show in the schema as its default."""
+    """Return None, as the default of an optional property; a plain None would appear in the schema."""

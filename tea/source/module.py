@@ -1,4 +1,4 @@
-"""A component's source as modules under private names, there as long as something of it is in use."""
+"""A component's source as modules under private names, present as long as any part of it is in use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tea.source.text import one_line, refusal
 
 
 class PrivateModule:
-    """The executed modules of one source: in `sys.modules` and `linecache` until this object goes.
+    """The executed modules of one source, in `sys.modules` and `linecache` as long as this object exists.
 
     Args:
         digest: The source's digest; it names the module.
@@ -48,12 +48,12 @@ class PrivateModule:
             raise
 
     def keep_for(self, user: object) -> None:
-        """Stay as long as `user` lives."""
+        """Keep this object alive as long as `user` lives."""
         weakref.finalize(user, _kept, self).atexit = False
 
 
 def _claim(stem: str) -> ModuleType:
-    """Put a fresh package into `sys.modules` under the first free name, whatever other threads do."""
+    """Put a new package into `sys.modules` under the first free name, safely among threads."""
     number = 1
     while True:
         module = _module(f"{stem}_{number}", package=True)
@@ -72,7 +72,7 @@ def _module(name: str, *, package: bool) -> ModuleType:
 
 
 def _modules(root: str, texts: Mapping[str, object]) -> list[str]:
-    """Return the names of all helper modules and the packages they are in, outer ones first."""
+    """Return the names of all helper modules and their packages, outer ones first."""
     found: set[str] = set()
     for name in texts:
         while name != root:
@@ -93,7 +93,7 @@ def _is_package(name: str, names: list[str], texts: Mapping[str, tuple[str, str]
 
 
 def _execute(module: ModuleType, source: str, filename: str, code: CodeType | None) -> CodeType:
-    """Execute a file, and return its code; what was compiled under another name would not show its lines."""
+    """Execute a file, and return its code; code compiled under another file name is compiled again."""
     module.__file__ = filename
     linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
     if code is None or code.co_filename != filename:
@@ -118,4 +118,4 @@ def _release(names: list[str], filenames: list[str]) -> None:
 
 
 def _kept(module: PrivateModule) -> None:
-    """Hold a reference, which ends when this callback has been called."""
+    """Hold a reference until this callback has been called."""

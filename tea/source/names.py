@@ -1,4 +1,4 @@
-"""The names in a source: which it binds, which it uses without binding, and where imports come from."""
+"""The names in a source: bound ones, names used without a binding, and the origins of imports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Values = Mapping[str, tuple[ast.expr | None, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the top level of one file binds.
+    """The names bound at the top level of one file.
 
     Args:
         imports: Names bound by imports, with what they stand for: `{"np": "numpy", "Any": "typing.Any"}`.
@@ -48,7 +48,7 @@ class Names:
 
     @classmethod
     def outline(cls, file: ParsedFile) -> Names:
-        """Read the imports and definitions of a file's top level: enough to tell what it defines."""
+        """Read the imports and definitions of a file's top level: enough to find its components."""
         definitions = {node.name: node for node in file.tree.body if isinstance(node, Definition)}
         return cls(imports=dict(imported(file.tree.body)), definitions=definitions, bound=frozenset())
 
@@ -89,7 +89,7 @@ class Names:
         )
 
     def inside(self, node: ast.ClassDef) -> Names:
-        """Return the names as a class body sees them, where its own come before the module's."""
+        """Return the names as seen in a class body, with its own before the module's."""
         own = {name for one in node.body for name in bindings(one)}
         return replace(
             self,
@@ -101,7 +101,7 @@ class Names:
         )
 
     def origin(self, node: ast.AST) -> str | None:
-        """Return what an expression such as `dt.date` stands for, `datetime.date`, or None for the file's own."""
+        """Return the full name of an expression such as `dt.date`, `datetime.date`, or None for the file's own."""
         match node:
             case ast.Name(id=name) if name in self.imports:
                 return self.imports[name]
@@ -115,7 +115,7 @@ class Names:
 
 
 def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Give each name that the imports among `nodes` bind, with what it stands for."""
+    """Yield each name bound by the imports among `nodes`, with its origin."""
     for node in nodes:
         match node:
             case ast.Import(names=names):
@@ -132,7 +132,7 @@ def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 def bindings(node: ast.stmt) -> Iterator[str]:
-    """Give each name that a statement of a top level or a class body binds."""
+    """Yield each name bound by a statement of a top level or a class body."""
     match node:
         case ast.Import() | ast.ImportFrom():
             yield from (name for name, _ in imported([node]))
@@ -147,7 +147,7 @@ def bindings(node: ast.stmt) -> Iterator[str]:
 
 
 def assignments(body: Sequence[ast.stmt]) -> dict[str, tuple[ast.expr | None, ...]]:
-    """Return the values that a top level or a class body assigns to each name, None where a name is one of several."""
+    """Return the values assigned to each name by a top level or a class body, None for a name unpacked among others."""
     found: dict[str, tuple[ast.expr | None, ...]] = {}
     for node in body:
         for name in bindings(node):
@@ -171,7 +171,7 @@ def _joined(*every: Values) -> Values:
 
 
 def is_arithmetic(node: ast.expr, numbers: Collection[str] = ()) -> bool:
-    """Tell whether an expression consists of numbers that are written out, of such constants, and of lengths."""
+    """Return whether an expression consists of literal numbers, constants made of them, and lengths."""
     match node:
         case ast.BinOp(left=left, right=right):
             return is_arithmetic(left, numbers) and is_arithmetic(right, numbers)
@@ -196,12 +196,12 @@ def used_names(file: ParsedFile) -> set[str]:
 
 
 def free_names(file: ParsedFile) -> set[str]:
-    """Return the names a file uses that nobody binds, not even the builtins."""
+    """Return the names used but not bound in a file, builtins excluded."""
     return used_names(file) - KNOWN_NAMES
 
 
 def annotated_names(nodes: Iterable[ast.AST]) -> Iterator[ast.Name]:
-    """Give the names in annotations, also those written as strings, which symbol tables leave out."""
+    """Yield the names in annotations, also those written as strings, as symbol tables leave them out."""
     for node in nodes:
         match node:
             case ast.arg(annotation=ast.expr() as found) | ast.AnnAssign(annotation=found):
@@ -286,5 +286,5 @@ def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _parameters(nodes: Iterable[ast.AST]) -> set[str]:
-    """Type parameters, which only newer Pythons have."""
+    """Return the names of type parameters, present only on newer Pythons."""
     return {p.name for node in nodes for p in getattr(node, "type_params", ())}

@@ -1,4 +1,4 @@
-"""What a component's files may import: by its kind, and of its own files only those beside it."""
+"""Reach: the modules a component's files may import, by its kind, and among its own only neighbouring files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROOMS = frozenset({"agents", "environments", "tools"})
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What one component may import.
+    """The modules a component may import.
 
     Args:
         kind: The component's kind.
@@ -48,7 +48,7 @@ class Reach:
         return cls(kind, frozenset(files), frozenset(map(distribution_name, requires)))
 
     def check(self, file: ParsedFile, names: Names) -> None:
-        """Refuse a file that imports what its component may not.
+        """Raise BadComponent for a file with an import its component may not use.
 
         Raises:
             BadComponent: An import is out of reach; the error names its line.
@@ -87,7 +87,7 @@ class Reach:
             raise file.refuse(problem, fix, node)
 
     def _check_public(self, file: ParsedFile, module: str, members: Collection[str], node: ast.AST) -> None:
-        """Refuse what a public module does not offer to components of this kind."""
+        """Raise BadComponent for a member of a public module not offered to components of this kind."""
         if module != "tea" and self.kind == "agent":
             raise file.refuse(f"agents do not use {module!r}.", "reach the network through a tool.", node)
         offered = VOCABULARY if module == "tea" else PUBLIC_MODULES[module]
@@ -102,7 +102,7 @@ class Reach:
 
 
 def relative_paths(file: ParsedFile, node: ast.ImportFrom, files: Collection[str]) -> Iterator[str]:
-    """Give the helper files that a relative import executes.
+    """Yield the helper files executed by a relative import.
 
     Raises:
         BadComponent: It leads out of the component, or to a file that is not there.
@@ -127,7 +127,7 @@ def relative_paths(file: ParsedFile, node: ast.ImportFrom, files: Collection[str
 
 
 def check_paths(files: Mapping[str, str]) -> None:
-    """Refuse paths that are not those of Python files inside the component.
+    """Raise BadComponent for paths other than those of Python files inside the component.
 
     Raises:
         BadComponent: A path is absolute, leads out, is no module's, or stands for two modules.

@@ -1,4 +1,4 @@
-"""Renaming a component in its own source: a copy under another name says that name itself."""
+"""Renaming a component in its own source, for a copy under another name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Scope = _Function | ast.Lambda
 
 
 def renamed(source: str, files: Mapping[str, str], old: str, new: str) -> tuple[str, dict[str, str]]:
-    """Return a component's source and files with another name in them, and all else as it was.
+    """Return a component's source and files with another name in them, and otherwise unchanged.
 
     In Python the function's name, what refers to it, its examples and the folder `_<name>` of its helper files change,
     or the `name` that a class declares; in a prompt the front matter; in a document its `name`.
@@ -84,7 +84,7 @@ def _function_edits(file: ParsedFile, node: _Function, old: str, new: str) -> It
 
 
 def _uses(node: ast.AST, name: str) -> Iterator[ast.Name]:
-    """Give what refers to the module's `name`, leaving out functions in which it stands for something else."""
+    """Yield the references to the module's `name`, leaving out functions with a binding of their own."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _Scope) and _binds(child, name):
             continue
@@ -113,7 +113,7 @@ def _declared(node: ast.ClassDef) -> ast.Constant | None:
 
 
 def _imports(source: str, path: str, folder: str, wanted: str) -> str:
-    """Return a file whose relative imports of the helper folder follow it to its new place."""
+    """Return a file with its relative imports of the helper folder adapted to the new name."""
     file = ParsedFile.read(source, path)
     edits: list[_Edit] = []
     for node in ast.walk(file.tree):
@@ -148,7 +148,7 @@ def _span(source: str, node: ast.expr | ast.stmt) -> tuple[int, int]:
 
 
 def _offset(source: str, line: int, column: int) -> int:
-    """Return where in `source` a place of its syntax tree is; columns count UTF-8 bytes."""
+    """Return the offset in `source` of a position in its syntax tree; columns count UTF-8 bytes."""
     lines = source.split("\n")
     before = sum(len(one) + 1 for one in lines[: line - 1])
     return before + len(lines[line - 1].encode()[:column].decode())

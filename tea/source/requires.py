@@ -1,4 +1,4 @@
-"""The distributions a component needs: given beside its source, or written in the source itself.
+"""Requires: the distributions needed by a component, given beside its source, or written in the source itself.
 
 Source: Python packaging's inline script metadata (PEP 723) and normalised names (PEP 503).
 """
@@ -18,7 +18,7 @@ _START, _END = "# /// script", "# ///"
 
 
 def requirements(source: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Return what is given and what the source's own `# /// script` block adds, each once.
+    """Return the given requirements with those of the source's own `# /// script` block, each once.
 
     Args:
         source: The main file's text.
@@ -48,13 +48,13 @@ def distribution_name(requirement: str) -> str:
 
 
 def distribution_of(root: str) -> str | None:
-    """Return the installed distribution that brings a top-level module, or None."""
+    """Return the installed distribution of a top-level module, or None."""
     found = packages_distributions().get(root)
     return found[0] if found else None
 
 
 def installed(requires: Iterable[str]) -> str:
-    """Return which versions of what is required are installed, as one text; a missing one is named without one."""
+    """Return the installed versions of requirements, as one text; a missing one is listed without a version."""
     found: list[str] = []
     for name in map(distribution_name, requires):
         try:

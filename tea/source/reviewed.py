@@ -1,4 +1,4 @@
-"""Reviewed: which source this account was shown last of each component, in the operator's own state."""
+"""Reviewed: the source last shown to this account for each component, in the operator's own state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILE, _LIMIT = "reviewed", 2**24
 
 
 class Reviewed:
-    """The digests that were shown, a line each; of one component the last line counts.
+    """The shown digests, a line each; the last line of a component counts.
 
     Args:
         folder: The operator's state.
@@ -24,7 +24,7 @@ class Reviewed:
         self._path = folder / _FILE
 
     def last(self, ref: Ref) -> str | None:
-        """Return the digest of the source that was shown last of a component, None where none was.
+        """Return the digest of a component's source shown last, None if there is none.
 
         Raises:
             StorageError: The file cannot be read.
@@ -40,7 +40,7 @@ class Reviewed:
         return next((line.removeprefix(start) for line in reversed(lines) if line.startswith(start)), None)
 
     def add(self, ref: Ref, digest: str) -> None:
-        """Remember that a source was shown.
+        """Record the showing of a source.
 
         Raises:
             StorageError: The file cannot be read or written.

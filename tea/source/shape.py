@@ -1,4 +1,4 @@
-"""The top level of a component's file: imports, definitions and constants, and nothing that does work."""
+"""The top level of a component's file: imports, definitions and constants, and no executed work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ENUM_BASES = words("bytes float int str enum.Enum enum.Flag enum.IntEnum enum.I
 
 
 def check_shape(file: ParsedFile, names: Names) -> None:
-    """Refuse a file whose top level does more than import, define and name constants.
+    """Raise BadComponent for a file with more at its top level than imports, definitions and constants.
 
     Decorators are those of `DECORATORS` and a property's own; defaults, base classes, annotations and class bodies are
     held to the same rule as constants, because they too are evaluated when the file is imported.
@@ -67,7 +67,7 @@ def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> Non
 
 
 def _check_bound_once(file: ParsedFile, names: Names) -> None:
-    """Refuse an import or a class whose name stands for something else too: what the rest relies on would not hold."""
+    """Raise BadComponent for an import or a class with its name bound twice, as other checks rely on the binding."""
     seen: dict[str, str] = {}
     for node in file.tree.body:
         origins = dict(imported([node]))
@@ -82,7 +82,7 @@ def _check_bound_once(file: ParsedFile, names: Names) -> None:
 
 
 def _check_special(file: ParsedFile, node: ast.stmt) -> None:
-    """Refuse names with two underscores on both sides, which Python calls on its own, but for methods of classes."""
+    """Raise BadComponent for dunder names, as Python calls them implicitly; methods of classes are allowed."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in file.tree.body:
         return
     for name in bindings(node):
@@ -142,7 +142,7 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
 
 
 def _check_member(file: ParsedFile, names: Names, node: ast.ClassDef, inner: ast.stmt) -> None:
-    """Refuse members that Python or pydantic would call, or obey, while the class is made or described."""
+    """Raise BadComponent for members called or applied by Python or pydantic in creating or describing the class."""
     if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
         if _is_special(inner.name) and inner.name not in _METHODS:
             raise file.refuse(f"{inner.name[:60]} may run while the file is imported.", "do without it.", inner)
@@ -178,7 +178,7 @@ def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
 
 
 def _check_enum(file: ParsedFile, node: ast.ClassDef, is_plain: bool) -> None:
-    """Refuse what runs while an enum's members are made, or would in an enum that derives from this one."""
+    """Raise BadComponent for code running at the creation of an enum's members, or of a derived enum's."""
     if not is_plain:
         raise file.refuse("an Enum derives from another class.", "derive from Enum, or from str or int and Enum.", node)
     names = [(name, inner) for inner in node.body for name in bindings(inner)]
@@ -193,7 +193,7 @@ def _check_enum(file: ParsedFile, node: ast.ClassDef, is_plain: bool) -> None:
 
 
 def _check_properties(file: ParsedFile, names: Names, node: ast.ClassDef | ast.Module) -> None:
-    """Refuse `@x.setter` where no property `x` stands before in the same class, and nothing else of that name."""
+    """Raise BadComponent for `@x.setter` without a property `x` as the only `x` before it in the same class."""
     seen: set[str] = set()
     for inner in node.body:
         if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -224,7 +224,7 @@ def _check_decorators(file: ParsedFile, names: Names, decorators: Sequence[ast.e
 
 
 def _check_options(file: ParsedFile, names: Names, node: ast.Call) -> None:
-    """Refuse what pydantic would call while it describes a class."""
+    """Raise BadComponent for code called by pydantic in describing a class."""
     types = [one.value for one in node.keywords if one.arg in _TYPE_OPTIONS]
     _check_types(file, names, types)
     plain = [*node.args, *(one.value for one in node.keywords if one.arg not in _TYPE_OPTIONS)]

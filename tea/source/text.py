@@ -1,4 +1,4 @@
-"""Text that is to become a component: read and parsed, with what is known of it without running it."""
+"""Text: the source of a future component, read and parsed, with the facts available without running it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_SCOPE_WORK = 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceText:
-    """One component's source after the static check; nothing of it was executed.
+    """A component's source after the static check; nothing of it was executed.
 
     Args:
         kind: `tool`, `environment` or `agent`.
@@ -85,7 +85,7 @@ class ParsedFile:
 
     @classmethod
     def outline(cls, source: str) -> ParsedFile:
-        """Parse the main file of a source that was checked before, without its table of names.
+        """Parse the main file of a source checked before, without its symbol table.
 
         Raises:
             BadComponent: It is not Python text.
@@ -95,13 +95,13 @@ class ParsedFile:
         return cls(path="", source=text, tree=tree, nodes=(), table=_table(""))
 
     def refuse(self, problem: str, fix: str, node: ast.AST | None = None) -> BadComponent:
-        """Return the error that says what is wrong, and on which line."""
+        """Return the error for a problem, with the line of its node."""
         line = f"line {getattr(node, 'lineno', 1)}:" if node is not None else ""
         return refusal(_spaced(self.path, line, problem), fix)
 
 
 def parsed(text: str) -> ast.Module:
-    """Return the syntax tree of a source that compiles, from any thread.
+    """Return the syntax tree of a compilable source, from any thread.
 
     Raises:
         SyntaxError: It is not Python.
@@ -125,7 +125,7 @@ def parsed_expression(text: str) -> ast.expr:
 
 
 def _understood(path: str, parse: Callable[[], T]) -> T:
-    """Return what `parse` gives; raises BadComponent where the text is not Python."""
+    """Return the result of `parse`; raise BadComponent if the text is not Python."""
     try:
         return parse()
     except SyntaxError as error:
@@ -141,7 +141,7 @@ def _table(text: str) -> symtable.SymbolTable:
 
 
 def _one_at_a_time(parse: Callable[[], T]) -> T:
-    """Parse while no other thread does, and again where one outside of tea came between.
+    """Parse in one thread at a time, again if a thread outside tea interfered.
 
     CPython 3.11 counts the depth of syntax trees for all threads together, and two that parse at once may fail for no
     fault of their text.
@@ -194,7 +194,7 @@ def read_text(source: str | bytes, path: str = "") -> str:
 
 
 def check_characters(source: str, files: Mapping[str, str] | None = None) -> None:
-    r"""Refuse source with characters that would hide it from whoever reviews it.
+    r"""Raise BadComponent for source with characters hiding parts of it from a reviewer.
 
     Refused are control characters, but newline, tab, form feed and the carriage return of a line end `\r\n`, and those
     that change the direction of writing.
@@ -225,7 +225,7 @@ def _check_coding(text: str, path: str) -> None:
 
 
 def _scope_work(table: symtable.SymbolTable) -> int:
-    """Return how much work it is to look every name up: symbol tables walk all inner scopes for each."""
+    """Return the cost of looking every name up: symbol tables walk all inner scopes for each."""
     work, waiting = 0, [table]
     while waiting:
         found = waiting.pop()

@@ -1,4 +1,4 @@
-"""Trust: which source the operator lets run, and which may leave the workspace, by digest, outside of any registry."""
+"""Trust: the sources allowed to run, and those allowed to leave the workspace, by digest, outside any registry."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ class Trust:
         self._shipped: set[str] = set()
 
     def ship(self, digests: Iterable[str]) -> None:
-        """Trust what was installed with tea or with an installed package, for this process."""
+        """Trust the digests installed with tea or with an installed package, for this process."""
         self._shipped.update(digests)
 
     def __call__(self, digest: str) -> bool:
-        """Tell whether source of that digest may run in process."""
+        """Return whether source with the given digest may run in process."""
         return digest in self._shipped or digest in self._list.read()
 
     def digests(self) -> Set[str]:
-        """Return all digests whose source may run in process, as of now."""
+        """Return all digests of source allowed to run in process, as of now."""
         return self._shipped | self._list.read()
 
     def grant(self, digest: str, what: str) -> None:
-        """Trust a digest from now on; `what` says in words which source it is."""
+        """Trust a digest from now on, with a description of its source for people."""
         self._list.add(digest, what)
 
 
 class Consents:
-    """The versions whose effects beyond the workspace a person consented to, shared by every process of this account.
+    """The versions with a person's consent to effects beyond the workspace, shared by every process of this account.
 
     Args:
         folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
@@ -61,16 +61,16 @@ class Consents:
         self._list = _List(folder, "consented")
 
     def __call__(self, version: str) -> bool:
-        """Tell whether a person consented to a version, `digest/effects`."""
+        """Return whether a person consented to a version, `digest/effects`."""
         return version in self._list.read()
 
     def grant(self, version: str, what: str) -> None:
-        """Remember consent from now on; `what` says in words which operation was asked about."""
+        """Record consent from now on, with a description of the operation for people."""
         self._list.add(version, what)
 
 
 class GrantedHomes:
-    """The homes that a person let send keys elsewhere, by the digest of what they send, for all of this account.
+    """The homes allowed by a person to send keys elsewhere, by the digest of their requests, for all of this account.
 
     Args:
         folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
@@ -80,16 +80,16 @@ class GrantedHomes:
         self._list = _List(folder, "homes")
 
     def __call__(self, digest: str) -> bool:
-        """Tell whether a person granted a digest."""
+        """Return whether a person granted a digest."""
         return bool(digest) and digest in self._list.read()
 
     def grant(self, digest: str, home: Path) -> None:
-        """Grant a digest from now on; the home is noted for people, in ASCII and on one line."""
+        """Grant a digest from now on; the home is recorded for people, in ASCII and on one line."""
         self._list.add(digest, str(home).encode("unicode_escape").decode("ascii"))
 
 
 class Told:
-    """The manifests that tell what their source says, as this account made or compared them: `digest/digest of words`.
+    """The manifests made or compared with their source by this account: `digest/digest of words`.
 
     Args:
         folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
@@ -99,27 +99,27 @@ class Told:
         self._list = _List(folder, "told")
 
     def __call__(self, entry: str) -> bool:
-        """Tell whether a manifest is known to tell what its source says."""
+        """Return whether a manifest is recorded as agreeing with its source."""
         return entry in self._list.read()
 
     def entries(self) -> Set[str]:
-        """Return all that is known, as of now."""
+        """Return all recorded entries, as of now."""
         return self._list.read()
 
     def grant(self, entry: str, what: str) -> None:
-        """Remember a manifest from now on; what a crash takes away is found out again."""
+        """Record a manifest from now on; an entry lost in a crash is determined again."""
         self._list.add(entry, what, durable=False)
 
 
 class _List:
-    """One list of the operator's: a line each, an entry without spaces first, then what it is in words."""
+    """A list of the operator's: a line for each entry, without spaces, followed by its description in words."""
 
     def __init__(self, folder: Path | None, name: str) -> None:
         self.path = (folder or state_folder()) / name
         self._granted = _Granted()
 
     def add(self, digest: str, what: str, *, durable: bool = True) -> None:
-        """Write an entry that is not there yet."""
+        """Write a new entry."""
         if digest in self.read():
             return
         try:
@@ -157,7 +157,7 @@ class _List:
         return known.digests
 
     def _place(self) -> Path:
-        """Return where the list is: a person may keep it elsewhere, behind a link."""
+        """Return the list's location: a person may keep it elsewhere, behind a link."""
         return self.path.resolve()
 
     def _unusable(self, verb: str, reason: Refused) -> StorageError:
@@ -167,14 +167,14 @@ class _List:
 
 @dataclass(frozen=True, slots=True)
 class _Granted:
-    """What the list says, as of one look at the file; where it only grew, only the new lines are read."""
+    """The entries of the list, as of one look at the file; if it only grew, only the new lines are read."""
 
     stamp: Stamp = (0, 0, 0)
     data: bytearray = field(default_factory=lambda: bytearray(b"\n"))
     digests: set[str] = field(default_factory=set[str])
 
     def grown(self, line: bytes, digest: str, before: Stamp, after: Stamp) -> _Granted:
-        """Return what the list says after a line of our own, where nobody else wrote meanwhile; else it is read."""
+        """Return the entries with a line of our own, if nobody else wrote meanwhile; else the file is read again."""
         (inode, size, _), (inode_after, size_after, _) = before, after
         if before != self.stamp or (inode_after, size_after) != (inode, size + len(line)):
             return self
@@ -183,7 +183,7 @@ class _Granted:
         return _Granted(after, self.data, self.digests)
 
     def followed(self, data: bytes, stamp: Stamp) -> _Granted:
-        """Return what the list says now."""
+        """Return the current entries of the list."""
         grew = self.data.endswith(b"\n") and data.startswith(self.data)
         lines = data[len(self.data) if grew else 0 :].decode("utf-8", "replace").splitlines()
         digests = self.digests if grew else set[str]()
@@ -196,7 +196,7 @@ def _stamp(facts: os.stat_result) -> Stamp:
 
 
 def untrusted(ref: Ref, named: Ref | None = None) -> Quarantined:
-    """Return the error of whoever needs source that is not trusted; `named` is how a person names it, if otherwise."""
+    """Return the error for the use of untrusted source; `named` is its name for a person, if different."""
     fix = f"read its source, then grant it with `tea trust {named or ref}`."
     return Quarantined(f"{ref} is not trusted, so it is not used.", fix=fix)
 

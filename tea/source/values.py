@@ -1,4 +1,4 @@
-"""What may stand at the top level of a component: expressions that only build constants and types."""
+"""The values at the top level of a component: expressions building only constants and types."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _MOST_LOOPS, _MOST_INNER_LOOPS, _MOST_REPEATS, _MOST_STEPS, _MOST_POWER = 2, 3, 
 
 
 def impure_part(nodes: Iterable[ast.AST | None], names: Names) -> ast.AST | None:
-    """Return the first part of these expressions that could do more than build a constant.
+    """Return the first part of these expressions able to do more than build a constant.
 
     Pure are literals, names, attributes, subscripts, operators, small comprehensions, lambdas that nothing calls, calls
     of `PURE_CALLS`, of the file's own dataclasses without methods, and of `PURE_METHODS` on values of its own.
@@ -96,7 +96,7 @@ def impure_part(nodes: Iterable[ast.AST | None], names: Names) -> ast.AST | None
 
 
 def is_pure_call(node: ast.Call, names: Names) -> bool:
-    """Tell whether a call only constructs a value."""
+    """Return whether a call only constructs a value."""
     origin = names.origin(node.func)
     if origin == "type" and len(node.args) != 1:
         return False
@@ -112,7 +112,7 @@ def is_pure_call(node: ast.Call, names: Names) -> bool:
 
 
 def is_data_class(node: ast.ClassDef, names: Names) -> bool:
-    """Tell whether making an instance runs nothing of the file's own: a class of annotated fields and nothing else."""
+    """Return whether creating an instance runs none of the file's code: a class of annotated fields alone."""
     marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
     bases = [names.origin(one.value if isinstance(one, ast.Subscript) else one) for one in node.bases]
     declared = any(names.origin(mark) == "dataclasses.dataclass" for mark in marks)
@@ -133,7 +133,7 @@ def _is_field(node: ast.stmt, names: Names) -> bool:
 
 
 def _is_called(function: str, node: ast.expr | ast.keyword, names: Names) -> bool:
-    """Tell whether a pure call may run what it gets here: a callback that is no plain builtin."""
+    """Return whether a pure call may run its argument: a callback other than a plain builtin."""
     match node:
         case ast.keyword(arg=None) | ast.Starred():
             return function in _UNFOLDED or function.startswith("pydantic.")
@@ -162,7 +162,7 @@ def _is_called(function: str, node: ast.expr | ast.keyword, names: Names) -> boo
 
 
 def _is_inert(key: ast.expr | None) -> bool:
-    """Tell whether pydantic obeys nothing that stands under a key of a field's metadata."""
+    """Return whether pydantic executes no code from the value of a key in a field's metadata."""
     return isinstance(key, ast.Constant) and key.value not in (*_FIELD_CODE, "default_factory")
 
 
@@ -182,7 +182,7 @@ def _is_factory(node: ast.expr, names: Names) -> bool:
 
 
 def _is_function(node: ast.expr, names: Names) -> bool:
-    """Tell whether an argument is code of the file's own."""
+    """Return whether an argument is code of the file's own."""
     match node:
         case ast.Lambda():
             return True
@@ -193,7 +193,7 @@ def _is_function(node: ast.expr, names: Names) -> bool:
 
 
 def _is_quiet(node: ast.expr, names: Names) -> bool:
-    """Tell whether nothing hides here: no property that runs, no loop variable that stands for something known."""
+    """Return whether an expression runs no property and rebinds no known name as a loop variable."""
     match node:
         case ast.Attribute(attr=attribute):
             return attribute not in names.properties and names.origin(node) not in _READ
@@ -218,7 +218,7 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
 
 
 def _is_plain(node: ast.expr, names: Names, seen: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a value is of the builtin types, and made here, so that its methods are none of the file's own."""
+    """Return whether a value is of the builtin types, and made here, without methods of the file's own."""
     match node:
         case ast.Constant() | ast.JoinedStr():
             return True
@@ -246,7 +246,7 @@ def _is_plain(node: ast.expr, names: Names, seen: frozenset[str] = frozenset()) 
 
 
 def _is_small(node: ast.expr, names: Names) -> bool:
-    """Tell whether evaluating takes no time and space to speak of: no towers of powers, no endless repetition."""
+    """Return whether evaluating takes negligible time and space: no towers of powers, no endless repetition."""
     match node:
         case ast.BinOp(op=ast.Pow() | ast.LShift(), left=left, right=right):
             return abs(_number(left)) <= _MOST_REPEATS and abs(_number(right)) <= _MOST_POWER
@@ -279,7 +279,7 @@ def _is_small(node: ast.expr, names: Names) -> bool:
 
 
 def _steps(node: ast.expr) -> float:
-    """Return how many values the ranges in a loop's iterable can give."""
+    """Return the number of values from the ranges in a loop's iterable."""
     found = [
         one.args
         for one in ast.walk(node)

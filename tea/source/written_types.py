@@ -26,12 +26,12 @@ _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
 def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
-    """Return the first of these annotations and base classes that is no type which is written out."""
+    """Return the first of these annotations and base classes other than a written-out type."""
     return next((one for one in nodes if one is not None and not _Reader(names).is_type(one)), None)
 
 
 def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
-    """Give the bounds and defaults of type parameters, which only newer Pythons have."""
+    """Yield the bounds and defaults of type parameters, present only on newer Pythons."""
     for parameter in getattr(node, "type_params", ()):
         for name in ("bound", "default_value"):
             found = getattr(parameter, name, None)
@@ -40,14 +40,14 @@ def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
 
 
 class _Reader:
-    """Follows a type through the names of its file, each once."""
+    """A reader following a type through the names of its file, each once."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
         self._seen: set[str] = set()
 
     def is_type(self, node: ast.expr) -> bool:
-        """Tell whether evaluating an expression gives a type, and evaluates no text but types."""
+        """Return whether evaluating an expression gives a type, and evaluates no text but types."""
         match node:
             case ast.Constant(value=str() as text):
                 return all(map(self.is_type, _expressions(text)))
@@ -73,7 +73,7 @@ class _Reader:
                 return False
 
     def _is_inside(self, value: ast.expr, inner: ast.expr) -> bool:
-        """Tell whether what stands between the brackets is made of types, where it stands for types."""
+        """Return whether the content of a subscript's brackets consists of types, if it stands for types."""
         origin = self._names.origin(value)
         if origin in _LITERAL:
             return True
@@ -106,7 +106,7 @@ class _Reader:
         return self._is_nested(node)
 
     def _is_nested(self, node: ast.Attribute) -> bool:
-        """Tell whether an attribute is a type that a class of the file holds."""
+        """Return whether an attribute is a type defined in a class of the file."""
         chain: list[str] = []
         at: ast.expr = node
         while isinstance(at, ast.Attribute):
@@ -123,7 +123,7 @@ class _Reader:
         return holder is not None
 
     def _is_type_elsewhere(self, origin: str) -> bool:
-        """Tell whether what another file of the component gives is a type, in every file that has such a name."""
+        """Return whether a name from another file of the component is a type, in every file with such a name."""
         name = origin.rpartition(".")[2]
         if f".{name}" in self._seen:
             return True
@@ -132,7 +132,7 @@ class _Reader:
         return self._are_types(found) and all(map(self._is_type_elsewhere, self._names.renamed.get(name, ())))
 
     def _is_made(self, node: ast.Call) -> bool:
-        """Tell whether a call makes a type of types: `NewType("Id", int)`."""
+        """Return whether a call makes a type of types: `NewType("Id", int)`."""
         origin = self._names.origin(node.func)
         if origin == "collections.namedtuple":
             return True
@@ -151,12 +151,12 @@ class _Reader:
 
 
 def _imports(origin: str) -> bool:
-    """Tell whether a type imports what a value names, a default above all."""
+    """Return whether a type imports the object named by a value, for example a default."""
     return origin.startswith("pydantic.") and origin.endswith(".ImportString")
 
 
 def _expressions(text: str) -> list[ast.expr]:
-    """Return what Python may evaluate a text as that stands for a type; nothing of one that it cannot evaluate."""
+    """Return the expressions Python may evaluate for a text in the place of a type; none for an invalid one."""
     found: list[ast.expr] = []
     for form in (text, f"({text},)[0]") if text.startswith("*") else (text,):  # as `typing.ForwardRef` does
         with suppress(SyntaxError, ValueError):

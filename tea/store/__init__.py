@@ -1,1 +1,1 @@
-"""The only code that changes `registry/` and `traces/`: durable files, versions, journals, blobs."""
+"""The only code changing `registry/` and `traces/`: durable files, versions, journals, blobs."""

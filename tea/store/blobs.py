@@ -1,4 +1,4 @@
-"""Blobs: bytes kept under their digest beside a journal, verified whenever they are read."""
+"""Blobs: bytes kept under their digest beside a journal, verified on every read."""
 
 import hashlib
 from contextlib import suppress
@@ -16,7 +16,7 @@ _TYPE_LIMIT = 255
 
 
 class Blobs(Protocol):
-    """Where the large values of a run are kept. The methods block: call them in a thread."""
+    """A store for the large values of a run. The methods block: call them in a thread."""
 
     def put(self, data: bytes, media_type: str) -> str:
         """Keep `data`, durably, and return its digest `sha256:…`; the same bytes are kept once.
@@ -28,7 +28,7 @@ class Blobs(Protocol):
         ...
 
     def get(self, digest: str) -> bytes:
-        """Return the bytes of that digest.
+        """Return the bytes with the given digest.
 
         Raises:
             Damaged: They are missing, or not what was put.
@@ -36,7 +36,7 @@ class Blobs(Protocol):
         ...
 
     def media_type(self, digest: str) -> str:
-        """Return the media type with which those bytes were first put."""
+        """Return the media type those bytes were first stored with."""
         ...
 
 

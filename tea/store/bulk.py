@@ -1,4 +1,4 @@
-"""Bulk: many folders, and large files, written with one wait for the disk."""
+"""Bulk writes: many folders, and large files, with one wait for the disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tea.types import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """All that a registry keeps of one component.
+    """A component's complete content in a registry.
 
     Args:
         kind: The kind.
@@ -62,7 +62,7 @@ def place(folders: Mapping[Path, Mapping[str, bytes]], scratch: Scratch) -> None
 
 
 def fill(folder: Path | str, files: Mapping[str, bytes], *, durable: bool) -> None:
-    """Write what is known of one component into a new folder of its own.
+    """Write the files of one component into a new folder of its own.
 
     Args:
         folder: The folder, which is there and empty.
@@ -88,7 +88,7 @@ def fill(folder: Path | str, files: Mapping[str, bytes], *, durable: bool) -> No
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Make `data` the content of a file that a person named, whole and durable.
+    """Write `data` to a file named by a person, whole and durable.
 
     Raises:
         BadInput: Something that is no file has that name.

@@ -1,4 +1,4 @@
-"""The catalogue: what a list shows of every component, kept beside the registry so that none has to be read again.
+"""The catalogue: listed facts of every component, kept beside the registry to avoid reading components again.
 
 It is derived. On disk, `<root>/.catalogue/<kinds>.json`, which git ignores; it can be lost, torn or out of date at any
 time, and several processes may write it at once. So a row counts only while the stamps of the files it was made from
@@ -37,7 +37,7 @@ Facts = tuple[JsonValue, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """What a list shows of one component, and where that was read.
+    """The listed facts of one component, and their source.
 
     Args:
         facts: What it shows, as JSON values, as many for each component as its form has; None where it is out of sight.
@@ -57,7 +57,7 @@ _HEAD, _VERSION, _SHOWN, _FACTS = range(9, 13)
 
 
 class Catalogue:
-    """The rows of every kind of one registry in a folder; any number of threads may look at once.
+    """The rows of every kind of one registry in a folder, safe to read from any number of threads.
 
     Args:
         root: The registry's folder.
@@ -76,7 +76,7 @@ class Catalogue:
     def survey(
         self, kind: str, names: Sequence[str], form: int, describe: Describe, *, pointers: bool = False
     ) -> Mapping[str, Facts | None]:
-        """Return what a list shows of each of `names`; the very same object as long as nothing has changed.
+        """Return the listed facts of each of `names`; the identical object as long as nothing has changed.
 
         Args:
             kind: Their kind.
@@ -112,7 +112,7 @@ class Catalogue:
         return found
 
     def mark(self, kind: str, name: str) -> tuple[int, int] | None:
-        """Return what stays the same exactly as long as a name's heads do; None where they changed a moment ago."""
+        """Return a mark of a name's heads, equal as long as they do not change; None shortly after a change."""
         try:
             facts = os.stat(f"{self._root}/{plural(kind)}/{name}/heads")
         except OSError:
@@ -127,7 +127,7 @@ class Catalogue:
             return {}
 
     def _load(self, path: Path, form: int) -> dict[str, Any]:
-        """Return what is on disk; nothing where it is missing, torn, or of another form."""
+        """Return the document on disk; empty if it is missing, torn, or of another form."""
         try:
             data = read_regular(path, _LIMIT)
             kept = cast("dict[str, Any]", from_json(data[_CHECK + 1 :]))
@@ -138,7 +138,7 @@ class Catalogue:
         return {}
 
     def _save(self, path: Path, document: JsonObject) -> None:
-        """Put a catalogue on disk, where that is possible; the last of several writers wins, and none can be wrong."""
+        """Write a catalogue to disk if possible; the last of several writers wins, and all of them are correct."""
         data = to_json(document)
         with suppress(OSError):
             if not path.parent.is_dir():
@@ -153,7 +153,7 @@ class Catalogue:
 
 
 class _Seen(NamedTuple):
-    """What one look found: the names there were, the rows that may be believed, and what a list shows."""
+    """The result of one survey: the names, the valid rows, and the listed facts."""
 
     names: Sequence[str]
     rows: Mapping[str, _Row]
@@ -161,7 +161,7 @@ class _Seen(NamedTuple):
 
 
 class _Stamps:
-    """Reads stamps: inode, time of the last change of content or entries, and size, straight from the disk.
+    """A reader of stamps from the disk: inode, time of the last change of content or entries, and size.
 
     The time is `ctime`, which nobody can set back, as `mtime` can be when a file is copied or unpacked.
     """
@@ -180,7 +180,7 @@ class _Stamps:
             os.close(self._descriptor)
 
     def of(self, name: str, head: int, version: str | None) -> Stamp:
-        """Return the stamp of a component's state, empty where a file is missing or cannot be looked at."""
+        """Return the stamp of a component's state, empty if a file is missing or inaccessible."""
         at = self._descriptor
         try:
             one = os.stat(f"{name}/heads", dir_fd=at)
@@ -194,12 +194,12 @@ class _Stamps:
             return ()
 
     def same(self, names: Iterable[str], rows: Iterable[_Row]) -> bool:
-        """Tell whether components are what their rows were made from."""
+        """Return whether components still match the stamps of their rows."""
         pairs = zip(names, rows, strict=True)
         return all(self.of(name, row[_HEAD], row[_VERSION]) == row[:_HEAD] for name, row in pairs)
 
     def same_pointers(self, names: Iterable[str], rows: Iterable[_Row]) -> bool:
-        """Tell whether no head of any component was added or replaced since its row was made."""
+        """Return whether no head of any component was added or replaced since its row was made."""
         look, at = os.stat, self._descriptor
         try:
             for name, row in zip(names, rows, strict=True):
@@ -211,7 +211,7 @@ class _Stamps:
         return True
 
     def settled(self, name: str, stamp: Stamp, moment: int) -> bool:
-        """Tell whether nothing of a component changed since `moment`, so that what was read later is what was stamped.
+        """Return whether a component did not change since `moment`, so a later read matches its stamp.
 
         A change so shortly before that it may have the same time as one after counts as later.
         """
@@ -223,7 +223,7 @@ class _Stamps:
 
 
 def _read(name: str, describe: Describe, stamps: _Stamps, moment: int) -> tuple[Described, _Row | None]:
-    """Read one component, at `moment`; its row, where nothing changed while or shortly before it was read."""
+    """Read one component at `moment`, with its row if nothing changed during or shortly before the read."""
     found = describe(name)
     if not found.head:
         return found, None
@@ -234,21 +234,21 @@ def _read(name: str, describe: Describe, stamps: _Stamps, moment: int) -> tuple[
 
 
 def _columns(rows: Mapping[str, _Row]) -> dict[str, Any]:
-    """Return rows as columns, which are read in half the time, as fewer things are made."""
+    """Return rows as columns, a form read in half the time as it creates fewer objects."""
     width = max(map(len, rows.values()), default=0)
     even = (row + (None,) * (width - len(row)) for row in rows.values())
     return {"names": list(rows), "columns": list(zip(*even, strict=True))}
 
 
 def _rows(kept: Mapping[str, Any]) -> dict[str, _Row]:
-    """Return the rows of columns; an error where they are not whole."""
+    """Return the rows of columns; raises ValueError if they are incomplete."""
     if len(kept["columns"]) < _FACTS:
         raise ValueError("columns are missing")
     return dict(zip(kept["names"], zip(*kept["columns"], strict=True), strict=True))
 
 
 def settled(changed: int, moment: int) -> bool:
-    """Tell whether a change lies so far before `moment` that a later one bears another time, both in nanoseconds.
+    """Return whether a change is early enough before `moment` for a later one to have another time, in nanoseconds.
 
     File systems tell times apart by two seconds or better. Where one keeps more of a time than its milliseconds, the
     time is that of the system's clock, which ticks at least a hundred times a second: ten of these ticks are enough.
@@ -257,7 +257,7 @@ def settled(changed: int, moment: int) -> bool:
 
 
 def whole(path: Path) -> bool:
-    """Tell whether a file is a catalogue as it was written.
+    """Return whether a file is a catalogue as it was written.
 
     Raises:
         OSError: It cannot be read.

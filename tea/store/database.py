@@ -1,4 +1,4 @@
-"""Small SQLite files for what is derived: several processes share one, and a change counts as a whole or not at all."""
+"""Small SQLite files for derived data, shared by several processes, with atomic changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PATIENCE = 20.0  # seconds that one process waits for another
 
 @contextmanager
 def database(path: Path, schema: str, *, private: bool = False) -> Generator[Connection]:
-    """Lend a connection, in one transaction that is kept where the body succeeds.
+    """Open a connection in one transaction, committed if the body succeeds.
 
     Args:
         path: The file; created, with its folder and what tells git to leave it out, where it is missing.
@@ -71,7 +71,7 @@ def _lack(error: Exception) -> OSError | None:
 
 
 def fault(path: Path) -> str:
-    """Return what is wrong with a database, in words; empty where nothing is, or where others hold it all the while.
+    """Return the problem with a database as text; empty if there is none, or if others keep it locked.
 
     Raises:
         StorageError: It cannot be read.
@@ -108,6 +108,6 @@ def _create(path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file that can be made again."""
+    """Remove a file of derived data."""
     with suppress(OSError):
         path.unlink()

@@ -1,4 +1,4 @@
-"""What is derived from registry and journals, and can be made again: is it whole, and if not, away with it."""
+"""Derived data: the check of data derived from registry and journals, and the removal of damaged files."""
 
 import os
 from collections.abc import Callable, Generator
@@ -18,7 +18,7 @@ _DATABASES = {
 
 
 def examine_derived(home: Path, *, mend: bool) -> Generator[Finding]:
-    """Yield what is wrong with databases and catalogues; a damaged one is mended by removing it.
+    """Yield the problems with databases and catalogues; a damaged one is repaired by removal.
 
     Args:
         home: Folder of `registry/` and `traces/`; a missing one has nothing wrong.

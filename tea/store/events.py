@@ -36,10 +36,10 @@ _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
 class EventStore(Protocol):
-    """Where events are kept; every method but `at_once`, `begun` and `claim` blocks, so call it in a thread."""
+    """A store of events; every method but `at_once`, `begun` and `claim` blocks, so call it in a thread."""
 
     def append(self, stream: str, key: str, event: JsonObject, *, synced: bool = True) -> bool:
-        """Add an event at the end of a stream, unless the stream has one of that key.
+        """Add an event at the end of a stream, unless the stream has one with the same key.
 
         Args:
             stream: Any name; a stream begins with its first event.
@@ -58,7 +58,7 @@ class EventStore(Protocol):
         ...
 
     def at_once(self, stream: str, key: str, event: JsonObject) -> bool:
-        """Add an event like `append` without `synced` if that is one write without waiting; tell whether it is there.
+        """Add an event like `append` without `synced` if one write suffices, without waiting; return whether it did.
 
         Raises:
             BadArguments: The event is not JSON, or too large.
@@ -67,11 +67,11 @@ class EventStore(Protocol):
         ...
 
     def begun(self, stream: str) -> bool:
-        """Tell whether a stream may hold events; one look, without waiting."""
+        """Return whether a stream may hold events; one look, without waiting."""
         ...
 
     def sync(self, stream: str) -> None:
-        """Make all events of a stream that were added here survive a loss of power.
+        """Make all events added here to a stream survive a loss of power.
 
         Raises:
             StorageError: The disk does not confirm.
@@ -79,7 +79,7 @@ class EventStore(Protocol):
         ...
 
     def read(self, stream: str) -> tuple[JsonObject, ...]:
-        """Return the events of a stream, oldest first, for looking at only; none where there is no such stream.
+        """Return the events of a stream, oldest first, for reading only; empty if the stream does not exist.
 
         Raises:
             StorageError: They cannot be read.
@@ -88,11 +88,11 @@ class EventStore(Protocol):
         ...
 
     def keyed(self, stream: str) -> tuple[tuple[str, JsonObject], ...]:
-        """Return what `read` does, each event with its key."""
+        """Return the same events as `read`, each with its key."""
         ...
 
     def streams(self) -> list[str]:
-        """Return the names of all streams that hold an event; one whose first line is damaged is left out.
+        """Return the names of all streams with an event; one with a damaged first line is left out.
 
         Raises:
             StorageError: They cannot be read.
@@ -100,7 +100,7 @@ class EventStore(Protocol):
         ...
 
     def claim(self, stream: str) -> Callable[[], None] | None:
-        """Return what gives a stream's turn back, None where another has it; without waiting, and it locks no event.
+        """Claim a stream's turn and return its release, None if another has it; without waiting or locking events.
 
         A turn is had by one at a time, here or in another process, until it is given back or that process ends.
 
@@ -110,7 +110,7 @@ class EventStore(Protocol):
         ...
 
     def remove(self, stream: str) -> None:
-        """Remove a stream for good, where there is one.
+        """Remove a stream permanently, if it exists.
 
         Raises:
             StorageError: It cannot be removed.
@@ -137,15 +137,15 @@ class FileEvents:
         return self._stream(stream).append(key, _line(stream, key, event), synced)
 
     def at_once(self, stream: str, key: str, event: JsonObject) -> bool:
-        """Add an event, if that takes no time; see `EventStore.at_once`."""
+        """Add an event, if possible without waiting; see `EventStore.at_once`."""
         return self._stream(stream).at_once(key, _line(stream, key, event))
 
     def begun(self, stream: str) -> bool:
-        """Tell whether there may be events; see `EventStore.begun`."""
+        """Return whether there may be events; see `EventStore.begun`."""
         return os.path.lexists(self._root / _file_name(stream))
 
     def sync(self, stream: str) -> None:
-        """Make what was added durable; see `EventStore.sync`."""
+        """Make added events durable; see `EventStore.sync`."""
         self._stream(stream).sync()
 
     def read(self, stream: str) -> tuple[JsonObject, ...]:
@@ -163,7 +163,7 @@ class FileEvents:
             return [name for name in names if name is not None]
 
     def claim(self, stream: str) -> Callable[[], None] | None:
-        """Have a stream's turn; see `EventStore.claim`."""
+        """Claim a stream's turn; see `EventStore.claim`."""
         path = (self._root / _file_name(stream)).with_suffix(".lock")
         with writing(path):
             self._scratch.make(self._root)
@@ -188,14 +188,14 @@ class FileEvents:
             return found
 
     def _shrink(self) -> None:
-        """Let go of the streams that were used the longest ago."""
+        """Close the least recently used streams."""
         while len(self._streams) > _OPEN_STREAMS or (self._held > _OPEN_BYTES and len(self._streams) > 1):
             _, gone = self._streams.popitem(last=False)
             self._held -= gone.counted
 
 
 class _Stream:
-    """One file, and what was read of it so far."""
+    """An event file, and the part of it read so far."""
 
     def __init__(self, path: Path, name: str, scratch: Scratch) -> None:
         self._path = path
@@ -206,7 +206,7 @@ class _Stream:
         self._forget((0, 0))
 
     def count(self) -> int:
-        """Count the bytes of the events that are held in memory, and return how many more they are than before."""
+        """Count the bytes of the events held in memory, and return the increase since the last count."""
         before, self.counted = self.counted, self._end
         return self.counted - before
 
@@ -228,7 +228,7 @@ class _Stream:
                 return True
 
     def at_once(self, key: str, line: bytes) -> bool:
-        """Add a line, unless others are at the file or have written what was not read yet; tell whether it is there."""
+        """Add a line unless others hold the file or wrote unread lines; return whether it was added."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -294,7 +294,7 @@ class _Stream:
             raise
 
     def _confirm(self, descriptor: int) -> None:
-        """Have the disk confirm what is in the file, and its name where that is not known to be."""
+        """Sync a file's content to disk, and its name if needed."""
         os.fsync(descriptor)
         if self._safe == 0:
             self._scratch.settle(self._path.parent)
@@ -302,7 +302,7 @@ class _Stream:
         self._safe = self._end
 
     def _catch_up(self, descriptor: int) -> None:
-        """Read what this and other processes have added since."""
+        """Read the events added by this and other processes since the last read."""
         status = os.fstat(descriptor)
         identity = (status.st_dev, status.st_ino)
         if status.st_size > STREAM_LIMIT:
@@ -324,14 +324,14 @@ class _Stream:
         self._keep(record["key"], event, len(line) + len(b"\n"))
 
     def _decoded(self) -> Generator[JsonObject]:
-        """Give the events; what this process wrote is decoded when it is first looked at, which it seldom is."""
+        """Yield the events; those written by this process are decoded on first access, a rare case."""
         for place, one in enumerate(self._events):
             if isinstance(one, bytes):
                 one = self._events[place] = as_json_object(as_json_object(loads(one))["event"])
             yield one
 
     def _keep(self, key: Any, event: JsonObject | bytes, size: int) -> None:
-        """Keep an event, or the line that this process wrote for one."""
+        """Keep an event, or its line if written by this process."""
         self._end += size
         self._keys[key] = None
         self._events.append(event)
@@ -345,7 +345,7 @@ class _Stream:
 
 
 def _line(stream: str, key: str, event: JsonObject) -> bytes:
-    """Return an event's line, which whoever reads it can read."""
+    """Return an event's line, readable by any reader."""
     try:
         line = dumps({"stream": stream, "key": key, "event": event}) + b"\n"
         loads(line)
@@ -367,7 +367,7 @@ def _read(descriptor: int, start: int, end: int) -> bytes:
 
 
 def _name_in(path: Path) -> str | None:
-    """Return the name of the stream that a file's first line is of."""
+    """Return the name of the stream in a file's first line."""
     with suppress(Refused, OSError), path.open("rb") as file:
         name = as_json_object(loads(file.readline(EVENT_LIMIT))).get("stream")
         return name if isinstance(name, str) and _file_name(name) == path.name else None

@@ -1,4 +1,4 @@
-"""Files as tea reads and writes them: strictly in, and out as a whole or not at all."""
+"""Files as tea reads and writes them: strict on reading, and atomic on writing."""
 
 import errno
 import os
@@ -30,7 +30,7 @@ _REMEDIES = {
 
 
 def read_json_strict(path: Path, limit: int = FILE_LIMIT, fix: str = "correct the file.") -> dict[str, Any]:
-    """Read the one JSON object in a file that a person gave.
+    """Read the one JSON object in a file given by a person.
 
     Args:
         path: A regular file: no link, folder, pipe or device.
@@ -50,7 +50,7 @@ def read_json_strict(path: Path, limit: int = FILE_LIMIT, fix: str = "correct th
 
 
 def parse_json_strict(data: bytes, what: str = "The text") -> JsonValue:
-    """Read one JSON value from bytes that a person or a program gave.
+    """Read one JSON value from bytes given by a person or a program.
 
     Refused, besides what is not JSON: encodings other than UTF-8, duplicate keys, NaN and infinities (also
     `1e999`), lone surrogates, and nesting or numbers beyond what Python takes.
@@ -101,7 +101,7 @@ def read_open(descriptor: int, limit: int) -> bytes:
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = PUBLIC_FILE) -> int:
-    """Open a regular file and return its descriptor; what was just made, with `O_EXCL`, needs no look.
+    """Open a regular file and return its descriptor; one just created with `O_EXCL` is not checked.
 
     Args:
         path: The file; a link is refused, and a pipe is not waited for.
@@ -152,7 +152,7 @@ def write_new(path: Path, data: bytes, scratch: Scratch) -> bool:
 
 
 def write_over(path: Path, data: bytes, scratch: Scratch) -> None:
-    """Make `data` the content of `path`, whole and durable, whether or not it exists.
+    """Write `data` to `path`, whole and durable, whether or not it exists.
 
     Raises:
         StorageError: It cannot be written; `path` holds what it held, or all of `data`.
@@ -182,7 +182,7 @@ def publish(temporary: Path, target: Path) -> bool:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write `data` with one call where the system takes it in one."""
+    """Write `data`, with one call if the system accepts it in one."""
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, data[written:])
@@ -190,7 +190,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 @contextmanager
 def writing(path: Path) -> Generator[None]:
-    """Turn an error of the system into one line that names `path` and the remedy."""
+    """Convert a system error into one line naming `path` and the remedy."""
     try:
         yield
     except OSError as problem:
@@ -199,7 +199,7 @@ def writing(path: Path) -> Generator[None]:
 
 @contextmanager
 def reading(path: Path) -> Generator[None]:
-    """Turn what is wrong with a stored file into one line that names it."""
+    """Convert a problem with a stored file into one line naming the file."""
     try:
         yield
     except FileNotFoundError as problem:
@@ -211,7 +211,7 @@ def reading(path: Path) -> Generator[None]:
 
 
 def storage_error(verb: str, path: Path, problem: OSError) -> StorageError:
-    """Return the one line for a file that the system does not let us read or write."""
+    """Return the one-line error for a file the system refuses to read or write."""
     remedy = _REMEDIES.get(problem.errno or 0, "check the disk that holds {folder}, then try again.")
     if verb == "read" and remedy is _NO_RIGHT:
         remedy = "make {folder} readable for you."
@@ -221,7 +221,7 @@ def storage_error(verb: str, path: Path, problem: OSError) -> StorageError:
 
 
 def damaged(path: Path, reason: str) -> Damaged:
-    """Return the one line for a stored file that is not what was written."""
+    """Return the one-line error for a stored file with unexpected content."""
     fix = "put back a good copy (version control or a backup has one); nothing else is affected."
     return Damaged(f"{shown(path)} is damaged: {reason}.", fix=fix)
 

@@ -1,4 +1,4 @@
-"""Journals: the append-only record of each run, written by one holder at a time.
+"""Journals: the append-only record of each run, with one writer at a time.
 
 On disk, `<root>/<run>/journal.jsonl` (see `lines`), `<root>/<run>/lease`, `<root>/<run>/blobs/` and
 `<root>/<run>/messages/`. A run appears
@@ -33,10 +33,10 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
 
 
 class JournalStore(Protocol):
-    """Where the journals of runs are kept."""
+    """A store of the journals of runs."""
 
     def create(self, run: str, begin: "Begin | None" = None) -> "JournalWriter":
-        """Begin the journal of a new run, and hold it.
+        """Create the journal of a new run, and acquire its lease.
 
         Args:
             run: The run.
@@ -49,7 +49,7 @@ class JournalStore(Protocol):
         ...
 
     def resume(self, run: str) -> "JournalWriter":
-        """Hold the journal of a run again, after its last whole record; the writer's `torn` says what was cut off.
+        """Acquire the journal of a run again, after its last whole record; the writer's `torn` counts the bytes cut.
 
         Raises:
             BadInput: There is no such run.
@@ -73,7 +73,7 @@ class JournalStore(Protocol):
         ...
 
     def last(self, run: str) -> JsonObject | None:
-        """Return the last record, which is verified against the one before, in the same time however many there are.
+        """Return the last record, verified against the one before, in constant time.
 
         Raises:
             BadInput: There is no such run.
@@ -82,7 +82,7 @@ class JournalStore(Protocol):
         ...
 
     def runs(self, known: Container[str] = ()) -> list[str]:
-        """Return all runs, the one begun last first; one whose journal was lost too, which reading it tells.
+        """Return all runs, the latest first; including runs with a lost journal, reported on reading.
 
         Args:
             known: Runs to leave out, without looking at them.
@@ -90,7 +90,7 @@ class JournalStore(Protocol):
         ...
 
     def size(self, run: str) -> int:
-        """Return how many bytes a run takes, with all that lies beside its journal.
+        """Return the size of a run in bytes, including all files beside its journal.
 
         Raises:
             BadInput: There is no such run.
@@ -98,7 +98,7 @@ class JournalStore(Protocol):
         ...
 
     def remove(self, run: str) -> int:
-        """Remove a run for good, with all that lies beside its journal, and return how many bytes that freed.
+        """Remove a run permanently, with all files beside its journal, and return the bytes freed.
 
         Raises:
             BadInput: There is no such run.
@@ -108,7 +108,7 @@ class JournalStore(Protocol):
         ...
 
     def held(self, run: str) -> bool:
-        """Tell whether a living process writes the run at this moment.
+        """Return whether a living process is writing the run at this moment.
 
         Raises:
             BadInput: There is no such run.
@@ -133,7 +133,7 @@ class JournalStore(Protocol):
 
 
 class JournalWriter(Protocol):
-    """The only writer of one run, as long as it is open; a context manager that closes it."""
+    """The only writer of one run, as long as it is open; a context manager for its closing."""
 
     @property
     def run(self) -> str:
@@ -147,12 +147,12 @@ class JournalWriter(Protocol):
 
     @property
     def position(self) -> int:
-        """Number that the next record will have."""
+        """Number of the next record."""
         ...
 
     @property
     def torn(self) -> int:
-        """Bytes of an unfinished record that were cut off when the run was resumed."""
+        """Bytes of an unfinished record cut off when the run was resumed."""
         ...
 
     def append(self, records: Sequence[JsonObject | str]) -> None:
@@ -177,7 +177,7 @@ class JournalWriter(Protocol):
         ...
 
     def close(self) -> None:
-        """Give the run back; a second time does nothing. It does not sync."""
+        """Release the run; a second call has no effect. It does not sync."""
         ...
 
     def __enter__(self) -> Self:
@@ -237,7 +237,7 @@ class FileJournals:
         return FileJournalWriter(run, folder, self._durability)
 
     def read(self, run: str, start: int = 0, wanted: Wanted | None = None) -> JournalReading:
-        """See `JournalStore.read`; a torn end is left out, and `torn` of what is returned tells its size."""
+        """See `JournalStore.read`; a torn end is left out, with its size in `torn` of the result."""
         folder = self._existing(run)
         return JournalReading(folder / JOURNAL, start, left(folder / LEASE), wanted)
 
@@ -260,7 +260,7 @@ class FileJournals:
             return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
 
     def remove(self, run: str) -> int:
-        """See `JournalStore.remove`; the run is out of sight with one rename, whole or not at all."""
+        """See `JournalStore.remove`; the run is moved out of sight with one rename, whole or not at all."""
         folder, freed = self._existing(run), self.size(run)
         with writing(folder):
             lease = Lease(folder / LEASE)

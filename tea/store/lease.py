@@ -1,4 +1,4 @@
-"""The lease of a run: who may append to its journal, and since when.
+"""The lease of a run: the exclusive right to append to its journal, with its holder and start.
 
 The right is a lock (`flock`) on the file, which the system takes back the moment the holder dies. The file itself
 only grows, by one line for each holder: epoch, process, time, check. The epoch fences: a holder whose lock was lost in
@@ -56,11 +56,11 @@ class Lease:
             raise
 
     def moved(self, path: Path) -> None:
-        """Tell the lease that its folder was renamed."""
+        """Set the lease's path after its folder was renamed."""
         self._path = path
 
     def check(self) -> None:
-        """Make sure that the lease is still ours; one call to the system, on the open file, when nothing changed.
+        """Check if the lease is still ours, with one system call on the open file when nothing changed.
 
         Raises:
             Conflict: The lease was removed, or taken by someone else.
@@ -79,7 +79,7 @@ class Lease:
         raise Conflict(f"The lease {shown(self._path)} was taken away.", fix="resume the run when nobody holds it.")
 
     def release(self, lines: int = 0) -> None:
-        """Give the lease back; a second time does nothing.
+        """Release the lease; a second call has no effect.
 
         Args:
             lines: How many records of the journal are safe on disk.
@@ -124,7 +124,7 @@ class Lease:
 
 
 def started(path: Path) -> int:
-    """Return when a lease was first taken, in nanoseconds since 1970; 0 when the file does not tell."""
+    """Return the time a lease was first taken, in nanoseconds since 1970; 0 if the file does not contain it."""
     with suppress(OSError, Refused):
         line = _LINE.match(read_regular(path, FILE_LIMIT))
         return int(line[3][:20]) if line else 0
@@ -132,7 +132,7 @@ def started(path: Path) -> int:
 
 
 def held(path: Path) -> bool:
-    """Tell whether a living process holds a lease."""
+    """Return whether a living process holds a lease."""
     try:
         descriptor = open_regular(path)
     except (OSError, Refused):
@@ -147,14 +147,14 @@ def held(path: Path) -> bool:
 
 
 def left(path: Path) -> int:
-    """Return how many records holders found safe on disk when they left; 0 when the file does not tell."""
+    """Return the number of records holders found safe on disk when they left; 0 if the file does not contain it."""
     with suppress(OSError, Refused):
         return _left(read_regular(path, FILE_LIMIT))
     return 0
 
 
 def verify(path: Path) -> None:
-    """Look at what holders wrote; a line that one of them could not finish is no damage.
+    """Verify the lines written by holders; an unfinished line does not count as damage.
 
     Raises:
         Damaged: A line is not what was written, or the file is missing.
@@ -190,12 +190,12 @@ def _sum(number: bytes) -> bytes:
 
 
 def _epoch(content: bytes) -> int:
-    """Return the newest epoch; lines count too, so that damage to one of them never brings an epoch back."""
+    """Return the newest epoch; lines count too, so damage to one of them never brings an epoch back."""
     holders = sum(not line.startswith(b"left:") for line in content.splitlines())
     return max([holders, *(int(epoch) for epoch, _, _ in _LINE.findall(content))])
 
 
 def _look(descriptor: int) -> _Look:
-    """Return what changes when another writes a line, and when the file gets another name or loses its own."""
+    """Return the file's status, different after another holder's line, a rename or a removal."""
     found = os.fstat(descriptor)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns

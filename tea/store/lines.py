@@ -1,4 +1,4 @@
-"""The lines of a journal: how a record becomes a line, and how lines are read back and verified.
+"""The lines of a journal: the encoding of a record as a line, and the reading and verification of lines.
 
 A line is one JSON object: the record, between its number `seq` (from 0) and its `check`, a hash of the check of the
 line before and of this line so far; the first line also holds the `number` of its run. So no line can be altered,
@@ -32,7 +32,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 class End(NamedTuple):
-    """Where a journal ends: its size in bytes, its number of lines, the check of its last line."""
+    """The end of a journal: its size in bytes, its number of lines, the check of its last line."""
 
     size: int = 0
     lines: int = 0
@@ -40,7 +40,7 @@ class End(NamedTuple):
 
 
 def encode(record: JsonObject | str, end: End, number: int = 0) -> tuple[bytes, End]:
-    """Return the line that adds `record` to a journal, and the journal's end after it.
+    """Return the line for adding `record` to a journal, and the journal's end after it.
 
     Args:
         record: A JSON object, or the text of one: compact, on one line, with none of the journal's own names.
@@ -68,7 +68,7 @@ def encode(record: JsonObject | str, end: End, number: int = 0) -> tuple[bytes, 
 
 
 def read_last(path: Path) -> JsonObject | None:
-    """Return the last record of a journal, which fits the line before; those before that are not looked at.
+    """Return the last record of a journal, verified against the line before; earlier lines are not checked.
 
     None where the end alone tells nothing: of an empty journal, a torn one, and one that ends otherwise than written.
 
@@ -102,7 +102,7 @@ def read_number(path: Path) -> int:
 
 
 class JournalReading(Iterator[JsonObject]):
-    """The records of one journal in order, each verified before it is given out.
+    """The records of one journal in order, each verified before it is returned.
 
     A journal may be read while it is written. After the last record, `end` says where the journal ends and `torn`
     how many bytes of an unfinished line follow.

@@ -1,4 +1,4 @@
-"""Messages to a run: files beside its journal, which any process adds and only the run's holder takes over.
+"""Messages to a run: files beside its journal, added by any process and consumed only by the run's holder.
 
 On disk, `<root>/<run>/messages/00000001.json` and so on: one JSON object each, with time and text, that never changes.
 The numbers are the order, and have no gap: whoever adds one links a whole and durable file to the first free number, so
@@ -40,7 +40,7 @@ class Messages(Protocol):
     """The messages to one run; every method but `waits` blocks."""
 
     def add(self, time: str, text: str) -> int:
-        """Add a message behind all others, durably, and return its number.
+        """Add a message after all others, durably, and return its number.
 
         Raises:
             BadInput: The run was removed.
@@ -49,11 +49,11 @@ class Messages(Protocol):
         ...
 
     def waits(self, after: int) -> bool:
-        """Return whether there is a message behind that number; one look, without waiting."""
+        """Return whether there is a message after the given number; one look, without waiting."""
         ...
 
     def read(self, after: int) -> list[StoredMessage]:
-        """Return the messages behind that number, in their order.
+        """Return the messages after the given number, in their order.
 
         Raises:
             StorageError: One of them cannot be read.
@@ -62,7 +62,7 @@ class Messages(Protocol):
         ...
 
     def sync(self) -> None:
-        """Make all messages survive a loss of power, whoever added them.
+        """Make all messages survive a loss of power, including those added by other processes.
 
         Raises:
             StorageError: The disk does not confirm.

@@ -1,4 +1,4 @@
-"""The registry: immutable versions, and numbered heads that say what is current.
+"""The registry: immutable versions, and numbered heads naming the current one.
 
 On disk, `<root>/<kinds>/<name>/versions/X.Y.Z.json` and `<root>/<kinds>/<name>/heads/NNNNNN.json`. Every file is
 created exclusively and never changed, so there is no lock to hold, nothing to repair after a crash, and a reader
@@ -75,7 +75,7 @@ class FileRegistry:
         return (chosen, _head(heads, chosen)) if chosen else (0, {})
 
     def newest(self, kind: str, name: str) -> int:
-        """Return the number of the newest head, 0 when there is none; whether it can be read is another question."""
+        """Return the number of the newest head, readable or not; 0 if there is none."""
         heads = self._component(kind, name) / "heads"
         stamp, newest = _stamp(heads), _newest(heads)
         self._last = heads, stamp, newest
@@ -159,7 +159,7 @@ class FileRegistry:
         return True
 
     def _listed(self, heads: Path) -> int:
-        """Return the number of the newest head, from the last look where the folder is as it was.
+        """Return the number of the newest head, from the last look if the folder is unchanged.
 
         That may miss what another did within a tick of the file system's clock. But the number that this one wants is
         then taken, and who wants to create its file finds that out.
@@ -174,7 +174,7 @@ class FileRegistry:
         return write_new(path, data, self._scratch)
 
     def _confirm(self, path: Path) -> None:
-        """Make another's version durable: it may have died before it could, and who finds the version builds on it."""
+        """Make another writer's version durable, as it may have died before syncing."""
         with writing(path):
             self._scratch.settle(path.parent.parent)
             sync_folder(path.parent)
@@ -192,7 +192,7 @@ class FileRegistry:
 
 
 def _withdraw(path: Path) -> None:
-    """Take back a first version; what another process may have added to its folder by now stays."""
+    """Remove a first version; entries added to its folder by another process stay."""
     with suppress(OSError):
         os.unlink(path)
         for folder in (path.parent, path.parent.parent / "heads", path.parent.parent):
@@ -234,7 +234,7 @@ def _head_number(file: str) -> int:
 
 
 def _stamp(folder: Path) -> Stamp | None:
-    """Return what another entry in a folder changes, None where it is missing."""
+    """Return a stamp of a folder, changed by every new entry; None if the folder is missing."""
     with reading(folder), suppress(FileNotFoundError):
         facts = os.stat(folder)
         return facts.st_ino, facts.st_ctime_ns

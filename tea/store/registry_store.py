@@ -1,4 +1,4 @@
-"""What a registry keeps and promises, wherever it keeps it: immutable versions, and heads that say what is current."""
+"""The interface of a registry, independent of its storage: immutable versions, and heads naming the current one."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from tea.types import JsonObject
 
 
 class RegistryStore(Protocol):
-    """Where versions and heads are kept. All methods block; none needs a lock around it.
+    """A store of versions and heads. All methods block; none needs a lock around it.
 
     `moves` counts the changes made through this object, so that whoever shares it sees at once that there was one.
     """
@@ -17,7 +17,7 @@ class RegistryStore(Protocol):
     moves: int
 
     def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
-        """Add one version, for ever.
+        """Add one version, permanently.
 
         Raises:
             AlreadyRegistered: That version exists; also when another process was faster.
@@ -54,7 +54,7 @@ class RegistryStore(Protocol):
         ...
 
     def create_all(self, components: Iterable[Whole]) -> None:
-        """Add components of new names with all that is known of them, fast, each at once as a whole.
+        """Add components of new names with all their versions and heads, fast, each at once as a whole.
 
         Raises:
             Conflict: One of the names is there; those before it may have been added.
@@ -64,7 +64,7 @@ class RegistryStore(Protocol):
         ...
 
     def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
-        """Put `document`, which says that a version was purged, in the version's place.
+        """Put `document`, the record of a version's purge, in the version's place.
 
         Raises:
             UnknownComponent: There is no such version.
@@ -81,18 +81,18 @@ class RegistryStore(Protocol):
         ...
 
     def names(self, kind: str) -> list[str]:
-        """Return the names of a kind that have a version, sorted."""
+        """Return the names of a kind with at least one version, sorted."""
         ...
 
     def mark(self, kind: str, name: str) -> object:
-        """Return what stays equal as long as no pointer of a name moves; None while that cannot be told, or is unknown.
+        """Return a mark of a name, equal as long as none of its pointers moves; None if it is uncertain or unknown.
 
         It costs microseconds, so it may be asked for on an event loop.
         """
         ...
 
     def survey(self, kind: str, form: int, describe: Describe, *, pointers: bool = False) -> Mapping[str, Facts | None]:
-        """Return what a list shows of every name of a kind, sorted, reading only what changed since the last look.
+        """Return the listed facts of every name of a kind, sorted, reading only the changes since the last look.
 
         It is the very same object as long as nothing has changed.
 

@@ -1,4 +1,4 @@
-"""What crashes and damage left in the stores: found by reading, and mended where nothing has to be guessed.
+"""Repair: finding the effects of crashes and damage in the stores, and mending them without guesses.
 
 Mended is what a crash leaves behind: half-written files of dead writers go, and an unfinished record at the end of a
 journal is cut off, its bytes kept beside it. A file that is not what was written is only named: to mend it would be to
@@ -32,7 +32,7 @@ _RUN = re.compile(r"[0-9a-f]{32}")  # as tea names them
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is not as it should be.
+    """A problem found in a store.
 
     Args:
         problem: Which file it is and what is wrong, in one line.
@@ -46,7 +46,7 @@ class Finding:
 
 
 def examine(home: Path, *, mend: bool) -> list[Finding]:
-    """Return what is wrong with the heads, journals, blobs, messages, streams of memory and scratch folders of a home.
+    """Return the problems with the heads, journals, blobs, messages, streams of memory and scratch folders of a home.
 
     What living writers are at is left alone. Whether the documents of versions make sense is not looked at.
 
@@ -69,7 +69,7 @@ def examine(home: Path, *, mend: bool) -> list[Finding]:
 
 
 def _named(findings: Iterable[Finding]) -> Generator[Finding]:
-    """Go through findings; that something cannot be looked at is one, too."""
+    """Yield findings; a failure to look at something is a finding, too."""
     try:
         yield from findings
     except StorageError as error:
@@ -139,7 +139,7 @@ def _streams(folder: Path) -> Generator[Finding]:
 
 
 def _events(path: Path) -> Generator[Finding]:
-    """Look at each whole line; an end without newline is left out by readers and cut off by the next writer."""
+    """Check each whole line; an end without newline is left out by readers and cut off by the next writer."""
     with reading(path):
         for number, line in enumerate(read_regular(path, STREAM_LIMIT).split(b"\n")[:-1], 1):
             try:
@@ -174,7 +174,7 @@ def _journal(journals: FileJournals, folder: Path, mend: bool) -> Generator[Find
 
 
 def _lease(path: Path) -> Generator[Finding]:
-    """Look at what the holders of a run noted; a run may be carried elsewhere without it."""
+    """Check the lines of a run's holders; a run may be copied elsewhere without them."""
     try:
         if os.path.lexists(path):
             verify(path)
@@ -183,7 +183,7 @@ def _lease(path: Path) -> Generator[Finding]:
 
 
 def _cut(journals: FileJournals, folder: Path, size: int) -> str:
-    """Cut off an unfinished record, with its bytes kept aside; return what was done, if it was."""
+    """Cut off an unfinished record and keep its bytes aside; return a description, empty if it failed."""
     path = folder / JOURNAL
     try:
         tail = _tail(path, size)
@@ -205,7 +205,7 @@ def _tail(path: Path, size: int) -> bytes:
 
 
 def _messages(journals: FileJournals, run: str) -> Generator[Finding]:
-    """Read what a run was told, up to the first message that is damaged."""
+    """Read the messages to a run, up to the first damaged one."""
     journals.messages(run).read(0)
     yield from ()
 

@@ -1,4 +1,4 @@
-"""The scratch folder of a store: what is being written lives there until it is whole.
+"""The scratch folder of a store: unfinished files and folders stay there until they are whole.
 
 Each entry is locked (`flock`) by its writer for as long as the writer lives. An entry without a lock therefore
 belongs to a dead writer, and the next writer sweeps it away: nothing piles up, and no clock or process number is
@@ -23,7 +23,7 @@ _ATTEMPTS = 100
 
 
 class Scratch:
-    """Half-written files and folders of one store, in `<root>/.tmp`.
+    """The scratch files and folders of one store, in `<root>/.tmp`.
 
     Args:
         root: The store's folder; entries can be linked or moved to anywhere inside it.
@@ -39,7 +39,7 @@ class Scratch:
         self._alive: set[str] = set()
 
     def settle(self, folder: Path, known: set[str] | None = None) -> None:
-        """Make sure that a folder is there, and make its name durable, with those of all it lies in up to the home.
+        """Create a missing folder, and make its name durable, with those of its parents up to the home.
 
         Also where others created them: they may have died before the disk knew. Each is looked after once.
 
@@ -79,18 +79,18 @@ class Scratch:
 
     @contextmanager
     def file(self) -> Generator[tuple[Path, int]]:
-        """Lend a new empty file and its descriptor; whatever is still there at the end is removed."""
+        """Create a new empty file and yield it with its descriptor; it is removed at the end if still there."""
         with self._entry(self._new_file) as entry:
             yield entry
 
     @contextmanager
     def folder(self) -> Generator[Path]:
-        """Lend a new empty folder; whatever is still there at the end is removed."""
+        """Create a new empty folder and yield it; it is removed at the end if still there."""
         with self._entry(self._new_folder) as (path, _):
             yield path
 
     def abandoned(self, *, remove: bool) -> list[tuple[Path, bool]]:
-        """Return what dead writers left, and whether it is gone now; the next writer sweeps it away in any case.
+        """Return the entries left by dead writers, each with its removal; the next writer removes them in any case.
 
         Args:
             remove: Whether to sweep it away at once.

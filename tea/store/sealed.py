@@ -1,4 +1,4 @@
-"""Sealed documents: JSON files that carry a check of their content, so that damage is found and named.
+"""Sealed documents: JSON files with a check of their content, so damage is found and named.
 
 A numbered one also says which of its kind it is, so that a copy of an earlier one in its place is found, too.
 """
@@ -19,7 +19,7 @@ FORMAT, NUMBERED = 1, 2
 
 
 def sealed(document: JsonObject, number: int | None = None) -> bytes:
-    """Return the bytes of a file: the document, and a check that does not depend on white space.
+    """Return the bytes of a file: the document, and a check independent of white space.
 
     Args:
         document: The document.

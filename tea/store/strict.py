@@ -1,4 +1,4 @@
-"""Strict JSON: what one program writes, every other reads back as the same value, or refuses.
+"""Strict JSON: each program reads back the value written by another, or refuses it.
 
 Refused, besides what is not JSON: encodings other than UTF-8, duplicate keys, NaN and infinities (also `1e999`), lone
 surrogates, numbers beyond what Python takes, and nesting of more than `DEPTH` levels, a limit that does not depend on
@@ -20,7 +20,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Refused(ValueError):
-    """Why bytes or a file cannot be used; for callers that say which file it was."""
+    """The reason bytes or a file cannot be used; for callers naming the file in their error."""
 
 
 def loads(data: bytes, *, halves: bool = False) -> JsonValue:
@@ -91,7 +91,7 @@ def as_json_object(value: JsonValue) -> dict[str, Any]:
 
 
 def check_depth(text: str, most: int = DEPTH) -> None:
-    """Make sure that JSON text is nested no deeper than `most` levels.
+    """Raise Refused if JSON text is nested deeper than `most` levels.
 
     Raises:
         Refused: It is.

@@ -1,4 +1,4 @@
-"""A turn: the right to do something alone, among all processes, until it is given back or its process ends.
+"""A turn: an exclusive right among all processes, held until its release or the end of its process.
 
 The right is a lock (`flock`) on an empty file, which is removed with the turn; one that is left by a process that died
 is free. Whoever got the lock of a file that was removed meanwhile has nothing, and asks again.
@@ -16,7 +16,7 @@ from tea.store.strict import Refused
 
 
 def claim(path: Path) -> Callable[[], None] | None:
-    """Return what gives the turn back, None where another has it; it never waits.
+    """Claim a turn and return its release, None if another has it; it never waits.
 
     Args:
         path: The lock file, in a folder that is made when missing.

@@ -1,4 +1,4 @@
-"""Usage: which component served which task in a run that succeeded; it can be looked at and erased.
+"""Usage: records of components used for tasks in successful runs; they can be read and erased.
 
 On disk, `<traces>/usage/usage.sqlite`. It is derived from journals, each run once, and only grows, but for what a
 person erases: a run whose uses were erased is not learned again.
@@ -28,7 +28,7 @@ _OF = "WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR name = ?2)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One component that served one task.
+    """A component's use for one task.
 
     Args:
         run: The run that succeeded.
@@ -48,18 +48,18 @@ class Use:
 
 
 class UsageStore(Protocol):
-    """Keeps uses; every method blocks, so call it in a thread, and raises StorageError where the disk does."""
+    """A store of uses; every method blocks, so call it in a thread, and raises StorageError if the disk fails."""
 
     def mark(self) -> bytes:
-        """Return what is another with every change, by whatever process."""
+        """Return a mark, different after every change by any process."""
         ...
 
     def known(self) -> frozenset[str]:
-        """Return the runs that were learned."""
+        """Return the learned runs."""
         ...
 
     def learn(self, runs: Sequence[str], uses: Iterable[Use]) -> None:
-        """Add the uses of runs, each run once whoever brings it."""
+        """Add the uses of runs, each run only once."""
         ...
 
     def read(self, *, kind: Kind | None = None, name: str | None = None, most: int | None = None) -> list[Use]:
@@ -82,7 +82,7 @@ class FileUsage:
         self._path = root / "usage" / "usage.sqlite"
 
     def mark(self) -> bytes:
-        """Return SQLite's counter of changes, and which file it is in; see `UsageStore.mark`.
+        """Return SQLite's change counter with the file's inode; see `UsageStore.mark`.
 
         Source: https://www.sqlite.org/fileformat2.html, 1.3.7.
         """
@@ -95,7 +95,7 @@ class FileUsage:
             raise StorageError(f"Cannot read {shown(self._path)}: {error}.", fix="look at its permissions.") from error
 
     def known(self) -> frozenset[str]:
-        """Return the runs that were learned; see `UsageStore.known`."""
+        """Return the learned runs; see `UsageStore.known`."""
         if not self._path.exists():
             return frozenset()
         with database(self._path, _SCHEMA, private=True) as connection:

@@ -1,4 +1,4 @@
-"""Vectors that were computed before, by the embedder and the digest of the text; a cache that can be lost at any time.
+"""Vectors computed before, by the embedder and the digest of the text; a disposable cache.
 
 On disk, `<root>/.vectors/vectors.sqlite`, which git ignores. It is written only where the registry's folder is there.
 """
@@ -19,18 +19,18 @@ _AT_ONCE = 500
 
 
 class VectorStore(Protocol):
-    """Keeps vectors as bytes; every method blocks, so call it in a thread, and none fails."""
+    """A store of vectors as bytes; every method blocks, so call it in a thread, and none fails."""
 
     def get(self, embedder: str, texts: Sequence[str]) -> dict[str, bytes]:
-        """Return the vectors that are kept, by text."""
+        """Return the stored vectors, by text."""
         ...
 
     def add(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors, by text."""
+        """Store vectors, by text."""
         ...
 
     def drop(self, texts: Sequence[str]) -> None:
-        """Forget the vectors of texts, of all embedders."""
+        """Remove the vectors of texts, of all embedders."""
         ...
 
 
@@ -46,7 +46,7 @@ class FileVectors:
         self._path = root / ".vectors" / "vectors.sqlite"
 
     def get(self, embedder: str, texts: Sequence[str]) -> dict[str, bytes]:
-        """Return what is kept; see `VectorStore.get`."""
+        """Return the stored vectors; see `VectorStore.get`."""
         if not self._path.exists():
             return {}
         found: dict[bytes, bytes] = {}
@@ -64,13 +64,13 @@ class FileVectors:
         return {text: found[digest] for text, digest in zip(texts, digests, strict=True) if digest in found}
 
     def add(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors where that is possible; see `VectorStore.add`."""
+        """Store vectors if possible; see `VectorStore.add`."""
         rows = [(embedder, _digest(text), vector) for text, vector in vectors.items()]
         if rows and self._root.is_dir():
             self._change("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def drop(self, texts: Sequence[str]) -> None:
-        """Forget vectors; see `VectorStore.drop`."""
+        """Remove vectors; see `VectorStore.drop`."""
         if texts and self._path.exists():
             self._change("DELETE FROM vectors WHERE digest = ?", [(_digest(text),) for text in texts])
 

@@ -1,4 +1,4 @@
-"""Workspaces: the folder that each run has for itself, with copies of its task's files."""
+"""Workspaces: each run's own folder, with copies of its task's files."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _WITHOUT_SIZE = 2**24  # most bytes of a file that the system gives no size to, 
 
 
 class WorkspaceStore(Protocol):
-    """Where runs keep their files; the methods that touch them block, so call those in a thread."""
+    """A store of runs' files; its file methods block, so call those in a thread."""
 
     def home(self, run: str) -> Path:
-        """Return where all that a run left lies, for people."""
+        """Return the folder of all of a run's files, for people."""
         ...
 
     def path(self, run: str) -> Path:
-        """Return the folder that a run works in."""
+        """Return the working folder of a run."""
         ...
 
     def prepare(self, folder: Path, files: Mapping[str, Path]) -> list[dict[str, Any]]:
-        """Copy files into a new workspace, so that what a run works on is its own and stays.
+        """Copy files into a new workspace, as the run's own permanent copies.
 
         Args:
             folder: The run's, while it is made.
@@ -49,7 +49,7 @@ class WorkspaceStore(Protocol):
         ...
 
     def inherit(self, folder: Path, origin: str, inputs: Iterable[JsonObject]) -> list[dict[str, Any]]:
-        """Copy what another run was given into a new workspace, in place of one that is there.
+        """Copy another run's input files into a new workspace, replacing an existing one.
 
         Args:
             folder: The new run's.
@@ -63,7 +63,7 @@ class WorkspaceStore(Protocol):
         ...
 
     def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
-        """Yield the files that a run wrote: all of its workspace but links and unchanged inputs.
+        """Yield the files written by a run: all of its workspace but links and unchanged inputs.
 
         Args:
             run: The run.
@@ -72,7 +72,7 @@ class WorkspaceStore(Protocol):
         ...
 
     def check(self, run: str) -> None:
-        """Refuse a workspace that leads elsewhere: what was recorded of it would not be what is there.
+        """Refuse a workspace leading elsewhere, as its content would differ from its record.
 
         Raises:
             Damaged: It is no folder of its own.

@@ -62,7 +62,7 @@ class FileJournalWriter:
 
     @property
     def position(self) -> int:
-        """Number that the next record will have."""
+        """Number of the next record."""
         return self._end.lines
 
     def append(self, records: Sequence[JsonObject | str]) -> None:
@@ -93,7 +93,7 @@ class FileJournalWriter:
             await asyncio.shield(committing)
 
     def confirm(self) -> None:
-        """Do what `sync` does, and wait for it.
+        """Sync like `sync`, and wait for it.
 
         Raises:
             StorageError: The disk does not confirm.
@@ -104,7 +104,7 @@ class FileJournalWriter:
                 self._commit(os.dup(self._descriptor), self._end)
 
     def moved(self, folder: Path) -> None:
-        """Tell the writer that the folder of its run was renamed."""
+        """Set the writer's path after the folder of its run was renamed."""
         self._path = folder / JOURNAL
         self._lease.moved(folder / LEASE)
         if self._synced is not None:
@@ -167,19 +167,19 @@ class FileJournalWriter:
 
 
 def _note_failure(committing: asyncio.Future[None]) -> None:
-    """Take note of a failure that the writer is unusable for from now on, also where nobody waits for it any more."""
+    """Retrieve a failed commit's exception even if nobody awaits it; the writer is unusable from then on."""
     if not committing.cancelled():
         committing.exception()
 
 
 def _new(path: Path) -> tuple[int, End, int]:
-    """Make a journal, and return what `_open` does."""
+    """Create a journal, and return the same values as `_open`."""
     with reading(path), writing(path):
         return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), End(), 0
 
 
 def _open(path: Path, least: int) -> tuple[int, End, int]:
-    """Open a journal behind its last whole line; return its descriptor, its end, and how many bytes were cut off."""
+    """Open a journal after its last whole line; return its descriptor, its end, and the number of bytes cut off."""
     with reading(path), writing(path):
         descriptor = open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
     try:

@@ -1,4 +1,4 @@
-"""For tests of components and agents: models that need no provider, and a platform of one's own."""
+"""Test utilities for components and agents: models without a provider, and a temporary platform."""
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a name on first use, so that a harness which starts a process for each crash does not pay for all."""
+    """Load a name on first use, so a crash harness starting many processes does not import everything."""
     if name not in _PLACES:
         raise AttributeError(f"module 'tea.testing' has no attribute {name!r}")
     return getattr(_import_module(_PLACES[name]), name)

@@ -1,4 +1,4 @@
-"""What imperfect models do in place of an answer: each way is a function of one turn of a conversation."""
+"""Behaviours of imperfect models: each is a function of one turn of a conversation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _PARTS = ("Count the rows.", "What is 6 * 7?", "Which row is the largest?")
 
 @dataclass(slots=True)
 class Conversation:
-    """What is known of the conversation about one task: questions so far, the last calls, repetitions to come."""
+    """The state of the conversation about one task: requests so far, the last calls, pending repetitions."""
 
     asked: int = 0
     calls: tuple[tuple[str, JsonObject], ...] = ()
@@ -78,7 +78,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One question, and what answers are made with."""
+    """A request, with the data for answering it."""
 
     request: ModelRequest
     random: Random
@@ -90,20 +90,20 @@ class Turn:
         return [str(name) for name in cast("list[Any]", self.request.variables.get("files") or [])]
 
     def function(self, name: str = "") -> JsonObject:
-        """Return a function on offer, of that name if it is there; one that nobody offered where there is none."""
+        """Return a function on offer, the named one if it is there; an unknown one if none is offered."""
         offered = self.request.tools
         named = [one for one in offered if one["name"] == name]
         others = [one for one in offered if one["name"] != "done"] or [{"name": "calculator", "parameters": {}}]
         return named[0] if named else self.random.choice(others)
 
     def arguments(self, function: JsonObject) -> dict[str, Any]:
-        """Return arguments that fit a function, with what its parameters usually mean."""
+        """Return arguments matching a function's schema, with typical values for its parameters."""
         schema = cast("JsonSchema", function.get("parameters", {}))
         given = cast("dict[str, Any]", value_of(schema, self.random) if schema else {})
         return {name: self._meant(name, value) for name, value in given.items()}
 
     def done(self, **changes: Any) -> tuple[str, dict[str, Any]]:
-        """Return a call of `done` that fits its schema, but for the changes."""
+        """Return a call of `done` matching its schema, except for the changes."""
         form = members_of(self.function("done").get("parameters", {})).get("answer", {})
         given: dict[str, Any] = {"answer": value_of(form, self.random)}
         if self.files and self.random.random() < 0.5:
@@ -113,12 +113,12 @@ class Turn:
         return "done", given | changes
 
     def call(self) -> tuple[str, dict[str, Any]]:
-        """Return a call that fits what is on offer."""
+        """Return a valid call of a function on offer."""
         function = self.function()
         return str(function["name"]), self.arguments(function)
 
     def say(self, *calls: tuple[str, JsonObject], text: str = "", finish: Finish = "calls") -> ModelResponse:
-        """Return calls with words, as function calls or written as the record that models without functions give."""
+        """Return calls with text, as function calls or written as the record of models without functions."""
         self.conversation.calls = calls
         by_record = self.request.shown and "calls" in members_of(self.request.output or {})
         if by_record and self.random.random() < 0.7:
@@ -149,7 +149,7 @@ class Turn:
 
 
 def _sense(turn: Turn) -> ModelResponse:
-    """Call what fits, answer by the schema, and end after some steps."""
+    """Make valid calls, answer by the schema, and end after some steps."""
     if not turn.request.tools:
         return _plain(turn)
     if turn.random.random() < turn.conversation.asked / 12:
@@ -162,7 +162,7 @@ def _done(turn: Turn) -> ModelResponse:
 
 
 def _plain(turn: Turn) -> ModelResponse:
-    """Return what a question without functions wants."""
+    """Return the expected answer to a request without functions."""
     output = turn.request.output
     if output is None:
         return ModelResponse(text=turn.random.choice(_PROSE))

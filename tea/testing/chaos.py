@@ -1,4 +1,4 @@
-"""A model that misbehaves, for tests: from a seed it does what imperfect models do, and at times what is wanted."""
+"""A misbehaving model for tests: from a seed it acts like imperfect models do, and at times correctly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tea.types import ModelRequest, ModelResponse, Usage
 
 
 class ChaosModel:
-    """Answers each question by a behaviour chosen from a seed.
+    """A model answering each request by a behaviour chosen from a seed.
 
     What it does depends on the seed, the prompt, the task and how often it was asked about them, not on the order in
     which agents that work side by side ask.
@@ -45,7 +45,7 @@ class ChaosModel:
         self.chosen: Counter[Behaviour] = Counter()
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
-        """Return what the behaviour of this turn makes of the question.
+        """Return the answer of this turn's behaviour to the request.
 
         Raises:
             ContextLengthExceeded: That is the behaviour.
@@ -63,7 +63,7 @@ class ChaosModel:
         return response.model_copy(update={"answered_by": config.name, "usage": usage})
 
     def _choose(self, random: Random, conversation: Conversation) -> Behaviour:
-        """Return a behaviour; a conversation that is stuck goes on repeating itself."""
+        """Return a behaviour; a stuck conversation continues to repeat itself."""
         if conversation.stuck > 0:
             conversation.stuck -= 1
             return "repeat"

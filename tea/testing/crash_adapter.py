@@ -1,4 +1,4 @@
-"""The real registry and journals behind one operation a line, for a harness that kills, tears and starves them.
+"""The real registry and journals driven by one operation a line, for a harness testing crashes and starvation.
 
     python -m tea.testing.crash_adapter batch --root DIR     operations on standard input, an answer for each line
     python -m tea.testing.crash_adapter once FILE --root DIR  one operation; exit code 0 done, 3 conflict, 2 failed
@@ -41,7 +41,7 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the command line says, and return the exit code."""
+    """Run the command line, and return the exit code."""
     parser = _Parser(
         prog="crash_adapter", usage="python -m tea.testing.crash_adapter batch|once|dump [FILE] --root DIR"
     )
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _close_gaps() -> None:
-    """Let no file of the home get the number of a stream that is closed: answers would be written into it."""
+    """Open the closed standard streams on `/dev/null`, so no file of the home gets their numbers and their output."""
     for descriptor in (_STDIN, _STDOUT, _STDERR):
         try:
             os.fstat(descriptor)
@@ -82,7 +82,7 @@ def _close_gaps() -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with a command line."""
+    """A parser reporting command-line errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(_failed(f"{message}. Fix: {self.format_usage().strip()}", BadInput.exit_code))
@@ -107,7 +107,7 @@ def _parsed(line: bytes) -> JsonValue:
 
 
 def _salvaged(line: bytes) -> JsonValue:
-    """Return the id in a line that is not strict JSON, where it can be made out."""
+    """Return the id in a line of invalid JSON, if it can be found."""
     try:
         return id_of(json.loads(line[:_LINE_LIMIT]))
     except (TeaError, ValueError, RecursionError):
@@ -115,7 +115,7 @@ def _salvaged(line: bytes) -> JsonValue:
 
 
 def _lines(descriptor: int, idle: Callable[[], object]) -> Generator[bytes]:
-    """Yield the lines of a pipe as they come; before it waits for long, it lets go what others may want.
+    """Yield the lines of a pipe as they come; before a long wait, call `idle` to release resources.
 
     Of a line longer than any operation, only so much is kept that it shows.
     """

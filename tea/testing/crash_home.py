@@ -1,4 +1,4 @@
-"""What the crash adapter does to one home: it registers, appends, and tells what is there."""
+"""The crash adapter's operations on one home: register, append, and dump its content."""
 
 import hashlib
 import resource
@@ -34,7 +34,7 @@ _OPERATIONS = {"register": ("name", "version"), "append": ("run",)}
 
 
 class Adapter:
-    """Carries out operations on one home.
+    """An executor of operations on one home.
 
     Args:
         root: The home; created with the first operation.
@@ -50,7 +50,7 @@ class Adapter:
         self._most_open = min(_MOST_OPEN, files // 8) if files > 0 else _MOST_OPEN
 
     def answer(self, read: Callable[[], JsonValue], salvage: Callable[[], JsonValue] = lambda: "-") -> tuple[int, str]:
-        """Carry out one operation, and return the exit code and the line that answer it.
+        """Execute one operation, and return its exit code and its answer line.
 
         Args:
             read: Gives the operation.
@@ -72,12 +72,12 @@ class Adapter:
         return 0, f"ok {id}"
 
     def release(self) -> None:
-        """Give all runs back."""
+        """Release all runs."""
         while self._open:
             self._open.popitem()[1].writer.close()
 
     def dump(self) -> dict[str, Any]:
-        """Return everything that can be read, and a line for each thing that cannot."""
+        """Return all readable content, and a line for each unreadable part."""
         if self.root.exists() and not self.root.is_dir():
             raise BadInput(f"{shown(self.root)} is no folder.", fix="name the home with --root.")
         found: dict[str, Any] = {"records": [], "current": {}, "traces": {}}
@@ -141,7 +141,7 @@ class Adapter:
             raise
 
     def _held(self, run: str, record: JsonObject) -> "_Run":
-        """Return a run that this process holds; one that it has to begin holds `record`."""
+        """Return a run held by this process; a newly created one contains `record`."""
         deadline = time.monotonic() + WAIT_SECONDS
         if run in self._open and time.monotonic() > self._open[run].until:
             # Others may be waiting, so it is out of their reach for a turn only.
@@ -176,7 +176,7 @@ class Adapter:
         return _Run(writer=writer, payloads=payloads, until=now + _TURN_SECONDS + 4 * (now - began))
 
     def _read(self, run: str, trace: dict[str, Any]) -> list[Any]:
-        """Fill in what is known of a run, as far as it can be read."""
+        """Fill in the readable part of a run."""
         reading = self.journals.read(run)
         for record in reading:
             if _appended(record):
@@ -187,7 +187,7 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """A run that this process holds for a turn, and the digests of its payloads by id."""
+    """A run held by this process for a turn, with the digests of its payloads by id."""
 
     writer: FileJournalWriter
     payloads: dict[JsonValue, str]

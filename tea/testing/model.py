@@ -1,4 +1,4 @@
-"""TestModel: a model for tests that drives any agent without a script."""
+"""TestModel: a model for tests to drive any agent without a script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CALLS = "calls"
 
 
 class TestModel:
-    """Calls what an agent offers, with made-up arguments that fit, and then ends with a made-up answer that fits.
+    """A model calling an agent's functions with made-up valid arguments, then ending with a made-up valid answer.
 
     Each function on offer is called once in a conversation, a few in a step, but for what belongs to the loop; then
     `done` is. A question for anything else is answered with a value that fits its schema. The same questions always get
@@ -45,7 +45,7 @@ class TestModel:
         self._delegated: set[str] = set()
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
-        """Return the calls of the next step, or the value that is asked for.
+        """Return the calls of the next step, or the requested value.
 
         Raises:
             BadInput: No value was found that fits a schema.
@@ -63,7 +63,7 @@ class TestModel:
         return ModelResponse(text=json.dumps(value, ensure_ascii=False), output=value, answered_by=config.name)
 
     def _wanted(self, request: ModelRequest, offered: Mapping[str, JsonObject]) -> list[str]:
-        """Return the functions to call in this step; none where the next one would be the last."""
+        """Return the functions to call in this step; empty if the next step would be the last."""
         made = Counter(_called(request.messages))
         steps = sum(message.role == "assistant" for message in request.messages)
         most = request.variables.get("max_steps")
@@ -83,7 +83,7 @@ class TestModel:
         return found
 
     def _ending(self, request: ModelRequest, done: JsonObject) -> dict[str, Any]:
-        """Return what `done` is called with."""
+        """Return the arguments for `done`."""
         parameters = cast("dict[str, Any]", done["parameters"])
         shown = cast("dict[str, Any]", parameters.get("properties", {}))
         good: dict[str, Any] = {"success": True, "reason": "", "evidence": []}
@@ -107,7 +107,7 @@ class TestModel:
 
 
 def _called(messages: Iterable[Message]) -> list[str]:
-    """Return the names of all that was called in a conversation, by calls of functions or by records."""
+    """Return the names of all calls in a conversation, made as functions or in records."""
     names: list[str] = []
     for message in messages:
         names += [call.name for call in message.calls]
@@ -122,6 +122,6 @@ def _agents(request: ModelRequest) -> set[str]:
 
 
 def _inside(parameters: JsonObject, part: Any) -> dict[str, Any]:
-    """Return a part of a schema that stands alone: with the definitions that it may refer to."""
+    """Return a part of a schema with the definitions it may refer to, usable on its own."""
     held = {key: parameters[key] for key in ("$defs", "definitions") if key in parameters}
     return {**held, **part} if isinstance(part, dict) else held

@@ -1,4 +1,4 @@
-"""Patterns: texts that a regular expression finds something in."""
+"""Patterns: texts matched by a regular expression."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NoMatch(Exception):
 
 
 def matching(pattern: str, chance: Random | None) -> str:
-    """Return a text that a regular expression finds something in: the shortest choices, or others by chance.
+    """Return a text matched by a regular expression: the shortest choices, or others by chance.
 
     Raises:
         NoMatch: None was found, since it looks around itself in ways that are not tried.

@@ -1,4 +1,4 @@
-"""Samples: values that fit a JSON Schema, the smallest ones, or with a seed others, always the same."""
+"""Samples: values valid for a JSON Schema, the smallest ones, or with a seed others, always the same."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Unfit(Exception):
 
 
 def sample(schema: JsonSchema, seed: int | str = 0) -> JsonValue:
-    """Return a value that fits a JSON Schema.
+    """Return a value valid for a JSON Schema.
 
     Args:
         schema: The schema.
@@ -75,7 +75,7 @@ def sample(schema: JsonSchema, seed: int | str = 0) -> JsonValue:
 
 
 class _Sampler:
-    """Makes one value of a schema.
+    """A generator of one value of a schema.
 
     Args:
         root: The whole schema, where references lead.
@@ -86,7 +86,7 @@ class _Sampler:
         self._root, self._chance = root, chance
 
     def value(self, schema: Any, depth: int) -> JsonValue:
-        """Return a value that fits a part of the schema."""
+        """Return a value valid for a part of the schema."""
         if depth > _DEEPEST or schema is False:
             raise _Unfit
         if not isinstance(schema, dict):
@@ -105,7 +105,7 @@ class _Sampler:
         return self._fitting([{**words, "type": kind} for kind in self._mixed(named)], words, depth)
 
     def _whole(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
-        """Return a schema with what it refers to, and with all of `allOf`, in one."""
+        """Return a schema merged with its references and all of `allOf`."""
         words, seen = schema, 0
         while "$ref" in words or "allOf" in words:
             seen += 1
@@ -126,7 +126,7 @@ class _Sampler:
         return found
 
     def _fitting(self, options: Iterable[Any], words: dict[str, Any], depth: int) -> JsonValue:
-        """Return the value of the first option that has one which fits all that is said."""
+        """Return the value of the first option with a value valid for the whole schema."""
         for option in options:
             try:
                 value = self._typed(option, depth) if _is_typed(option) else self.value(option, depth + 1)
@@ -190,7 +190,7 @@ class _Sampler:
         return found
 
     def _distinct(self, schema: Any, taken: list[JsonValue], depth: int) -> JsonValue:
-        """Return a value that is not taken: the smallest where there is one, else one of many."""
+        """Return a value not yet taken: the smallest if possible, else one of many."""
         for number in range(50):
             one = self if number == 0 else _Sampler(self._root, Random(f"{len(taken)}/{number}"))
             value = one.value(schema, depth + 1)
@@ -250,7 +250,7 @@ def _is_typed(option: Any) -> bool:
 
 
 def _merged(one: dict[str, Any], other: Any) -> dict[str, Any]:
-    """Return what two schemas say together, as far as that can be said in one."""
+    """Return two schemas merged into one, as far as possible."""
     if other is False:
         raise _Unfit
     if not isinstance(other, dict):

@@ -1,4 +1,4 @@
-"""Values that fit a JSON Schema, and such that nearly do: what models write into the arguments of calls."""
+"""Values valid for a JSON Schema, and nearly valid ones, like arguments written by models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WRONG: Mapping[str, tuple[JsonValue, ...]] = {
 
 
 def value_of(schema: JsonSchema, random: Random, *, root: JsonSchema | None = None, depth: int = 0) -> JsonValue:
-    """Return a value that fits a schema of the usual words: types, enumerations, choices, members, items, references.
+    """Return a value valid for a schema of the usual keywords: types, enums, choices, members, items, references.
 
     Args:
         schema: The JSON Schema.
@@ -45,13 +45,13 @@ def value_of(schema: JsonSchema, random: Random, *, root: JsonSchema | None = No
 
 
 def wrong_value(schema: JsonSchema, random: Random) -> JsonValue:
-    """Return a value of another type than a schema wants; some can be turned into it without a loss."""
+    """Return a value of another type than the schema's; some can be converted without a loss."""
     kind = kind_of(schema)
     return random.choice(_WRONG.get(kind, _WRONG["object"]))
 
 
 def kind_of(schema: JsonSchema) -> str:
-    """Return the first type that a schema allows, empty where it names none."""
+    """Return the first type allowed by a schema, empty if it names none."""
     found = schema.get("type")
     if found:
         return str(found if isinstance(found, str) else found[0])

@@ -17,7 +17,7 @@ from tea.runs.policy import AllowTrusted, Policy
 async def platform(
     *, model: Adapter | None = None, policy: Policy | None = None, person: Person | None = None
 ) -> AsyncGenerator[Platform]:
-    """Give a platform that leaves nothing behind.
+    """Create a temporary platform and yield it.
 
     Args:
         model: Answers in place of the offline model, for example a `ScriptedModel`.

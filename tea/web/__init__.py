@@ -1,4 +1,4 @@
-"""The guarded way out: which addresses may be fetched, what fetches them, and how an operator sets it.
+"""Web: guarded access to the network: the permitted addresses, their fetching, and the operator's settings.
 
 Everything is loaded on first use.
 """

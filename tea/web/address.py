@@ -1,4 +1,4 @@
-"""Address: the strict grammar of the addresses that may be fetched, and the exact place each one names.
+"""Address: the strict grammar of permitted addresses, and the exact place each one names.
 
 What a parser would have to guess at is refused, so that nobody behind this one can read another host out of it: RFC
 3986 for the form, with letters of other scripts behind the host (RFC 3987), and IDNA 2008 (RFC 5890 to 5893) for names.
@@ -49,7 +49,7 @@ _UNQUOTED = "%/?:@!$&'()*+,;=~-._"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The place that an address names.
+    """The place named by an address.
 
     Args:
         scheme: `http` or `https`.
@@ -67,7 +67,7 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Return host and port as a `Host` header has them: the port only where it is not the scheme's own."""
+        """Return host and port for a `Host` header: the port only if it differs from the scheme's default."""
         name = f"[{self.host}]" if isinstance(self.ip, IPv6Address) else self.host
         return name if self.port == DEFAULT_PORTS[self.scheme] else f"{name}:{self.port}"
 
@@ -78,7 +78,7 @@ class Target:
 
 
 def read_address(url: object) -> Target | Fault:
-    """Return the place that an address names, or what is wrong with it; it never raises.
+    """Return the place named by an address, or its fault; it never raises.
 
     Args:
         url: Any text, and whatever else.
@@ -101,7 +101,7 @@ def read_address(url: object) -> Target | Fault:
 
 
 def read_place(text: str, default_port: int | None = None) -> tuple[str, int, Address | None] | Fault:
-    """Return the host, port and IP address that `host:port` names, or what is wrong with it.
+    """Return the host, port and IP address in `host:port`, or its fault.
 
     Args:
         text: What stands between `//` and the path.
@@ -131,7 +131,7 @@ def read_place(text: str, default_port: int | None = None) -> tuple[str, int, Ad
 
 
 def escaped(url: str) -> str:
-    """Return an address as people and pages write it with what the grammar wants percent-encoded behind the host.
+    """Return an address from a person or page, with invalid characters after the host percent-encoded.
 
     Spaces around it go, as do line ends inside a link; everything before the path stays for `read_address` to judge.
     """
@@ -155,7 +155,7 @@ def _target(scheme: str, authority: str, behind: str) -> Target | Fault:
 
 
 def _holds_unseen(text: str) -> bool:
-    """Tell whether a text holds what shows nothing: controls, formats, spaces, surrogates, private or unassigned."""
+    """Return whether a text contains invisible characters: controls, formats, spaces, private or unassigned ones."""
     return _UNSEEN.search(text) is not None or any(unicodedata.category(one) in _UNSEEN_CATEGORIES for one in text)
 
 
@@ -185,7 +185,7 @@ def _host(written: str) -> tuple[str, Address | None] | Fault:
 
 
 def _label(label: str) -> str | None:
-    """Return the ASCII form of one label of a name, None where it is none by IDNA 2008."""
+    """Return the ASCII form of one label of a name, None if it is invalid by IDNA 2008."""
     from idna import IDNAError, alabel, ulabel
 
     if not label or len(label) > _MOST_OF_LABEL:

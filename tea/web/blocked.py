@@ -1,4 +1,4 @@
-"""Blocked: whether an answer is a wall in the place of the page, also where its status says that all is well."""
+"""Blocked: detecting an answer blocking access to the page, even with a status of success."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TAG = re.compile(rb"<[^<>]*>")
 
 
 def wall_of(answer: Answer) -> Wall:
-    """Return which wall an answer is in the place of the page, nothing where it is none."""
+    """Return the kind of wall an answer is, empty if it is the page itself."""
     looked_at = answer.body[:_LOOKED_AT]
     html = b"<" in looked_at[:2_000] and b"%PDF-" not in looked_at[:1_024]
     text = _visible(looked_at) if html else looked_at[:_MOST_TEXT].decode("utf-8", "replace")
@@ -66,7 +66,7 @@ def wall_of(answer: Answer) -> Wall:
 
 
 def _by_words(looked_at: bytes, text: str) -> Wall:
-    """Return which wall a short page is, by what it says."""
+    """Return the kind of wall a short page is, by its text."""
     if _wants_proof(looked_at, text):
         return "captcha"
     if _REFUSAL_WORDS.search(text):
@@ -81,6 +81,6 @@ def _wants_proof(looked_at: bytes, text: str) -> bool:
 
 
 def _visible(html: bytes) -> str:
-    """Return about what a person sees of a page, title included."""
+    """Return approximately the visible text of a page, title included."""
     words = _TAG.sub(b" ", _HIDDEN.sub(b" ", html))
     return " ".join(words.decode("utf-8", "replace").split())

@@ -1,4 +1,4 @@
-"""Cache: pages that were fetched, with what asks their servers whether they changed (RFC 9111)."""
+"""Cache: fetched pages, with the validators for asking their servers about changes (RFC 9111)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VALIDATOR = re.compile(r"[\x20-\x7e]{1,1000}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An answer that is kept.
+    """A cached answer.
 
     Args:
         answer: The answer.
@@ -39,7 +39,7 @@ class Entry:
     wall: Wall = ""
 
     def is_fresh(self, now: float, default: float) -> bool:
-        """Tell whether it may be taken without asking its server.
+        """Return whether it may be used without asking its server.
 
         Args:
             now: The time.
@@ -48,7 +48,7 @@ class Entry:
         return 0 <= now - self.asked < (WALL_SECONDS if self.wall else _lifetime(self.answer, default))
 
     def validators(self) -> dict[str, str]:
-        """Return the headers that ask whether it changed; nothing where its server gave no means to."""
+        """Return the headers for a conditional request; empty if its server gave no validators."""
         if self.answer.status != 200 or self.answer.truncated or self.wall:
             return {}
         named = {"If-None-Match": "etag", "If-Modified-Since": "last-modified"}
@@ -57,7 +57,7 @@ class Entry:
 
 
 class PageCache:
-    """Pages in a folder, a file each; what is damaged or cannot be read or written is done without.
+    """A cache of pages in a folder, a file each; damaged, unreadable or unwritable entries are skipped.
 
     The methods block: call them in a thread.
 
@@ -71,7 +71,7 @@ class PageCache:
         self._most = most
 
     def read(self, key: str) -> Entry | None:
-        """Return what is kept under a key, None where nothing is."""
+        """Return the entry under a key, None if there is none."""
         if self._folder is None:
             return None
         path = self._path(self._folder, key)
@@ -90,7 +90,7 @@ class PageCache:
             return None
 
     def write(self, key: str, entry: Entry) -> None:
-        """Keep an answer under a key, where its server and its status allow that; else forget what was kept."""
+        """Store an answer under a key, if its server and its status allow it; else remove the old entry."""
         if self._folder is None:
             return
         path = self._path(self._folder, key)
@@ -122,7 +122,7 @@ class PageCache:
 
 
 def _lifetime(answer: Answer, default: float) -> float:
-    """Return for how many seconds an answer is fresh, by its own headers first."""
+    """Return the seconds an answer is fresh, by its own headers first."""
     told = _directives(answer.headers)
     if "no-cache" in told:
         return 0.0

@@ -1,4 +1,4 @@
-"""Decoding: what a server compressed, unpacked piece by piece and counted, so that a bomb ends at the limit."""
+"""Decoding: decompressing a server's answer piece by piece, with a limit against decompression bombs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _MOST_MEMBERS = 1_000
 
 
 class Undecodable(Exception):
-    """The bytes are not what their `Content-Encoding` says, or that names no encoding that was asked for."""
+    """The bytes do not match their `Content-Encoding`, or its encoding was not requested."""
 
 
 class Decoder:
-    """Gives the bytes of a body as they are without their `Content-Encoding`, up to a limit.
+    """A decoder of a body's `Content-Encoding`, up to a limit of bytes.
 
     Args:
         encoding: The header's value.
@@ -37,7 +37,7 @@ class Decoder:
         self.full = False
 
     def feed(self, data: bytes) -> bytes:
-        """Return what the next bytes of the body stand for; behind the limit nothing, and `full` is true.
+        """Return the decoded form of the body's next bytes; empty beyond the limit, with `full` set.
 
         Raises:
             Undecodable: They are not what the header says.
@@ -65,7 +65,7 @@ class Decoder:
         return bytes(found)
 
     def _begun(self, data: bytes) -> Any:
-        """Return what unpacks a member that begins with these bytes."""
+        """Return a decompressor for a member beginning with these bytes."""
         self._members += 1
         if self._members > _MOST_MEMBERS:
             raise Undecodable("the body has too many parts")

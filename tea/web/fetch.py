@@ -23,7 +23,7 @@ _CONNECT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One request on the way to a page: its address, the IP address it went to, and the status of the answer."""
+    """A request on the way to a page: its address, its IP address, and the status of the answer."""
 
     url: str
     address: str
@@ -32,7 +32,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server answered.
+    """The answer of a server.
 
     Args:
         url: The address that answered, behind all redirects.
@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one fetch may use.
+    """The limits of one fetch.
 
     Args:
         seconds: Most time, with all redirects.
@@ -67,7 +67,7 @@ class Limits:
 
 
 class FetchFailed(Exception):
-    """No answer came, or none that may be had.
+    """A failed fetch: no answer, or none permitted.
 
     Args:
         kind: What went wrong, for whoever decides whether to try again.
@@ -85,7 +85,7 @@ class FetchFailed(Exception):
 
 
 class Fetcher:
-    """Fetches pages through a guard: it connects to the very IP address that was checked, and to no other.
+    """A fetcher of pages through a guard: it connects only to the exact IP address checked.
 
     Nothing of the environment's proxies counts, and certificates are verified for the name in the address.
 
@@ -99,7 +99,7 @@ class Fetcher:
         self._guard, self._agent, self._limits = guard, agent, limits or Limits()
 
     async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Answer:
-        """Return the answer to a GET behind its redirects, whatever its status.
+        """Return the answer to a GET after its redirects, with any status.
 
         Args:
             url: The address, in the grammar of the guard; see `escaped` for others.
@@ -122,7 +122,7 @@ class Fetcher:
             raise FetchFailed("timeout", problem, url) from None
 
     def _next(self, answer: Answer, location: str, hops: list[Hop]) -> str:
-        """Return the address that a redirect leads to."""
+        """Return the target of a redirect."""
         url = escaped(_joined(answer.url, location))
         target = read_address(url)
         seen = {hop.url for hop in hops}
@@ -150,7 +150,7 @@ class Fetcher:
     async def _asked(
         self, target: Target, address: str, headers: Mapping[str, str]
     ) -> AsyncGenerator[tuple[int, dict[str, str], AsyncIterator[bytes]]]:
-        """Give status, headers and body of the answer to one request, sent to one IP address."""
+        """Return status, headers and body of the answer to one request, sent to one IP address."""
         import httpcore
 
         secure = target.scheme == "https"
@@ -183,7 +183,7 @@ class Fetcher:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        """Trust what certifi does, and what the operator's machine does beside it."""
+        """Return a TLS context trusting certifi's and the operating system's certificates."""
         import certifi
 
         context = ssl.create_default_context(cafile=certifi.where())
@@ -192,7 +192,7 @@ class Fetcher:
 
 
 class _Streams:
-    """Opens connections, and closes them: httpcore leaves one open whose TLS handshake is called off."""
+    """A network backend closing its connections: httpcore leaves one open if its TLS handshake is cancelled."""
 
     def __init__(self) -> None:
         self._opened: list[Any] = []
@@ -242,7 +242,7 @@ def _headers(given: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _joined(base: str, location: str) -> str:
-    """Return the address that a redirect names; what browsers and others read differently is left for the guard."""
+    """Return the address of a redirect; an ambiguous one is returned unchanged for the guard."""
     if "\\" in location:
         return location
     try:
@@ -252,7 +252,7 @@ def _joined(base: str, location: str) -> str:
 
 
 def _failure(error: Exception, target: Target) -> FetchFailed:
-    """Return what an error of the connection is, in words for who asked."""
+    """Return the failure for an error of the connection, with its explanation."""
     import httpcore
 
     said = " ".join(str(_cause(error)).split())[:200]

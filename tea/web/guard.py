@@ -1,4 +1,4 @@
-"""Guard: decides whether an address may be fetched, and to which IP address the connection then goes."""
+"""Guard: deciding whether an address may be fetched, and the IP address of its connection."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "home.arpa", "o
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A decision about one address; it is true where the address may be fetched.
+    """A decision about one address; it is true if the address may be fetched.
 
     Args:
         allowed: Whether it may be fetched.
@@ -74,7 +74,7 @@ class Verdict:
 
 
 class UrlGuard:
-    """Decides about addresses; every hop of a redirect is another address, and is checked again.
+    """A guard for addresses; every hop of a redirect is another address, and is checked again.
 
     Args:
         allow: Places that the operator opened whatever their address and port are, each exactly `host:port`, as
@@ -97,12 +97,12 @@ class UrlGuard:
         self._resolve = resolver or resolve
 
     async def check(self, url: str) -> Verdict:
-        """Return whether an address may be fetched; it never raises, whatever the text."""
+        """Return the verdict on an address; it never raises, for any text."""
         target = read_address(url)
         return Verdict(False, target, None) if isinstance(target, str) else await self.check_target(target)
 
     async def check_target(self, target: Target) -> Verdict:
-        """Return whether a place may be reached."""
+        """Return the verdict on a place."""
         opened = (target.host, target.port) in self._allow
         if opened and target.ip is not None:
             return Verdict(True, "allowed", str(target.ip))
@@ -115,7 +115,7 @@ class UrlGuard:
         return Verdict(False, found, None) if isinstance(found, str) else _judged(found, opened=opened)
 
     async def _addresses(self, name: str) -> list[Address] | Reason:
-        """Return the IP addresses of a name, or why there are none."""
+        """Return the IP addresses of a name, or the reason there are none."""
         try:
             async with asyncio.timeout(self.seconds):
                 given = await self._resolve(name)
@@ -133,13 +133,13 @@ class UrlGuard:
 
 
 async def resolve(name: str) -> list[str]:
-    """Return the IP addresses of a name in ASCII, as the system orders them."""
+    """Return the IP addresses of a name in ASCII, in the system's order."""
     found = await asyncio.get_running_loop().getaddrinfo(name, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(one[4][0]) for one in found))
 
 
 def allowed_place(entry: object) -> tuple[str, int] | None:
-    """Return the host and port that an entry of an operator's list names, None where it is not exactly `host:port`."""
+    """Return the host and port in an entry of an operator's list, None unless it is exactly `host:port`."""
     if not isinstance(entry, str) or isinstance(read_address(f"http://{entry}/"), str):
         return None
     place = read_place(entry)
@@ -147,7 +147,7 @@ def allowed_place(entry: object) -> tuple[str, int] | None:
 
 
 def _read(given: object) -> list[Address] | Reason:
-    """Return the IP addresses that a resolver gave: one that is none spoils them all."""
+    """Return the IP addresses from a resolver; one invalid address makes all invalid."""
     if isinstance(given, str | bytes):
         return "bad_answer"
     answers = list(islice(cast("Iterable[object]", given), _MOST_ANSWERS + 1))
@@ -158,7 +158,7 @@ def _read(given: object) -> list[Address] | Reason:
 
 
 def _judged(found: Sequence[Address], *, opened: bool) -> Verdict:
-    """Return the decision about a host with these addresses, all of which have to be fit."""
+    """Return the verdict on a host with these addresses; each of them has to be permitted."""
     classes = {class_of(one) for one in found}
     if "metadata" in classes:
         return Verdict(False, "metadata", None)

@@ -1,4 +1,4 @@
-"""Networks: which addresses are public, by IANA's registries, which are written out here as data.
+"""Networks: the public addresses, by IANA's registries, contained here as data.
 
 Sources: the IANA IPv4 Special-Purpose Address Registry, the IANA IPv6 Special-Purpose Address Registry (both RFC 6890,
 RFC 8190), the IPv4 and IPv6 multicast registries, and the IANA IPv6 Global Unicast Address Assignments. Every entry of
@@ -69,7 +69,7 @@ _ISATAP = (0x0000_5EFE, 0x0200_5EFE)  # the middle of an IPv6 address that ends 
 
 
 def read_ip(text: str) -> Address | None:
-    """Return the IP address that a text is, in whatever spelling `ipaddress` reads, None where it is none."""
+    """Return the IP address in a text, in any spelling accepted by `ipaddress`, None if there is none."""
     try:
         found = ip_address(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Proxy: the guard for what has a transport of its own: a program that speaks to a proxy (RFC 9110, 9.3.6 and 7.2)."""
+"""Proxy: the guard for programs with a transport of their own, speaking to a proxy (RFC 9110, 9.3.6 and 7.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAME, _VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
-    """A request as it came: its line, and its headers as they were written."""
+    """A received request: its line, and its headers in their original spelling."""
 
     method: str
     target: str
@@ -41,7 +41,7 @@ class _Request:
 
 
 class _Refused(Exception):
-    """A request that is not carried out: the status and the words that the client is told."""
+    """A refused request: the status and the text for the client."""
 
     def __init__(self, status: str, words: str) -> None:
         super().__init__(words)
@@ -49,7 +49,7 @@ class _Refused(Exception):
 
 
 class GuardProxy:
-    """Carries the requests of a program to where the guard lets them go, and to the very IP address it checked.
+    """A proxy for requests permitted by the guard, connecting to the exact IP address checked.
 
     `CONNECT` opens a tunnel, other methods are sent on for `http` addresses, one request a connection.
 
@@ -64,14 +64,14 @@ class GuardProxy:
 
     @asynccontextmanager
     async def on_loopback(self) -> AsyncGenerator[str]:
-        """Listen on a port of 127.0.0.1, and give the proxy's address, whose password is a secret of this listening."""
+        """Listen on a port of 127.0.0.1, and yield the proxy's address with a password of this listener."""
         secret = secrets.token_urlsafe(24)
         async with self._listening(socket.create_server(("127.0.0.1", 0)), secret) as name:
             yield f"http://{_USER}:{secret}@127.0.0.1:{name[1]}"
 
     @asynccontextmanager
     async def on_socket(self, path: Path) -> AsyncGenerator[Path]:
-        """Listen on a Unix socket, which only this account may open, and give its path.
+        """Listen on a Unix socket accessible only to this account, and yield its path.
 
         Raises:
             StorageError: It cannot be made.
@@ -85,7 +85,7 @@ class GuardProxy:
 
     @asynccontextmanager
     async def _listening(self, bound: socket.socket, secret: str) -> AsyncGenerator[Any]:
-        """Serve a socket, give its name, and break off at the end what is under way."""
+        """Serve a socket, yield its name, and cancel the open connections at the end."""
         begun, failed = set[asyncio.Task[None]](), list[BaseException]()
         async with asyncio.TaskGroup() as tasks:
 
@@ -111,7 +111,7 @@ class GuardProxy:
     async def _serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: str, *, full: bool
     ) -> None:
-        """Serve one connection; whatever goes wrong ends it alone."""
+        """Serve one connection; an error ends only this connection."""
         with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
             try:
                 request = await _read(reader)
@@ -126,7 +126,7 @@ class GuardProxy:
                 writer.close()
 
     async def _carry(self, request: _Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry a request out where the guard lets it."""
+        """Carry out a request if the guard permits it."""
         tunnel = request.method == "CONNECT"
         target, address = await self._checked(f"https://{request.target}/" if tunnel else request.target, tunnel=tunnel)
         try:
@@ -144,7 +144,7 @@ class GuardProxy:
             far_writer.close()
 
     async def _checked(self, url: str, *, tunnel: bool) -> tuple[Target, str]:
-        """Return the place that a request names, and the IP address to connect to."""
+        """Return the place named in a request, and the IP address to connect to."""
         target = read_address(url)
         if isinstance(target, str):
             raise _Refused("403 Forbidden", f"{target}: {REASONS[target]}")
@@ -157,7 +157,7 @@ class GuardProxy:
 
 
 class _Relay:
-    """Carries bytes both ways until one side ends, nothing comes for long, or there were too many."""
+    """A relay of bytes in both directions until one side ends, is idle too long, or exceeds the limit."""
 
     def __init__(self, most: int) -> None:
         self._left = most
@@ -167,7 +167,7 @@ class _Relay:
         near: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         far: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
-        """Carry until both directions ended."""
+        """Relay until both directions have ended."""
         with suppress(ExceptionGroup):
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._carry(near[0], far[1]))
@@ -189,7 +189,7 @@ class _Relay:
 
 
 def _bound(path: Path) -> socket.socket:
-    """Return a Unix socket at a path, which only this account may open."""
+    """Return a Unix socket at a path, accessible only to this account."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         made.bind(str(path))
@@ -202,7 +202,7 @@ def _bound(path: Path) -> socket.socket:
 
 
 def _admit(request: _Request, secret: str) -> None:
-    """Refuse who does not know the secret of a listening that has one."""
+    """Refuse a request without the listener's secret, if it has one."""
     given = request.header("proxy-authorization").encode("latin-1", "replace")
     wanted = b"Basic " + base64.b64encode(f"{_USER}:{secret}".encode())
     if secret and not compare_digest(given, wanted):
@@ -210,7 +210,7 @@ def _admit(request: _Request, secret: str) -> None:
 
 
 async def _read(reader: asyncio.StreamReader) -> _Request:
-    """Return the request that a connection begins with."""
+    """Return the request at the beginning of a connection."""
     try:
         async with asyncio.timeout(_HEAD_SECONDS):
             head = await reader.readuntil(b"\r\n\r\n")
@@ -227,7 +227,7 @@ async def _read(reader: asyncio.StreamReader) -> _Request:
 
 
 def _sent_on(request: _Request, target: Target) -> bytes:
-    """Return a request as the server is sent it: for the place that was checked, and the last one of its connection."""
+    """Return a request in the form for the server: for the checked place, and as the last one of its connection."""
     kept = [(name, value) for name, value in request.headers if name.lower() not in _OF_THE_PROXY]
     pairs = [("Host", target.authority), ("Connection", "close"), *kept]
     lines = [f"{request.method} {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in pairs), "", ""]

@@ -1,4 +1,4 @@
-"""Robots: what a site's `robots.txt` lets an agent fetch (RFC 9309)."""
+"""Robots: the paths a site's `robots.txt` permits to an agent (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_RULES = 20_000
 
 
 def may_fetch(robots: str, agent: str, path: str) -> bool:
-    """Tell whether a `robots.txt` lets an agent fetch a path.
+    """Return whether a `robots.txt` permits an agent to fetch a path.
 
     Args:
         robots: The file's text.
@@ -34,7 +34,7 @@ def may_fetch(robots: str, agent: str, path: str) -> bool:
 
 
 def _groups(robots: str) -> Iterator[tuple[set[str], list[_Rule]]]:
-    """Yield the groups of a file: for whom they are, in small letters, and their rules."""
+    """Yield the groups of a file: their agents, in small letters, and their rules."""
     agents = set[str]()
     for names_agents, lines in groupby(_lines(robots), key=lambda line: line[0] == "user-agent"):
         if names_agents:
@@ -45,7 +45,7 @@ def _groups(robots: str) -> Iterator[tuple[set[str], list[_Rule]]]:
 
 
 def _lines(robots: str) -> Iterable[_Rule]:
-    """Yield what a file says of agents and paths, line by line."""
+    """Yield a file's directives on agents and paths, line by line."""
     for line in robots.lstrip("\ufeff").splitlines():
         name, colon, value = line.partition("#")[0].partition(":")
         if colon and (known := name.strip().lower()) in ("user-agent", "allow", "disallow"):
@@ -58,7 +58,7 @@ def _normal(path: str) -> str:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Tell whether a path begins as a pattern says, in which `*` stands for anything and a last `$` for the end."""
+    """Return whether a path matches a pattern from its start, with `*` for any text and a last `$` for the end."""
     ends = pattern.endswith("$")
     first, *parts = re.split(r"\*+", pattern[:-1] if ends else pattern)
     if not path.startswith(first):

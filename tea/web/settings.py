@@ -1,4 +1,4 @@
-"""Settings: what an operator says of the way out, in `[web]` of `tea.toml`."""
+"""Settings: the operator's settings of web access, in `[web]` of `tea.toml`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AGENT = "tea-protocol/0.1 (an agent reads for a person)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSettings:
-    """What an operator says of the way out.
+    """The operator's settings of web access.
 
     Args:
         allow: Places to open whatever their address and port, each exactly `host:port`, as `127.0.0.1:8000`.
@@ -58,7 +58,7 @@ class WebSettings:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> WebSettings:
-        """Return the settings that a document holds.
+        """Return the settings in a document.
 
         Raises:
             BadInput: It holds what is no setting, or a value that is none.
@@ -109,7 +109,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _fits(value: object, wanted: type[object]) -> bool:
-    """Tell whether a value is of a type; a number has to be one from 0 to a billion."""
+    """Return whether a value is of a type; a number has to be from 0 to a billion."""
     if wanted in (int, float):
         kinds = (int,) if wanted is int else (int, float)
         return type(value) in kinds and 0 <= cast(float, value) <= 1e9

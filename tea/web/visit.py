@@ -1,4 +1,4 @@
-"""Visit: a page as an operator's settings want it: from the cache or its server, again after what passes by itself."""
+"""Visit: a page by the operator's settings, from the cache or its server, with retries of temporary failures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SNAPSHOT = re.compile(r"/web/(\d{4})(\d\d)(\d\d)\d*(?:id_)?/")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """A page, and how it was come by.
+    """A page, with the way it was obtained.
 
     Args:
         answer: What its server answered.
@@ -54,7 +54,7 @@ class Visit:
 
 
 class Visitor:
-    """Visits pages as settings want it.
+    """A visitor of pages by the operator's settings.
 
     Args:
         settings: The operator's settings.
@@ -71,7 +71,7 @@ class Visitor:
         self._cache = PageCache(Path(settings.cache) if settings.cache else None, settings.cache_bytes)
 
     async def visit(self, url: str, *, at: str = "") -> Visit:
-        """Return a page, whatever its status.
+        """Return a page, with any status.
 
         Args:
             url: Its address, as people and pages write it.
@@ -96,7 +96,7 @@ class Visitor:
         return found
 
     async def _found(self, target: Target) -> Visit:
-        """Return a page from where it is: the cache, its server, or its server without TLS."""
+        """Return a page from the cache, its server, or its server without TLS."""
         kept = await asyncio.to_thread(self._cache.read, target.url)
         if kept is not None and kept.is_fresh(self._now(), self._settings.fresh):
             return self._visit(kept, "fresh", 0)
@@ -111,7 +111,7 @@ class Visitor:
             return replace(await self._asked(replace(target, scheme="http", port=port), None), plain=True)
 
     async def _asked(self, target: Target, kept: Entry | None) -> Visit:
-        """Return what the server of a page says of it, asked again where that may help."""
+        """Return a page from its server, with retries if they may help."""
         validators = kept.validators() if kept is not None else {}
         waits = list(self._settings.retries)
         attempts = 0
@@ -137,7 +137,7 @@ class Visitor:
         return self._visit(entry, "unchanged" if answer.status == 304 else "", attempts)
 
     async def _archived(self, target: Target, at: str) -> Visit:
-        """Return a web archive's copy of a page: the last one, or that nearest to a date."""
+        """Return a web archive's copy of a page: the last one, or the one nearest to a date."""
         stamp = at.replace("-", "") or f"{datetime.fromtimestamp(self._now(), UTC):%Y%m%d}"
         address = read_address(escaped(f"{self._settings.wayback.rstrip('/')}/web/{stamp}id_/{target.url}"))
         if isinstance(address, str):
@@ -147,7 +147,7 @@ class Visitor:
         return replace(found, archived=when) if when else found
 
     async def _obey(self, target: Target) -> None:
-        """Refuse what the site's `robots.txt` does not let this agent fetch; a site without one lets it fetch all.
+        """Raise FetchFailed if the site's `robots.txt` forbids the page to this agent; without it all is permitted.
 
         Raises:
             FetchFailed: The file refuses, or its server fails to say (RFC 9309, 2.3.1.4).
@@ -168,14 +168,14 @@ class Visitor:
         return Visit(answer=entry.answer, cached=cached, asked=asked, attempts=attempts, wall=entry.wall)
 
     def _most(self, content_type: str) -> int:
-        """Return the most bytes of a body by its type; what says nothing of itself may be a PDF file."""
+        """Return the most bytes of a body by its type; without a specific type it may be a PDF file."""
         kind = content_type.partition(";")[0].strip().lower()
         pdf = kind in ("application/pdf", "application/octet-stream", "binary/octet-stream", "")
         return self._settings.pdf_bytes if pdf else self._settings.html_bytes
 
 
 def _patience(answer: Answer, planned: float) -> float | None:
-    """Return how many seconds to wait before the next attempt, None where the server asks for more than that pays."""
+    """Return the seconds to wait before the next attempt, None if the server asks for too many."""
     asked = answer.headers.get("retry-after", "").strip()
     if asked.isdigit():
         seconds = float(asked[:9])
@@ -188,7 +188,7 @@ def _patience(answer: Answer, planned: float) -> float | None:
 
 
 def _archived_at(answer: Answer) -> str:
-    """Return the date of an archive's copy (RFC 7089), empty where none is told."""
+    """Return the date of an archive's copy (RFC 7089), empty if it has none."""
     try:
         return f"{parsedate_to_datetime(answer.headers['memento-datetime']):%Y-%m-%d}"
     except (KeyError, ValueError, TypeError):

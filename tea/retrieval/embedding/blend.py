@@ -1,4 +1,4 @@
-"""A blend of two embedders: near is what both find near; words that a large model never met still count as words."""
+"""A blend of two embedders: near means near for both; words unknown to a large model still count as words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Blend:
-    """Joins the rows of two embedders, so that the product of two rows is the weighted mean of their products.
+    """A join of the rows of two embedders: the product of two rows is the weighted mean of their products.
 
     Args:
         first: One of them.

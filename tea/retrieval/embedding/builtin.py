@@ -25,7 +25,7 @@ _WAY = 2  # how vectors are added up; another way is another embedder
 
 
 class StaticEmbedder:
-    """Adds up the vectors of the pieces of a text's telling words; each vector is as long as its piece is telling.
+    """A sum of the vectors of a text's significant word pieces; each vector's length is its piece's significance.
 
     Args:
         path: The file of vectors: `vocabulary`, `codes` (four bits a number) and `scales`.
@@ -69,7 +69,7 @@ def packed(codes: np.ndarray) -> np.ndarray:
 
 
 def unpacked(codes: np.ndarray) -> Vectors:
-    """Return what `packed` took."""
+    """Return the numbers packed by `packed`."""
     found = np.empty((len(codes), codes.shape[1] * 2), np.float32)
     found[:, ::2] = codes >> 4
     found[:, 1::2] = codes & 15

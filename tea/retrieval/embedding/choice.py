@@ -1,4 +1,4 @@
-"""Choice: which embedder the settings name."""
+"""Choice: the embedder named in the settings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def embedder_of(
     keys: Callable[[str], str | None],
     guard: Callable[[Destination], None] | None = None,
 ) -> Callable[[], Embedder]:
-    """Return what makes the embedder that the settings name; nothing is imported, loaded or contacted before.
+    """Return a factory of the embedder named in the settings; nothing is imported, loaded or contacted before its call.
 
     Args:
         document: `provider` is `builtin` (the default), `sentence-transformers` or `openai`, which is any endpoint of
@@ -94,7 +94,7 @@ def embedder_of(
 
 
 def _made(going: Destination | None, model: str, key: str | None) -> Embedder:
-    """Return the embedder, which brings numpy; another one than the built-in is blended with it."""
+    """Return the embedder, importing numpy; one other than the built-in is blended with it."""
     from tea.retrieval.embedding.blend import Blend
     from tea.retrieval.embedding.builtin import StaticEmbedder
     from tea.retrieval.embedding.endpoint import EndpointEmbedder

@@ -1,4 +1,4 @@
-"""Embedder: turns texts into vectors, near each other where their meanings are."""
+"""Embedder: converts texts into vectors, near each other if their meanings are."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors; every method blocks, so call it in a thread."""
+    """A converter of texts into vectors; every method blocks, so call it in a thread."""
 
     @property
     def name(self) -> str:
-        """What its vectors are kept under: whatever changes them changes it."""
+        """The name its vectors are stored under, changed with everything affecting them."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row of float32 for each text, of length 1, or of zeros where it makes nothing of the text.
+        """Return one row of float32 for each text, of length 1, or of zeros if the text has no meaning for it.
 
         Raises:
             MissingExtra: What it needs is not installed.

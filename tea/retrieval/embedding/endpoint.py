@@ -1,4 +1,4 @@
-"""The embedder of an endpoint that speaks OpenAI's embeddings: that provider, or a server of one's own."""
+"""The embedder of an endpoint compatible with OpenAI's embeddings: OpenAI, or a server of one's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BATCH, _SECONDS, _LONGEST = 128, 60.0, 8_000
 
 
 class EndpointEmbedder:
-    """Asks an endpoint for vectors.
+    """An embedder using an endpoint.
 
     Args:
         model: The model's name there.
@@ -31,7 +31,7 @@ class EndpointEmbedder:
 
     @property
     def name(self) -> str:
-        """Its model, and where that is."""
+        """Its model, and the endpoint's address."""
         return f"openai-{self._model}-{sha256((self._base_url or '').encode()).hexdigest()[:16]}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -19,7 +19,7 @@ _BATCH = 64
 
 
 class LocalEmbedder:
-    """Runs a model of sentence-transformers in this process.
+    """An embedder running a model of sentence-transformers in this process.
 
     Args:
         model: The folder of a model, or its name on the hub, which is fetched with its first use unless it was before
@@ -32,7 +32,7 @@ class LocalEmbedder:
 
     @property
     def name(self) -> str:
-        """Its model; a folder is told apart by what its files are."""
+        """Its model; a folder is identified by its files."""
         folder = Path(self._model)
         if not folder.is_dir():
             return f"sentence-transformers-{self._model}"

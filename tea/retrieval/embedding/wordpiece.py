@@ -1,4 +1,4 @@
-"""Word pieces: a text as words, and a word as the longest pieces that a vocabulary knows."""
+"""Word pieces: a text as words, and a word as the longest pieces in a vocabulary."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def words(text: str) -> list[str]:
 
 
 def telling(text: str) -> list[str]:
-    """Return the words of a text that say something; all of them where none does."""
+    """Return the significant words of a text; all of them if none is."""
     every = words(text)
     return [word for word in every if word not in SILENT] or every
 
 
 class WordPieces:
-    """Cuts the telling words of a text into pieces.
+    """A splitter of the significant words of a text into pieces.
 
     Args:
         vocabulary: Place of each piece; one that does not begin a word is marked with `##`.
@@ -46,7 +46,7 @@ class WordPieces:
         self._cut = lru_cache(_KEPT)(self._pieces)
 
     def __call__(self, text: str) -> list[int]:
-        """Return the places of a text's pieces; a word that cannot be cut whole into known pieces has none."""
+        """Return the indices of a text's pieces; a word not made only of known pieces has none."""
         return [piece for word in telling(text) for piece in self._cut(word)]
 
     def _pieces(self, word: str) -> tuple[int, ...]:
