@@ -56,7 +56,7 @@ class Reading(TypedDict):
     excerpts: NotRequired[list[Excerpt]]
 
 
-@tool(effects="reads", idempotent=True, scope=True, network=True, metadata={"category": "web"})
+@tool(effects="reads", idempotent=True, scope=True, network=True, metadata={"category": "web", "files": "http"})
 async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1, find: str = "") -> Reading:
     """Read a web page or PDF file at an address (http or https), as Markdown with its tables and links.
 

@@ -117,9 +117,7 @@ class _Plan:
 
     def _other_way(self, first: list[Made]) -> list[Call]:
         """Return the calls of another way to the answer; none where there is no other."""
-        if len(self.questions) > 1:
-            return [self._analysis(self.task, self.files)]
-        if broke_off(first[0]):
+        if len(self.questions) > 1 or broke_off(first[0]):
             return [self._analysis(self.task, self.files)]
         if 1 < len(self.files) <= MOST_FILES_ALONE:
             return [self._analysis(self.task, [name]) for name in self.files]

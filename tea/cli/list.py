@@ -1,5 +1,6 @@
 """`tea list`: the registered components."""
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +25,7 @@ async def list_components(
     kinds = _kinds(kind)
     found: list[Row] = []
     async with command.platform() as tea:
+        await asyncio.to_thread(tea.trust.digests)  # unreadable, it would leave nothing to be listed
         for one in kinds:
             try:
                 found += await tea.libraries[one].list(state=None if everything else "active", category=category)

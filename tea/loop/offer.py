@@ -22,6 +22,8 @@ LONG_TASK = 500  # characters
 MANY_LINES = 4
 _LEAST_WORD, _LONG_WORD = 4, 6
 _WORD = re.compile(r"[^\W_]+")
+_ADDRESSES = "http"  # stands among endings of files for an address in the task
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 
@@ -105,6 +107,8 @@ def _words(text: str) -> list[str]:
 
 
 def _has_files(endings: Sequence[str], task: Task) -> bool:
-    """Return whether a task has, or names, a file with one of the given endings; a file without any matches each."""
+    """Return whether a task has or names a file with one of the endings, or an address; a bare name matches each."""
+    if _ADDRESSES in endings:
+        return bool(_ADDRESS.search(task.text))
     there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_FILE.findall(task.text))]
     return any(not ending or EVERY in endings or ending in endings for ending in there)

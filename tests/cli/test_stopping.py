@@ -17,7 +17,7 @@ from .conftest import Tea
 
 AT_WORK = """
 import asyncio, fcntl, os, sys, time
-from tea.runs import home, platform
+from tea import home, platform
 {0}
 async def execute(*given, **options):
     {1}
@@ -52,7 +52,7 @@ READING = f"""def read(*given):
 platform.find_home = read
 """
 CASES = {"lock": FLOCK, "compute": COMPUTE, "thread": THREAD, "deaf": DEAF, "read": READ}
-SOON = 10.0  # seconds, on a machine that others keep busy
+SOON = 30.0  # seconds, on a machine that others keep busy
 
 
 def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:

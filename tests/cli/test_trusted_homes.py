@@ -28,7 +28,7 @@ def test_a_run_is_refused_until_its_home_is_granted(tea: Tea) -> None:
     assert tea("list", "-q", OPENAI_API_KEY=KEY).code == 0
     assert f"warning: [models.x] in tea.toml sends OPENAI_API_KEY to {NOWHERE}" in tea("doctor", OPENAI_API_KEY=KEY).out
     assert "traces" not in tea.files()
-    assert not list(tea.state.iterdir())
+    assert not (tea.state / "homes").exists()
     seen = tea("trust", "--home", OPENAI_API_KEY=KEY)
     assert (seen.code, seen.out) == (6, "")
     assert f"  [models.x] in tea.toml sends OPENAI_API_KEY to {NOWHERE}\n  digest sha256:" in seen.err
@@ -48,7 +48,7 @@ def test_a_grant_is_of_what_was_seen(tea: Tea) -> None:
     tea.write("tea.toml", SETTINGS.replace(":9/", ":8/"))
     for exact in (f"@{seen}", "@", "@sha256:", f"@sha256:{'0' * 64}"):
         tea("trust", "--home", tea.folder, exact).refused(2, digest(tea))
-    assert not list(tea.state.iterdir())
+    assert not (tea.state / "homes").exists()
 
 
 def test_a_home_may_be_named_with_its_folder_or_found(tea: Tea) -> None:

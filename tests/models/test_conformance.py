@@ -75,14 +75,14 @@ async def test_a_conversation_with_calls_and_results_is_accepted_and_goes_on(dia
     assert all(word in sent for word in ("c1", "c2", "a cat", "sum", "And now?"))
 
 
-async def test_tools_and_bodies_are_the_same_bytes_whatever_their_order(dialect: Dialect) -> None:
+async def test_bodies_are_the_same_bytes_whatever_the_order_of_their_members(dialect: Dialect) -> None:
     turned = {
         **ADD,
         "parameters": {"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "type": "object"},
     }
     async with asking(dialect, *[said(dialect, Say(text="x"))] * 2) as (one, server):
         await one.ask(HELLO.model_copy(update={"tools": (ADD, LOOK), "output": CLOSED}))
-        again = {"output": dict(reversed(CLOSED.items())), "tools": (LOOK, {"type": "function", "function": turned})}
+        again = {"output": dict(reversed(CLOSED.items())), "tools": ({"type": "function", "function": turned}, LOOK)}
         await one.ask(HELLO.model_copy(update=again))
         first, second = (asked.raw for asked in server.asked)
     assert first == second

@@ -22,7 +22,7 @@ from tea.types import ModelRequest, ModelResponse, TextPart, ToolCall
 @dataclass
 class City:
     name: str
-    human_input: int
+    people: int
 
 
 class Even(BaseModel):
@@ -36,7 +36,7 @@ class Even(BaseModel):
         return number
 
 
-def human_input(city: str) -> int:
+def people(city: str) -> int:
     """Count the people of a city."""
     return len(city)
 
@@ -76,7 +76,7 @@ def call(name: str, **arguments: Any) -> ModelResponse:
 
 
 def capitals(**more: Any) -> Agent:
-    facts = {"name": "capitals", "instructions": "Be {{ exact }}.", "tools": [human_input, "calculator"], **more}
+    facts = {"name": "capitals", "instructions": "Be {{ exact }}.", "tools": [people, "calculator"], **more}
     return Agent(**facts)
 
 
@@ -132,7 +132,7 @@ async def test_each_of_several_declarations_of_a_name_works_as_it_says() -> None
 async def test_a_declared_agent_delegates_to_a_declared_agent() -> None:
     replies = [call("helper", task="Help."), call("done", answer="helped"), call("done", answer="all")]
     model = ScriptedModel(replies)
-    helper = Agent(name="helper", instructions="Help others.", tools=[human_input])
+    helper = Agent(name="helper", instructions="Help others.", tools=[people])
     async with platform(model=model) as stage:
         outcome = await stage.run("Work.", agent=capitals(agents=[helper]))
         assert outcome.answer == "all"

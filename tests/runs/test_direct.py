@@ -55,7 +55,7 @@ class Asked:
 class Settled(Asked):
     """A policy that decides about reading once and for all."""
 
-    def status(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
+    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
         """Decide about an operation."""
         return self.decision if traits.effects == "reads" else None
 
@@ -177,8 +177,8 @@ async def test_a_policy_that_narrows_the_usual_one_is_asked_for_each_call(tmp_pa
     async with Platform(tmp_path / "home", state=tmp_path / "state", policy=Narrow()) as made:
         await made.tcp.register(tool("return name"))
         assert code(await made.tcp.invoke("greet", {"name": "Ann"})) == "Denied"
-        assert Narrow().status("tool:greet@1.0.0#call", Traits(), Principal()) is None
-    assert AllowTrusted().status("tool:greet@1.0.0#call", Traits(), Principal()) == "allow"
+        assert Narrow().standing("tool:greet@1.0.0#call", Traits(), Principal()) is None
+    assert AllowTrusted().standing("tool:greet@1.0.0#call", Traits(), Principal()) == "allow"
 
 
 async def test_what_this_platform_changes_counts_at_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

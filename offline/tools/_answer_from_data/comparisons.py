@@ -67,13 +67,7 @@ class Comparisons(Reader):
             yield Condition(column=column, operator=operator(sign), other=column, mean=True), end, 0.05
 
     def with_row(self, position: int, column: Column, sign: str) -> Found:
-        """Yield comparisons with the same column of another row, which a cell names: taller than K2, before that of K2.
-
-        Args:
-            position: After the words that compare.
-            column: What is compared; a number or a moment.
-            sign: How.
-        """
+        """Yield comparisons with the same column of a named row: taller than K2, before that of K2."""
         for start in self.skip(position, ("REL", "IN", "COL"), 3):
             if self.column(start - 1) not in (None, column) and start > position:
                 return

@@ -22,15 +22,7 @@ _MOST_WORDS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """The parts of one reading of a question.
-
-    Args:
-        where: The conditions, in the order said.
-        items: What is left, in the order said: nouns, columns, and words that tell what is asked of them.
-        opening: The first tag of the question.
-        either: Whether an "or" is left that joins no conditions.
-        cost: How doubtful the reading is.
-    """
+    """The parts of one reading of a question."""
 
     where: Where = ()
     items: tuple[Span, ...] = ()

@@ -56,15 +56,7 @@ _IRREGULAR = {pair.split()[0]: pair.split()[1] for pair in _IRREGULAR_FORMS.spli
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """One word, number, quoted phrase or sign of a question.
-
-    Args:
-        text: As written, without quotes.
-        norm: Without case and accents.
-        number: Its value, when it is a number, an ordinal or a number word.
-        kind: What the writing tells.
-        year: Whether it may be a year: four digits without separators.
-    """
+    """One word, number, quoted phrase or sign of a question."""
 
     text: str
     norm: str

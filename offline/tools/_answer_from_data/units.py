@@ -16,13 +16,7 @@ _SIZES: tuple[dict[str, float], ...] = (
 
 
 def converted(number: int | float, unit: str, words: Sequence[str]) -> int | float:
-    """Return a number in the unit that ends a column's name, or as it is where either unit is not known.
-
-    Args:
-        number: What was said.
-        unit: In which unit, as said.
-        words: The stems of the words of the column's name.
-    """
+    """Return a number in the unit that ends a column's name, or as it is where either unit is not known."""
     if not words or len(words) < 2:
         return number
     for sizes in _SIZES:
