@@ -52,10 +52,10 @@ def home() -> Iterator[tuple[Path, dict[str, str]]]:
             place = copytree(ROOT / "examples", Path(folder) / "home")
             url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
             model = f'provider = "openai_chat"\nbase_url = "{url}"\nmodel = "fake"\ncapabilities = ["tools"]\n'
-            (place / "tea.toml").write_text(f'model = "offline"\n[models.fake]\n{model}key_env = "FAKE_KEY"\n')
+            (place / "tea.toml").write_text(f'model = "offline"\n[models.fake]\n{model}')
             dropped = ("PYTHONDONTWRITEBYTECODE", "TEA_HOME")
             kept = {name: value for name, value in os.environ.items() if name not in dropped}
-            yield place, {**kept, "TEA_STATE": str(Path(folder) / "state"), "FAKE_KEY": "k"}
+            yield place, {**kept, "TEA_STATE": str(Path(folder) / "state")}
         finally:
             server.terminate()
 

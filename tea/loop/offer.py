@@ -23,7 +23,7 @@ MANY_LINES = 4
 _LEAST_WORD, _LONG_WORD = 4, 6
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESSES = "http"  # stands among endings of files for an address in the task
-_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://|\bwww\.|\w\.[a-z]{2,}/\w", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 

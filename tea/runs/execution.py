@@ -398,18 +398,19 @@ class Executions:
 
     async def _whole(self, outcome: Outcome, run: Run) -> Outcome:
         """Return the outcome of a run with the files it left and the messages it did not take."""
-        files, unheard = await asyncio.to_thread(self._left, run)
+        files, unheard = await asyncio.to_thread(self._left, run.id, run.services.delivery.last)
         return replace(outcome, files=files, unheard=unheard)
 
-    def _left(self, run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        messages, last = self._tracer.store.messages(run.id), run.services.delivery.last
+    def _left(self, run: str, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        # The thread may hold what it was given for a moment longer, so it is given nothing of the run itself.
+        messages = self._tracer.store.messages(run)
         try:
             unheard = [one.text for one in messages.read(last)] if messages.waits(last) else []
         except StorageError as error:
             unheard = [error.problem]
-        inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
-        folder = self._workspaces.path(run.id)
-        names = [path.relative_to(folder) for path in self._workspaces.written(run.id, inputs)]
+        inputs = as_mapping(next(self._tracer.records(run)).data).get("files", ())
+        folder = self._workspaces.path(run)
+        names = [path.relative_to(folder) for path in self._workspaces.written(run, inputs)]
         shown = sorted(name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts))
         return tuple(shown), tuple(unheard)
 

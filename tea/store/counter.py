@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from tea.store.files import open_regular, read_regular, write_all
+from tea.store.scratch import PRIVATE_FILE
 from tea.store.strict import Refused
 
 NAME = ".counter"
@@ -44,7 +45,7 @@ class Counter:
             OSError: The system refuses.
         """
         try:
-            descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT)
+            descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         except (Refused, PermissionError, IsADirectoryError):
             return self._highest() + 1
         try:

@@ -86,7 +86,7 @@ async def test_after_a_failure_over_several_files_each_is_tried_alone_once(stage
     outcome = await stage.play(scripts, "Which country?", files=files, **ONLY)
     assert (outcome.status, outcome.answer) == ("done", "FR")
     asked = [request.variables["files"] for request in stage.requests["analyzer"]]
-    assert asked == [["a.csv", "b.csv"], ["a.csv"], ["b.csv"]]
+    assert (asked[0], sorted(asked[1:])) == (["a.csv", "b.csv"], [["a.csv"], ["b.csv"]])  # the two go side by side
 
 
 async def test_findings_that_contradict_each_other_are_no_answer(stage: Any, files: list[str]) -> None:

@@ -154,17 +154,17 @@ async def test_each_branch_has_an_interpreter_of_its_own_and_all_share_the_files
 async def test_the_planner_is_offered_code_where_a_level_is_accepted_and_not_else() -> None:
     model = ScriptedModel([{"calls": [{"name": "done", "arguments": {"answer": 1}}]}] * 3)
     async with platform(model=model) as made:
-        await made.run("What is it?")
+        await made.run("What do shell_python and shell_bash say?")
         offered = {one["name"] for one in model.requests[-1].tools}
         assert {"shell_python", "shell_bash"} <= offered
 
         async def none() -> str:
             return ""
 
-        await made.run("What is it with tools?", tools=["calculator"])
+        await made.run("What do shell_python and shell_bash say with tools?", tools=["calculator"])
         assert not {one["name"] for one in model.requests[-1].tools if one["name"].startswith("shell")}
         made.sandboxes.name = none  # type: ignore[method-assign]
-        await made.run("What is it now?")
+        await made.run("What do shell_python and shell_bash say now?")
         assert not {one["name"] for one in model.requests[-1].tools if one["name"].startswith("shell")}
 
 

@@ -318,7 +318,7 @@ async def test_9_values_of_another_type_that_mean_the_same_are_taken_in_one_call
     dialect: Dialect, tmp_path: Path
 ) -> None:
     calls = (
-        call("functions.read_file", path="cities.csv", start="2", lines="1", full="false"),
+        call("functions.read_file", path="cities.csv", start="2", lines="1", offset="0"),
         call("table_query", files="cities.csv", sql="SELECT COUNT(*) AS n FROM cities"),
     )
     task = with_cities(tmp_path)
