@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tea.components.port import Invocation
 from tea.errors import BadTask, TeaError, error_from
 from tea.home import read_variables
 from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
@@ -91,7 +92,7 @@ def _in_a_run(executions: Executions, instances: Instances, model: str | None) -
         )
 
         async def call(run: Run) -> Response:
-            return await run.invoke(kind, ref, arguments, "", 0)
+            return await run.call(Invocation(kind, ref, arguments), "", 0)
 
         try:
             return await executions.once(call, run_config)

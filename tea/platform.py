@@ -198,6 +198,11 @@ class Platform:
         named = task.model_copy(update={"files": tuple(files)})
         return await self._engine.executions.begin(named, files, watch, locked=locked)
 
+    async def create(self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False) -> str:
+        """Write the header of a run as for `execute`, and return its id; `resume` does the work, here or elsewhere."""
+        named = task.model_copy(update={"files": tuple(files)})
+        return await self._engine.executions.create(named, files, locked=locked)
+
     async def stream(
         self, task: TaskLike, *, files: Sequence[str | Path] = (), **options: Any
     ) -> AsyncGenerator[Event | Outcome]:
@@ -239,7 +244,7 @@ class Platform:
             watch: Told of each record as it is written.
         """
         found = await asyncio.to_thread(self.tracer.find, run)
-        return await self._engine.executions.resume(found, answers or {}, watch)
+        return await self._engine.executions.drive(found, answers, watch)
 
     async def inbox(self, run: str | None = None) -> Inbox:
         """Return the unanswered questions of runs to a person; `resume` accepts the answers by the questions' keys.

@@ -66,7 +66,7 @@ async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict
     from tea.journal.history import pins_of
     from tea.loop.capability import callables
     from tea.loop.ledger import FUNCTIONS
-    from tea.runs.services import facts
+    from tea.runs.registry_service import facts
 
     found: dict[str, JsonObject] = {str(one["name"]): one for one in FUNCTIONS}
     for pin in pins_of(records):

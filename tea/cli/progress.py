@@ -8,6 +8,7 @@ from tea.cli.command import Command
 from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
 from tea.cli.terminal import interactive, painted, progress_line, write
+from tea.kernel.key import path_of
 
 if TYPE_CHECKING:
     from tea.journal.recorder import Event
@@ -142,7 +143,7 @@ class Progress:
     def _note(self, event: "Event", data: Mapping[str, Any]) -> None:
         kind, said = data.get("kind"), fields(data.get("data"))
         if kind == "enter" and str(said.get("ref", "")).startswith("agent:"):
-            self._scopes.append(event.key.rpartition(".")[0])
+            self._scopes.append(path_of(event.key))
             task = fields(said.get("arguments")).get("task")
             self._detail(
                 f"{event.agent}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
@@ -160,7 +161,7 @@ class Progress:
             f"{_MARKS.get(one.get('state', ''), '[?]')} {number}. {progress_line(str(one.get('item')), _WORDS)}"
             for number, one in enumerate(plan, 1)
         ]
-        scope = event.key.rpartition(".")[0]
+        scope = path_of(event.key)
         for line in lines:
             if line not in self._plans.get(scope, ()):
                 self._detail(f"plan: {line}")

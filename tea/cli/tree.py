@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tea.cli.fields import fields, items
 from tea.cli.terminal import brief, one_line
+from tea.kernel.key import is_below, path_of
 
 if TYPE_CHECKING:
     from tea.journal.tracer import TraceRecord
@@ -25,7 +26,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
         positions: Put number and key of each record before it.
     """
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
-    scopes = [one.key.rpartition(".")[0] for one in records if _is_note(one, "enter")]
+    scopes = [path_of(one.key) for one in records if _is_note(one, "enter")]
     told = set(map(_problem, records))
     lines: list[str] = []
     hidden = 0
@@ -47,7 +48,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
 
 def _depth(record: "TraceRecord", scopes: list[str]) -> int:
     """Return the number of scopes around a record; the record of entering a scope counts as outside it."""
-    inside = sum(record.key.startswith((f"{scope}.", f"{scope}/")) for scope in scopes)
+    inside = sum(is_below(record.key, scope) for scope in scopes)
     return inside - 1 if _is_note(record, "enter") else inside
 
 

@@ -10,9 +10,38 @@ from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, cast
 
 from tea.components.files import existing_file, files_in
+from tea.components.port import (
+    AskPerson,
+    ComponentFacts,
+    ComponentInfo,
+    DateToday,
+    Flow,
+    Group,
+    Invocation,
+    ListComponents,
+    LoadState,
+    MergeState,
+    ModelFacts,
+    Port,
+    Question,
+    RandomId,
+    RandomNumber,
+    ReadInsights,
+    ReadWebSettings,
+    RecallEvents,
+    RecordEvent,
+    RemainingBudget,
+    RetrieveComponents,
+    SandboxTerms,
+    SaveState,
+    SummariseMemory,
+    SwapState,
+    TakeMessages,
+    TimeNow,
+)
 from tea.errors import ToolError
 from tea.refs import Kind
 from tea.types import (
@@ -23,83 +52,11 @@ from tea.types import (
     Message,
     ModelResponse,
     Principal,
-    Response,
     Result,
     Task,
     ToolChoice,
     ToolResponse,
 )
-
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-
-
-class Handle(Protocol[T_co]):
-    """A spawned piece of work."""
-
-    def result(self) -> T_co:
-        """Return the result of the work, once the group has ended."""
-        ...
-
-
-class Group(Protocol):
-    """A group of concurrent work with a common end; entered with `async with ctx.group()`."""
-
-    def spawn(self, work: Coroutine[Any, Any, T], /) -> Handle[T]:
-        """Start `work`; one failure cancels the others in the order they were spawned."""
-        ...
-
-
-class Port(Protocol):
-    """A carrier of a component's requests: each is an effect or a scope of the run."""
-
-    async def invoke(self, kind: Kind, ref: str, arguments: JsonObject) -> Response:
-        """Call another component."""
-        ...
-
-    async def serve(self, service: str, verb: str, data: JsonObject) -> Any:
-        """Ask a service of the run: registry, memory, state, person, messages, clock, random, budget or web."""
-        ...
-
-    async def model(
-        self,
-        prompt: str,
-        variables: JsonObject,
-        history: tuple[Message, ...],
-        model: str | None,
-        output: JsonSchema | None,
-        tool_choice: ToolChoice = "auto",
-    ) -> ModelResponse:
-        """Ask a model through a prompt, or for another output than the prompt's."""
-        ...
-
-    def note(self, kind: str, data: JsonObject) -> None:
-        """Write a record of the component's own."""
-        ...
-
-    def so_far(self, result: Result) -> None:
-        """Keep the best answer so far."""
-        ...
-
-    def group(self) -> AbstractAsyncContextManager[Group]:
-        """Return a group of concurrent work with a common end."""
-        ...
-
-    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
-        """Limit the body."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
-
-    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
-        """Return the first to end."""
-        ...
-
-    async def receive(self) -> Any:
-        """Wait for a message."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +68,7 @@ class Caller:
 
     async def list(self) -> list[JsonObject]:
         """Return the name, version and description of each registered, active and trusted component."""
-        return await self.port.serve("registry", "list", {"kind": self.kind})
+        return await self.port.serve(ListComponents(self.kind))
 
     async def info(self, ref: str) -> JsonObject:
         """Return a component's operations with their schemas, its rules and metadata.
@@ -119,7 +76,7 @@ class Caller:
         Raises:
             UnknownComponent: There is none; the error names the nearest.
         """
-        return await self.port.serve("registry", "info", {"kind": self.kind, "ref": ref})
+        return await self.port.serve(ComponentInfo(self.kind, ref))
 
     async def facts(self, refs: Sequence[str]) -> list[JsonObject]:
         """Return the result of `info` for each of several components, looked up and pinned together.
@@ -127,7 +84,7 @@ class Caller:
         Raises:
             UnknownComponent: There is none of one of them; the error names the nearest.
         """
-        return await self.port.serve("registry", "facts", {"kind": self.kind, "refs": list(refs)}) if refs else []
+        return await self.port.serve(ComponentFacts(self.kind, list(refs))) if refs else []
 
     async def retrieve(
         self,
@@ -151,8 +108,7 @@ class Caller:
             BadInput: The query holds no word, or `k` is out of range.
         """
         names = None if among is None else list(among)
-        data = {"kind": self.kind, "query": query, "k": k, "route": route, "among": names, "besides": list(besides)}
-        return await self.port.serve("registry", "retrieve", data)
+        return await self.port.serve(RetrieveComponents(self.kind, query, k, route, names, list(besides)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +117,7 @@ class Tools(Caller):
 
     async def invoke(self, ref: str, arguments: JsonObject) -> ToolResponse:
         """Call a tool, `name` or `name@selector`."""
-        return cast(ToolResponse, await self.port.invoke("tool", ref, arguments))
+        return cast(ToolResponse, await self.port.call(Invocation("tool", ref, arguments)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +126,11 @@ class Environments(Caller):
 
     async def invoke(self, ref: str, arguments: JsonObject) -> ActionResponse:
         """Act in an environment of this session, `name#action`."""
-        return cast(ActionResponse, await self.port.invoke("environment", ref, arguments))
+        return cast(ActionResponse, await self.port.call(Invocation("environment", ref, arguments)))
 
     async def state(self, ref: str) -> ActionResponse:
         """Observe an environment of this session."""
-        return cast(ActionResponse, await self.port.invoke("environment", f"{ref}#state", {}))
+        return cast(ActionResponse, await self.port.call(Invocation("environment", f"{ref}#state", {})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +141,7 @@ class Agents(Caller):
         """Give an agent a task and wait for its result."""
         unlimited = {"budget"} if task.budget is None else None
         arguments = {"task": task.model_dump(mode="json", exclude=unlimited)}
-        return cast(AgentResponse, await self.port.invoke("agent", ref, arguments))
+        return cast(AgentResponse, await self.port.call(Invocation("agent", ref, arguments)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,19 +155,19 @@ class Memory:
 
     async def record(self, kind: str, data: JsonObject) -> None:
         """Add an event."""
-        await self.port.serve("memory", "record", {"kind": kind, "data": data})
+        await self.port.serve(RecordEvent(kind, data))
 
     async def recall(self, query: str = "", limit: int = 20) -> list[JsonObject]:
         """Return the newest events of this session matching `query`, oldest first."""
-        return await self.port.serve("memory", "recall", {"query": query, "limit": limit})
+        return await self.port.serve(RecallEvents(query, limit))
 
     async def summarise(self, *, earlier: bool = False) -> str:
         """Return a summary of this session's events; with `earlier`, without those of the present task."""
-        return await self.port.serve("memory", "summarise", {"earlier": earlier})
+        return await self.port.serve(SummariseMemory(earlier))
 
     async def insights(self, *, earlier: bool = False) -> list[str]:
         """Return the insights from this session's events; with `earlier`, without those of the present task."""
-        return await self.port.serve("memory", "insights", {"earlier": earlier})
+        return await self.port.serve(ReadInsights(earlier))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,20 +184,19 @@ class State:
 
     async def load(self, *, lasting: bool = False) -> Any:
         """Return the document, None if there is none."""
-        return await self.port.serve("state", "load", {"owner": self.owner, "lasting": lasting})
+        return await self.port.serve(LoadState(self.owner, lasting))
 
     async def save(self, document: Any, *, lasting: bool = False) -> None:
         """Replace the document, at most 64 KiB of JSON."""
-        await self.port.serve("state", "save", {"owner": self.owner, "lasting": lasting, "document": document})
+        await self.port.serve(SaveState(self.owner, lasting, document))
 
     async def merge(self, patch: JsonObject, *, lasting: bool = False) -> None:
         """Change some members of the document; a member set to None is removed (RFC 7396)."""
-        await self.port.serve("state", "merge", {"owner": self.owner, "lasting": lasting, "patch": patch})
+        await self.port.serve(MergeState(self.owner, lasting, patch))
 
     async def swap(self, old: Any, new: Any, *, lasting: bool = False) -> bool:
         """Replace the document if it is still `old`, and return whether it was; for branches sharing it."""
-        data = {"owner": self.owner, "lasting": lasting, "old": old, "new": new}
-        return await self.port.serve("state", "swap", data)
+        return await self.port.serve(SwapState(self.owner, lasting, old, new))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +205,7 @@ class Context:
 
     Args:
         port: Carries every wish.
+        flow: The course of its own work: branches, time, notes.
         principal: Who the work is done for.
         run: Id of the run.
         session: Id of the session.
@@ -265,6 +221,7 @@ class Context:
     """
 
     port: Port
+    flow: Flow
     principal: Principal
     run: str
     session: str
@@ -331,7 +288,7 @@ class Context:
             ContextLengthExceeded: The question is longer than the model reads.
             ProviderError: The model cannot be reached.
         """
-        return await self.port.model(prompt, variables, history, model, output, tool_choice)
+        return await self.port.model(Question(prompt, variables, history, model, output, tool_choice))
 
     async def model(self, name: str | None = None) -> JsonObject:
         """Return the facts of the model used by `ask`: see `ModelConfig.facts`.
@@ -342,35 +299,35 @@ class Context:
         Raises:
             ProviderError: There is no such model, or it cannot be used.
         """
-        return await self.port.serve("model", "facts", {"name": name})
+        return await self.port.serve(ModelFacts(name))
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own into the journal, for example a step."""
-        self.port.note(kind, data)
+        self.flow.note(kind, data)
 
     def so_far(self, result: Result) -> None:
         """Set the answer so far: it becomes the agent's result if its time runs out."""
-        self.port.so_far(result)
+        self.flow.so_far(result)
 
     def group(self) -> AbstractAsyncContextManager[Group]:
         """Run work side by side: `async with ctx.group() as group: group.spawn(...)`."""
-        return self.port.group()
+        return self.flow.group()
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
         """Raise TimeoutError in the body after so many seconds; the moment is recorded."""
-        return self.port.timeout(seconds)
+        return self.flow.timeout(seconds)
 
     async def sleep(self, seconds: float) -> None:
         """Wait; a replay does not."""
-        await self.port.sleep(seconds)
+        await self.flow.sleep(seconds)
 
     async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
         """Return index and result of the first to end; the others are cancelled."""
-        return await self.port.race(*work)
+        return await self.flow.race(*work)
 
     async def receive(self) -> Any:
         """Wait for the next message to this run."""
-        return await self.port.receive()
+        return await self.flow.receive()
 
     async def messages(self) -> list[str]:
         """Return the messages from persons since the last call, in order; usually none, without waiting.
@@ -378,23 +335,23 @@ class Context:
         A message is for the whole run and is given once, to the call that finds it: the agent that was given the run's
         task calls this at each of its steps, the agents that it calls do not.
         """
-        return await self.port.serve("messages", "take", {})
+        return await self.port.serve(TakeMessages())
 
     async def now(self) -> str:
         """Return the time, ISO 8601 in UTC, as recorded."""
-        return await self.port.serve("clock", "now", {})
+        return await self.port.serve(TimeNow())
 
     async def today(self) -> str:
         """Return the date, ISO 8601 in UTC, as recorded."""
-        return await self.port.serve("clock", "today", {})
+        return await self.port.serve(DateToday())
 
     async def random(self) -> float:
         """Return a number in [0, 1), as recorded."""
-        return await self.port.serve("random", "random", {})
+        return await self.port.serve(RandomNumber())
 
     async def new_id(self) -> str:
         """Return a fresh id of 16 hex digits, as recorded."""
-        return await self.port.serve("random", "id", {})
+        return await self.port.serve(RandomId())
 
     async def person(self, question: str, choices: Sequence[str] = ()) -> str:
         """Ask the person behind the run; without one at a terminal the run waits, and `tea resume` brings the answer.
@@ -403,15 +360,15 @@ class Context:
             question: What to ask.
             choices: The only answers that count; any text by default.
         """
-        return await self.port.serve("person", "ask", {"question": question, "choices": list(choices)})
+        return await self.port.serve(AskPerson(question, list(choices)))
 
     async def remaining(self) -> JsonObject:
         """Return the remaining budget: steps, seconds, tokens, usd; None means unlimited."""
-        return await self.port.serve("budget", "remaining", {})
+        return await self.port.serve(RemainingBudget())
 
     async def web(self) -> JsonObject:
         """Return the operator's settings of the way out: see `tea.web.WebSettings`."""
-        return await self.port.serve("web", "settings", {})
+        return await self.port.serve(ReadWebSettings())
 
     async def sandbox_terms(self) -> JsonObject:
         """Return what `tea.Sandbox.open` takes: the level, the workspace, and the operator's limits.
@@ -420,7 +377,7 @@ class Context:
             ToolError: No sandbox is present that the operator accepts; or an agent asks.
         """
         self.path("")
-        return await self.port.serve("sandbox", "terms", {})
+        return await self.port.serve(SandboxTerms())
 
     def path(self, name: str) -> Path:
         """Return the absolute path of a file inside the workspace.

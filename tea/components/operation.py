@@ -20,7 +20,7 @@ from pydantic_core.core_schema import FrozenSetSchema, SetSchema
 from typing_extensions import override
 
 from tea.components.annotations import read_hints
-from tea.components.context import Context, Port
+from tea.components.context import Context
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
@@ -284,7 +284,8 @@ class _NoPort:
 
 def _alone(context: Context | None) -> Context | None:
     """Return the part of a context available to a sync function: the facts, and the paths of files."""
-    return None if context is None else replace(context, port=cast(Port, _NoPort()))
+    nothing: Any = _NoPort()
+    return None if context is None else replace(context, port=nothing, flow=nothing)
 
 
 def _is_sync(function: Function) -> bool:

@@ -10,9 +10,10 @@ from typing import cast
 
 from tea.errors import ErrorRecord
 from tea.journal.mask import Mask, Pieces
-from tea.journal.status import ASKED, effect_key
+from tea.journal.status import ASKED
 from tea.journal.tracer import Trace, TraceRecord, as_mapping, span_id
 from tea.kernel.entry import Entry, canonical, encode
+from tea.kernel.key import effect_key, innermost
 from tea.models.manager import Delta, Listen
 from tea.types import JsonObject, JsonValue
 
@@ -208,9 +209,4 @@ class Recorder:
 
     def _scope(self, key: str) -> tuple[str, str]:
         """Return the span and the agent of the innermost scope around `key`."""
-        scope = key
-        while (cut := max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"))) > 0:
-            scope = scope[:cut]
-            if scope in self._scopes:
-                return self._scopes[scope]
-        return "", ""
+        return self._scopes.get(innermost(key, self._scopes), ("", ""))

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from tea.errors import Damaged, words_of
 from tea.journal.tracer import TraceRecord, as_mapping
+from tea.kernel.key import asked_in, effect_key, is_inside
 from tea.types import JsonValue
 
 ASKED = "asked"
@@ -57,7 +58,7 @@ class RunStatus:
         elif kind == "intent":  # the call begins again, so it no longer stands where it asked
             self._intents.add(key)
             self._ended.discard(key)
-            self._drop({one for one in self.asked if _inside(one, key)})
+            self._drop({one for one in self.asked if is_inside(one, key)})
         elif kind == "evidence" and key in self._intents and _of_tool(record):
             self._ended.add(key)
         elif kind in _OUTCOMES:
@@ -72,7 +73,7 @@ class RunStatus:
     def uncertain(self) -> frozenset[str]:
         """Keys of calls with an unknown outcome: begun, not ended, and not known to wait at a question."""
         begun = {key for key in self._intents if key not in self._ended}
-        return frozenset(key for key in begun if not any(_inside(one, key) for one in self.asked))
+        return frozenset(key for key in begun if not any(is_inside(one, key) for one in self.asked))
 
     @property
     def said(self) -> dict[str, str]:
@@ -111,11 +112,6 @@ def understood(run: str) -> Generator[None]:
         raise Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.") from error
 
 
-def effect_key(key: str) -> str:
-    """Return the key of the effect around a key, or of the effect itself."""
-    return key.partition("!")[0].partition("~")[0]
-
-
 def _of_tool(record: TraceRecord) -> bool:
     """Return whether a record is evidence of a tool call's result, still valid when its effect begins again."""
     data = as_mapping(record.data)
@@ -124,10 +120,5 @@ def _of_tool(record: TraceRecord) -> bool:
 
 def _follows(key: str, other: str) -> bool:
     """Return whether a key belongs to a later question of the same call than another."""
-    (call, _, number), (asking, _, when) = key.rpartition("~"), other.rpartition("~")
-    return call == asking and number.isdecimal() and when.isdecimal() and int(number) > int(when)
-
-
-def _inside(key: str, call: str) -> bool:
-    """Return whether a key lies inside a call."""
-    return key.startswith((f"{call}~", f"{call}!"))
+    (call, number), (asking, when) = asked_in(key), asked_in(other)
+    return call == asking and number > when > 0

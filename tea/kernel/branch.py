@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 from tea.errors import CallFailed, Diverged
+from tea.kernel.key import spawned_path, step_key
 
 _SPINS = 10_000
 _UNWINDS = 100
@@ -71,11 +72,11 @@ class Branch:
     @property
     def next_key(self) -> str:
         """The next key to be taken: `branch path.ordinal`."""
-        return f"{self.path}.{self.ordinal}"
+        return step_key(self.path, self.ordinal)
 
     def key(self) -> str:
         """Take the next key."""
-        key = f"{self.path}.{self.ordinal}"
+        key = step_key(self.path, self.ordinal)
         self.ordinal += 1
         return key
 
@@ -149,7 +150,7 @@ class Branches:
         """Add a branch; unless its path is given, it is taken now from the spawning branch."""
         if path is None:
             parent = self.here()
-            path = f"{parent.path}/{parent.spawned}"
+            path = spawned_path(parent.path, parent.spawned)
             parent.spawned += 1
         branch = Branch(work, path, on_end)
         self._alive[branch] = None

@@ -16,7 +16,7 @@ from tea.errors import CallFailed, ErrorRecord, InternalError, NotLocked, TeaErr
 from tea.kernel.entry import Entry, canonical, encode, spoken
 from tea.kernel.group import Group, race
 from tea.kernel.past import Past
-from tea.kernel.pending import Called, Light, Pending, Perform
+from tea.kernel.pending import Called, Inline, Pending, Perform
 from tea.kernel.scheduler import Scheduler
 from tea.kernel.timer import Timeout, timer
 from tea.types import JsonObject, JsonValue
@@ -85,7 +85,7 @@ class Gate:
         return root.result()
 
     async def effect(
-        self, kind: str, target: str, data: JsonValue, perform: Perform, light: Light | None = None
+        self, kind: str, target: str, data: JsonValue, perform: Perform, inline: Inline | None = None
     ) -> JsonValue:
         """Make one call across the boundary and return its result, as JSON decoded from its record.
 
@@ -96,17 +96,16 @@ class Gate:
             perform: Does the work, outside of the program's branches, when the outcome is not in the journal. It
                 gets the key. A call that the program gave up on is cancelled, and cleans up while the program goes
                 on. Raising `ApprovalNeeded` or `ResourceExhausted` records no outcome and ends the run, to be resumed.
-            light: Of the platform's own work that seldom waits, and has no task (so no `asyncio.timeout`) before it
-                does: whether it only looks, so that it may begin before its start is safe on disk, or acts.
+            inline: What it does, where it is the platform's own work that seldom waits.
 
         Raises:
             TeaError: What `perform` raised; any other exception is an `InternalError`. `NotLocked` ends the run.
             BadArguments: `data` is not JSON.
         """
-        call = Called(self._scheduler.performs, f"{kind} {target}".rstrip(), perform, light=light is not None)
-        waiting = self._scheduler.wait(kind, target, data, ("done", "failed"), call, looks=light == "looks")
-        del data  # it is recorded when the wait begins, and would be in the garbage collector's way while it lasts
-        outcome = await waiting
+        call = Called(self._scheduler.performs, f"{kind} {target}".rstrip(), perform, inline=inline is not None)
+        pending = self._scheduler.begin(kind, target, data, ("done", "failed"), call, reads=inline is Inline.READ)
+        del data  # it is recorded, and would be in the garbage collector's way while the call lasts
+        outcome = await self._scheduler.outcome(pending)
         if outcome.event == "failed":
             error = error_from(cast(ErrorRecord, outcome.data))
             if isinstance(error, NotLocked):
@@ -158,7 +157,8 @@ class Gate:
 
     async def sleep(self, seconds: float) -> None:
         """Wait; a replay does not."""
-        await self._scheduler.wait("sleep", "", seconds, ("fired",), timer(self._scheduler, seconds))
+        launch = timer(self._scheduler, seconds)
+        await self._scheduler.outcome(self._scheduler.begin("sleep", "", seconds, ("fired",), launch))
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[float]:
         """Cancel the body after so many seconds, and raise TimeoutError after it; the moment is recorded.
@@ -179,7 +179,7 @@ class Gate:
             receivers[pending.key] = pending
             return lambda: receivers.pop(pending.key, None)
 
-        return (await self._scheduler.wait("receive", "", None, ("message",), launch)).data
+        return (await self._scheduler.outcome(self._scheduler.begin("receive", "", None, ("message",), launch))).data
 
     def post(self, message: JsonValue) -> None:
         """Send the run a message; it is recorded when a branch receives it.

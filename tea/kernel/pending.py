@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from enum import Enum
+from typing import Any
 
 from tea.errors import (
     ApprovalNeeded,
@@ -22,9 +23,15 @@ from tea.kernel.entry import Entry, Event, encode
 from tea.types import JsonValue
 
 Perform = Callable[[str], Awaitable[JsonValue]]
-Light = Literal["looks", "acts"]
 Launch = Callable[["Pending"], Callable[[], object]]
 SUSPENDING = (ApprovalNeeded, ResourceExhausted)  # no outcome: the call is made again when the run is resumed
+
+
+class Inline(Enum):
+    """The work of a call without a task (and `asyncio.timeout`) of its own until it waits, which it seldom does."""
+
+    READ = "read"  # it may begin before its start is safe on disk
+    WRITE = "write"
 
 
 class Pending(Wait):
@@ -35,10 +42,10 @@ class Pending(Wait):
         events: The events that may end it.
         launch: Sets it going and returns what calls it off.
         deliver: Takes the event, where it does not simply end a wait.
-        looks: Whether it changes nothing, so that it may be set going before its start is safe.
+        reads: Whether it changes nothing, so that it may be set going before its start is safe.
     """
 
-    __slots__ = ("deliver", "events", "key", "launch", "looks", "stop")
+    __slots__ = ("deliver", "events", "key", "launch", "reads", "stop")
 
     def __init__(
         self,
@@ -47,14 +54,14 @@ class Pending(Wait):
         launch: Launch,
         deliver: Callable[[Entry], None] | None = None,
         *,
-        looks: bool = False,
+        reads: bool = False,
     ) -> None:
         super().__init__()
         self.key = key
         self.events = events
         self.launch = launch
         self.deliver = deliver
-        self.looks = looks
+        self.reads = reads
         self.stop: Callable[[], object] | None = None
 
 
@@ -81,11 +88,11 @@ class Performs:
         return bool(self._tasks)
 
     def start(
-        self, key: str, what: str, perform: Perform, context: contextvars.Context, *, light: bool
+        self, key: str, what: str, perform: Perform, context: contextvars.Context, *, inline: bool
     ) -> Callable[[], object]:
-        """Perform a call in a task and return its cancel function; a light call gets a task only when it waits."""
+        """Perform a call in a task and return its cancel function; an inline call gets a task only when it waits."""
         work: Any = _outcome(key, what, perform)
-        if light:
+        if inline:
             try:
                 awaited = context.run(work.send, None)
             except StopIteration as end:
@@ -127,18 +134,18 @@ class Called:
         performs: What starts it.
         what: What it is, for words.
         perform: Does the work.
-        light: Whether it seldom waits; see `Gate.effect`.
+        inline: Whether it seldom waits.
     """
 
-    __slots__ = ("_context", "_light", "_perform", "_performs", "_what")
+    __slots__ = ("_context", "_inline", "_perform", "_performs", "_what")
 
-    def __init__(self, performs: Performs, what: str, perform: Perform, *, light: bool) -> None:
-        self._performs, self._what, self._perform, self._light = performs, what, perform, light
+    def __init__(self, performs: Performs, what: str, perform: Perform, *, inline: bool) -> None:
+        self._performs, self._what, self._perform, self._inline = performs, what, perform, inline
         self._context = contextvars.copy_context()
 
     def __call__(self, pending: Pending) -> Callable[[], object]:
         """Start the call and return its cancel function."""
-        return self._performs.start(pending.key, self._what, self._perform, self._context, light=self._light)
+        return self._performs.start(pending.key, self._what, self._perform, self._context, inline=self._inline)
 
 
 def _nothing(*_told: object) -> None:

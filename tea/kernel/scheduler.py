@@ -68,6 +68,7 @@ class Scheduler:
             await self._over
         finally:
             problem = self.branches.problem
+            self.change = None  # it is the run's, which holds its gate
             self.branches.close()
             await self.performs.close(grace)
         if problem is not None:
@@ -96,11 +97,11 @@ class Scheduler:
         launch: Launch,
         deliver: Callable[[Entry], None] | None = None,
         *,
-        looks: bool = False,
+        reads: bool = False,
     ) -> Pending:
         """Register the program's wait for one of `events`, to be brought about by `launch`."""
         branch, text = self.branches.here(), canonical(data)
-        pending = Pending(branch.key(), events, launch, deliver, looks=looks)
+        pending = Pending(branch.key(), events, launch, deliver, reads=reads)
         self.say(spoken("start", pending.key, kind, target, text))
         if self.branches.problem is None:
             self.open[pending.key] = self._launches[pending.key] = pending
@@ -130,19 +131,8 @@ class Scheduler:
             branch.key()
         return due
 
-    async def wait(
-        self,
-        kind: str,
-        target: str,
-        data: JsonValue,
-        events: tuple[Event, ...],
-        launch: Launch,
-        *,
-        looks: bool = False,
-    ) -> Entry:
-        """Wait for one of `events`, brought about by `launch`."""
-        pending = self.begin(kind, target, data, events, launch, looks=looks)
-        del data  # see `Gate.effect`
+    async def outcome(self, pending: Pending) -> Entry:
+        """Wait for the end of a pending effect, and return its event."""
         try:
             return await pending
         finally:
@@ -257,7 +247,7 @@ class Scheduler:
     def _launch(self) -> None:
         if not self._launches:
             return
-        if not all(one.looks for one in self._launches.values()):
+        if not all(one.reads for one in self._launches.values()):
             self._keep()
         if self.branches.problem is not None:
             return

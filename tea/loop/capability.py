@@ -51,7 +51,7 @@ class Capability:
 
 
 def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
-    """Return the callable functions of a component, by their names in it; see `tea.runs.services.facts`."""
+    """Return the callable functions of a component, by their names in it; see `tea.runs.registry_service.facts`."""
     if kind == "environment":
         return actions_of(name, facts)
     return [tool_of(name, facts) if kind == "tool" else agent_of(name, facts)]

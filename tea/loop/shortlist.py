@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from tea.components.context import Caller
+from tea.components.port import RankTexts
 from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY
 
@@ -59,8 +60,7 @@ async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int
     """
     if len(texts) < 2 or not words_of(query):
         return list(texts)[:most]
-    data = {"kind": caller.kind, "query": query, "k": most, "texts": dict(texts)}
-    return await caller.port.serve("registry", "rank", data)
+    return await caller.port.serve(RankTexts(caller.kind, query, most, dict(texts)))
 
 
 def within_limits(

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any, cast
 
 from tea.errors import BadArguments
+from tea.kernel.key import asked_in
 from tea.store.events import EventStore
 from tea.store.strict import Refused, dumps
 from tea.types import JsonObject, JsonValue
@@ -144,8 +145,8 @@ class States:
 
 def _later(one: str, other: str) -> bool:
     """Return whether a key belongs to a later request of the same effect than another."""
-    (effect, _, number), (asked, _, when) = one.partition("~"), other.partition("~")
-    return effect == asked and int(number or 1) > int(when or 1)
+    (call, number), (asking, when) = asked_in(one), asked_in(other)
+    return call == asking and (number or 1) > (when or 1)  # the first question may have the key of the effect
 
 
 def _check(document: JsonValue) -> None:

@@ -14,6 +14,7 @@ from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.components.manifest import Manifest, canonical
 from tea.components.operation import Executor
+from tea.components.port import ClaimState, Invocation, LoadState, PutState, PutStateInTurn, ReleaseState
 from tea.errors import BadArguments, CallFailed, InternalError, ToolError
 from tea.recipes.scoped_port import exact_ref
 from tea.refs import Kind
@@ -40,7 +41,7 @@ class RecipeExecutor:
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Call the operand; its error is this call's error."""
-        return (await _given(context).port.invoke(self.kind, self.ref, arguments)).unwrap()
+        return (await _given(context).port.call(Invocation(self.kind, self.ref, arguments))).unwrap()
 
 
 class Serialized:
@@ -137,10 +138,12 @@ class SharedCall:
         changes = [(["variables", name], said[name]) for name in learnt]
         changes.append((["last", self.action], _bounded(cast(JsonValue, value), self.room)))
         before = [(["variables", name], [there[name]] if name in there else []) for name in learnt if name in filled]
-        data = {"owner": self.owner, "changes": changes, "expected": before, "lasting": False}
-        verb, rest = ("put", {}) if context.opens_files else ("put_in_turn", {"seconds": _TURN_SECONDS})
+        if context.opens_files:
+            keeping = PutState(self.owner, False, changes, before)
+        else:
+            keeping = PutStateInTurn(self.owner, False, changes, before, _TURN_SECONDS)
         try:
-            return cast(JsonValue, value), await context.port.serve("state", verb, {**data, **rest})
+            return cast(JsonValue, value), await context.port.serve(keeping)
         except BadArguments as error:
             problem = f"{self.action!r} was done, but what it shares was not kept: {error.problem}"
             raise CallFailed(problem, fix=error.fix) from error
@@ -180,9 +183,9 @@ class AgentState:
         if arguments:
             raise BadArguments(f"'state' takes no {min(arguments)!r}.", fix="call it without arguments.")
         owner, port = f"agent:{self.agent.name}", _given(context).port
-        kept = await port.serve("state", "load", {"owner": owner, "lasting": False})
+        kept = await port.serve(LoadState(owner, lasting=False))
         if kept is None:
-            kept = await port.serve("state", "load", {"owner": owner, "lasting": True})
+            kept = await port.serve(LoadState(owner, lasting=True))
         facts = {name: self.agent.metadata.get(name) for name in ("role", "competencies", "objectives")}
         return {"rules": self.agent.rules, **{name: fact for name, fact in facts.items() if fact}, "state": kept}
 
@@ -242,17 +245,16 @@ async def _turn(context: Context, owner: str, lock: asyncio.Lock) -> AsyncGenera
 @asynccontextmanager
 async def _claimed(context: Context, owner: str, seconds: float) -> AsyncGenerator[None]:
     """Hold a turn among all processes, if it is available within the given seconds."""
-    wish = {"owner": owner, "lasting": False}
-    mine = await context.port.serve("state", "claim", {**wish, "seconds": seconds})
+    mine = await context.port.serve(ClaimState(owner, False, seconds))
     try:
         yield
     finally:
         if mine:
-            await context.port.serve("state", "give_back", wish)
+            await context.port.serve(ReleaseState(owner, lasting=False))
 
 
 async def _kept(context: Context, owner: str) -> dict[str, Any]:
-    return await context.port.serve("state", "load", {"owner": owner, "lasting": False}) or {}
+    return await context.port.serve(LoadState(owner, lasting=False)) or {}
 
 
 def _bounded(value: JsonValue, room: int) -> JsonValue:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tea.errors import BadRef, StorageError, TeaError
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.kernel.key import innermost, outer, path_of
 from tea.refs import Kind, Ref
 from tea.store.usage import UsageStore, Use
 
@@ -167,7 +168,7 @@ def uses_of(run: str, records: Iterable[TraceRecord]) -> list[Use]:
         if record.kind == "end":
             status = data.get("status")
         elif record.kind == "note" and data.get("kind") == "enter":
-            scope, inner = record.key.rpartition(".")[0], as_mapping(data.get("data"))
+            scope, inner = path_of(record.key), as_mapping(data.get("data"))
             text = as_mapping(as_mapping(inner.get("arguments")).get("task")).get("text")
             tasks[scope] = (scope, text.strip()[:MOST_TEXT]) if isinstance(text, str) else _around(tasks, scope)
             started[scope] = (str(inner.get("ref")), str(inner.get("digest")))
@@ -208,7 +209,7 @@ def _succeeded(record: TraceRecord, data: Mapping[str, Any]) -> str:
     if record.kind == "done":
         key, response = record.key, as_mapping(data.get("data"))
     elif record.kind == "note" and data.get("kind") == "exit":
-        key, response = record.key.rpartition(".")[0], as_mapping(as_mapping(data.get("data")).get("response"))
+        key, response = path_of(record.key), as_mapping(as_mapping(data.get("data")).get("response"))
     else:
         return ""
     return key if response.get("ok") is True and as_mapping(response.get("value")).get("ok", True) is not False else ""
@@ -223,11 +224,7 @@ def _uses(run: str, moment: str, text: str, target: str, digest: str) -> Iterato
 
 def _around(tasks: Mapping[str, _Task], key: str) -> _Task:
     """Return the task of the innermost agent enclosing a key."""
-    while key:
-        key = key.rpartition(".")[0]
-        if key in tasks:
-            return tasks[key]
-    return "", ""
+    return tasks.get(innermost(outer(key), tasks), ("", ""))
 
 
 def _ref(target: str) -> Ref | None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from textwrap import indent
 
 from tea.characters import argument_lines
-from tea.components.operation import Traits
 from tea.errors import ApprovalNeeded, Denied, InternalError
 from tea.journal.recorder import Recorder
 from tea.refs import Ref
+from tea.runs.call import CallRequest
 from tea.runs.human_input import Person
-from tea.runs.policy import DECISIONS, CallRequest, Decision, Policy, StandingPolicy
+from tea.runs.policy import DECISIONS, Decision, Policy, StandingPolicy
 from tea.source.trust import Consents
-from tea.types import EVERY, AgentResponse, Principal, Response, Result, failure, is_text
+from tea.types import EVERY, AgentResponse, Response, Result, failure, is_text
 
 CONSENT = ("allow", "deny")
 Check = Callable[[], Awaitable[Response]]
@@ -51,7 +51,7 @@ class Authorizer:
         self._said = recorder.said_once(answers)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    def stands(self, names: Sequence[str], traits: Traits, principal: Principal) -> bool:
+    def preauthorized(self, request: CallRequest) -> bool:
         """Return whether an operation is allowed once for all by each of its names, without a call in doubt.
 
         Where the policy fails to tell, each call is asked about.
@@ -60,7 +60,8 @@ class Authorizer:
         if standing is None or self._intents:
             return False
         try:
-            return all(standing.standing(name, traits, principal) == "allow" for name in names)
+            said = (standing.standing(name, request.traits, request.principal) for name in request.names)
+            return all(one == "allow" for one in said)
         except Exception:  # it is not recorded, so what it is must not show
             return False
 

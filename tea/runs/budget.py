@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from tea.errors import BadInput, BudgetExceeded
+from tea.kernel.key import innermost
 from tea.models.config import ModelConfig
 from tea.models.prices import list_prices, worst_case
 from tea.runs.reservation import Cost, Estimate, FailedAttempt, Reservation
@@ -278,12 +279,7 @@ class BudgetAccounts:
 
     def of(self, key: str) -> BudgetAccount:
         """Return the account paying below a key, or a branch's path."""
-        scope = key
-        while self._shares and scope:
-            if scope in self._shares:
-                return self._shares[scope]
-            scope = scope[: max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"), scope.rfind("~"), 0)]
-        return self.root
+        return self._shares.get(innermost(key, self._shares), self.root) if self._shares else self.root
 
     @contextmanager
     def share(self, key: str, budget: Budget) -> Generator[BudgetAccount]:

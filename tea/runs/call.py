@@ -1,112 +1,114 @@
-"""Call: one call in progress in a run, and the meaning of its ref there."""
+"""CallRequest: one call in a run, from its ref to its execution."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from tea.components.lossless import lossless
 from tea.components.manifest import Manifest
-from tea.components.operation import Signature, Traits
+from tea.components.operation import Traits
 from tea.errors import CallFailed
 from tea.kernel.entry import own
 from tea.protocols.server import operation_ref
 from tea.recipes.recipe import passes_on
-from tea.refs import Ref
-from tea.runs.interface import AnyServer
-from tea.runs.policy import CallRequest
 from tea.types import JsonObject, Principal
 
 MOST_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """The meaning of a ref in a run: the exact version, the operation, both as text, and whether another one acts."""
+class CallRequest:
+    """One call, for the policy, the journal and the execution alike.
 
-    server: AnyServer
-    config: Manifest
+    Args:
+        ref: The exact operation that acts; where the call has other names, each of them in turn.
+        arguments: The arguments of what acts: in the types that are wanted, where that loses nothing.
+        traits: What that declares, its effects class above all.
+        principal: Who it is made for.
+        run: Id of the run; may be empty outside of any.
+        session: Id of the session; may be empty outside of any.
+        agent: Name of the agent that asks, empty for a person.
+        key: Key of the effect; empty before it has one.
+        through: The other names: what was called in the place of what acts, the first call first, where transformations
+            made it: a tool that is an agent, an action that is a tool. The policy is asked by each name, and the
+            strictest answer counts, so one that looks at `ref` alone denies what it denies; a person is asked once.
+        config: The exact version that acts.
+        operation: Name of the operation in that version.
+        given: The arguments as they were handed over, where those are others.
+        depth: How many calls it is inside of.
+        passes_on: Whether all it does is to call another operation, which acts in its place.
+    """
+
+    ref: str
+    arguments: JsonObject
+    traits: Traits
+    principal: Principal
+    run: str
+    session: str
+    agent: str = ""
+    key: str = ""
+    through: tuple[str, ...] = ()
+    config: Manifest = field(repr=False)
     operation: str
-    signature: Signature
-    target: str
-    passes_on: bool
+    given: JsonObject | None = None
+    depth: int = 0
+    passes_on: bool = False
 
     @classmethod
-    def of(cls, server: AnyServer, config: Manifest, ref: Ref) -> Aim:
-        """Return the meaning of `ref`, given its version.
+    def to(cls, config: Manifest, operation: str, principal: Principal, run: str, session: str) -> CallRequest:
+        """Return a call of an operation, still without arguments and caller.
 
         Raises:
             UnknownComponent: There is no such operation.
         """
-        name = server.operation(ref)
-        target = operation_ref(config, name)
-        signature = config.operation(name)
-        passed = passes_on(config.source, name)
-        return cls(server=server, config=config, operation=name, signature=signature, target=target, passes_on=passed)
+        return cls(
+            ref=operation_ref(config, operation),
+            arguments={},
+            traits=config.operation(operation).traits,
+            principal=principal,
+            run=run,
+            session=session,
+            config=config,
+            operation=operation,
+            passes_on=passes_on(config.source, operation),
+        )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A call in progress: its aim, the arguments, the caller, the depth, and the operations called in its place.
-
-    Args:
-        arguments: What is permitted, recorded and done: in the types that are wanted, where that loses nothing.
-        given: As they were handed over, where those are others; None where they are the same.
-    """
-
-    aim: Aim
-    arguments: JsonObject
-    agent: str
-    depth: int
-    through: tuple[str, ...]
-    given: JsonObject | None = None
-
-    @classmethod
-    def of(cls, aim: Aim, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...] = ()) -> Call:
-        """Return a call with its own copy of the arguments, equal for permission and execution.
+    def by(self, agent: str, arguments: JsonObject, depth: int, through: tuple[str, ...] = ()) -> CallRequest:
+        """Return the call by an agent, with its own copy of the arguments, equal for permission and execution.
 
         Raises:
             BadArguments: They are not JSON.
             CallFailed: Calls have called calls too often.
         """
         if depth >= MOST_DEPTH:
-            problem = f"{aim.config.kind}:{aim.config.name} would be {depth + 1} calls deep."
+            problem = f"{self.config.kind}:{self.config.name} would be {depth + 1} calls deep."
             raise CallFailed(problem, fix="look whether components call each other in a circle.")
         given = own(arguments)
-        used = lossless(aim.signature.parameters, given)
-        told = None if used is given else given
-        return cls(aim=aim, arguments=used, agent=agent, depth=depth, through=through, given=told)
+        used = lossless(self.config.operation(self.operation).parameters, given)
+        handed = None if used is given else given
+        return replace(self, arguments=used, given=handed, agent=agent, depth=depth, through=through)
 
-    def request(self, key: str, traits: Traits, principal: Principal, run: str, session: str) -> CallRequest:
-        """Return the request to the policy, as the effect of a key, with the traits declared by its source."""
-        return CallRequest(
-            ref=self.target,
-            arguments=self.arguments,
-            traits=traits,
-            principal=principal,
-            run=run,
-            session=session,
-            agent=self.agent,
-            key=key,
-            through=self.through,
-            digest=self.config.digest,
-        )
+    def under(self, name: str) -> CallRequest:
+        """Return the same call under another of its names."""
+        return replace(self, ref=name, through=tuple(one for one in self.names if one != name))
 
     @property
-    def server(self) -> AnyServer:
-        """The protocol for its execution."""
-        return self.aim.server
+    def digest(self) -> str:
+        """The digest of the version that acts."""
+        return self.config.digest
 
     @property
-    def config(self) -> Manifest:
-        """The exact version."""
-        return self.aim.config
-
-    @property
-    def target(self) -> str:
-        """The exact operation, as text."""
-        return self.aim.target
+    def names(self) -> tuple[str, ...]:
+        """All names of the call's operation; the acting one is the first unless the call is under another name."""
+        return (self.ref, *self.through)
 
     @property
     def handed_on(self) -> tuple[str, ...]:
         """The operations called in place of the ones it calls: empty unless it only passes calls on."""
-        return (*self.through, self.target) if self.aim.passes_on else ()
+        return (*self.through, self.ref) if self.passes_on else ()
+
+    @property
+    def begun(self) -> JsonObject:
+        """The record of the call at its start."""
+        given = {} if self.given is None else {"given": self.given}
+        return {"digest": self.config.digest, "arguments": self.arguments, **given}

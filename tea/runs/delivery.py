@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from tea.errors import BadInput
+from tea.components.port import TakeMessages
+from tea.errors import BadInput, InternalError
 from tea.journal.mask import Mask
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.kernel.pending import Inline
 from tea.registry.version import timestamp
-from tea.runs.interface import RunInterface
+from tea.runs.deps import RunContext
+from tea.runs.service import Service
 from tea.store.messages import StoredMessage
 from tea.types import JsonValue, is_text
 
@@ -18,18 +21,18 @@ MESSAGES = "messages"
 TEXT_LIMIT = 64 * 1024
 
 
-class Delivery:
-    """A delivery of messages to a run, each once.
+class Delivery(Service):
+    """The service `messages`: a delivery of messages to a run, each once.
 
     A call that finds nothing leaves no record. One that finds something is an effect: what its outcome holds was
     delivered, and what no outcome holds still waits. A fork has an inbox of its own, so the run is recorded with each.
 
     Args:
-        run: The run.
+        run: What the run holds.
     """
 
-    def __init__(self, run: RunInterface) -> None:
-        self._run = run
+    def __init__(self, run: RunContext) -> None:
+        super().__init__(run)
         self._last = 0
         self._taking = False
 
@@ -38,14 +41,18 @@ class Delivery:
         """The number of the last message taken by the run, 0 for none."""
         return self._last
 
-    async def take(self) -> list[str]:
+    async def answer(self, request: TakeMessages, agent: str, key: str) -> JsonValue:
+        """Raise InternalError: a tool cannot take messages."""
+        raise InternalError("A tool cannot take messages.", fix="take them in an agent.")
+
+    async def serve(self, request: TakeMessages, agent: str) -> JsonValue:
         """Return the messages not yet taken by the run, in their order."""
         gate = self._run.gate
         if not gate.due(MESSAGES, self._waits):
             return []
         self._taking = True
         try:
-            found = await gate.effect(MESSAGES, "take", {}, self._read, "looks")
+            found = await gate.effect(MESSAGES, "take", {}, self._read, Inline.READ)
         finally:
             self._taking = False
         self._last = max([self._last, *(one["number"] for one in found if one["run"] == self._run.id)])

@@ -1,4 +1,4 @@
-"""RunDeps: the dependencies shared by all runs of a platform."""
+"""RunDeps and RunContext: the dependencies shared by all runs of a platform, and by the parts of one run."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tea.journal.header import RunConfig
 from tea.journal.mask import Mask
-from tea.journal.recorder import NO_SECRETS
+from tea.journal.recorder import NO_SECRETS, Recorder
+from tea.kernel.gate import Gate
 from tea.memory.manager import MemoryManager
 from tea.models.manager import ModelManager
 from tea.prompts.manager import PromptManager
+from tea.protocols.server import Server
 from tea.refs import Kind
-from tea.runs.human_input import Person
-from tea.runs.interface import AnyServer
-from tea.runs.pins import Library
+from tea.runs.budget import BudgetAccounts
+from tea.runs.human_input import HumanInput, Person
+from tea.runs.memories import Memories
+from tea.runs.pins import Library, Pins
 from tea.runs.policy import Policy
 from tea.sandbox.levels import Sandboxes
 from tea.source.trust import Consents
+
+AnyServer = Server[Any, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +45,50 @@ class RunDeps:
     person: Person | None = None
     mask: Mask = NO_SECRETS
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """The context of one run, shared by its parts.
+
+    Nothing in here refers back to the run or to those parts, so all of it is freed at the end of the run.
+
+    Args:
+        run_config: The configuration of the run.
+        deps: The dependencies shared with other runs.
+        gate: Its boundary.
+        recorder: The writer of its other records.
+        accounts: Its budget.
+        pins: The versions in use.
+        memories: The memory components of its agents.
+        human_input: The person behind it.
+    """
+
+    run_config: RunConfig
+    deps: RunDeps
+    gate: Gate
+    recorder: Recorder
+    accounts: BudgetAccounts
+    pins: Pins
+    memories: Memories
+    human_input: HumanInput
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.run_config.run
+
+    @property
+    def session(self) -> str:
+        """The id of its session."""
+        return self.run_config.session
+
+    @property
+    def task(self) -> str:
+        """The id of its task."""
+        return self.run_config.task
+
+    @property
+    def workspace(self) -> str:
+        """The folder whose files it may touch."""
+        return self.run_config.workspace

@@ -9,20 +9,20 @@ others the disk is looked at with every call, but not again within two milliseco
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
 from tea.components.lossless import lossless
-from tea.components.operation import Executor, InProcess, Traits
+from tea.components.operation import Executor, InProcess
 from tea.errors import BadInput, CallError, RegistryError
 from tea.kernel.defects import as_defects
 from tea.kernel.entry import own
-from tea.protocols.server import may_go_on, operation_ref
+from tea.protocols.server import may_go_on
 from tea.refs import Kind
 from tea.runs.authorization import Authorizer
-from tea.runs.interface import AnyServer
-from tea.runs.policy import CallRequest
+from tea.runs.call import CallRequest
+from tea.runs.deps import AnyServer
 from tea.source.trust import Trust
 from tea.store.registry_store import RegistryStore
 from tea.types import JsonObject, JsonSchema, Principal, Response
@@ -38,18 +38,14 @@ class _Plain:
     """A loaded operation of a tool, called with its arguments alone.
 
     Args:
-        digest: Of its version.
-        target: The exact operation, as text.
-        traits: What it declares.
+        request: A call of it, before it has arguments.
         parameters: JSON Schema of its arguments.
         call: The method that carries it out, which costs less to call than the executor that has it.
         allowed: Whether its calls need no decision.
         goes_on: Whether a call that nobody waits for any longer may still change what it is not to change twice.
     """
 
-    digest: str
-    target: str
-    traits: Traits
+    request: CallRequest
     parameters: JsonSchema
     call: Executor
     allowed: bool
@@ -116,7 +112,7 @@ class Direct:
         if plain is None or not plain.allowed:
             return self._consider(plain, ref, arguments, session)
         work = plain.call(None, lossless(plain.parameters, arguments), None)
-        return self._server.answer(plain.target, work, self._seconds, now, goes_on=plain.goes_on)
+        return self._server.answer(plain.request.ref, work, self._seconds, now, goes_on=plain.goes_on)
 
     async def _look_first(
         self, ref: str, known: _Prepared | None, arguments: JsonObject, session: str | None
@@ -136,21 +132,11 @@ class Direct:
             if stands_in is not None:
                 return stands_in
         work = plain.call(None, arguments, None)
-        return await self._server.answer(plain.target, work, self._seconds, monotonic(), goes_on=plain.goes_on)
+        return await self._server.answer(plain.request.ref, work, self._seconds, monotonic(), goes_on=plain.goes_on)
 
     async def _ask(self, plain: _Plain, arguments: JsonObject, session: str | None) -> Response | None:
-        request = CallRequest(
-            ref=plain.target,
-            arguments=arguments,
-            traits=plain.traits,
-            principal=self._principal,
-            run="",
-            session=session or "",
-            agent="",
-            key=_KEY,
-            digest=plain.digest,
-        )
-        with as_defects(f"Asking whether {plain.target} may be called"):
+        request = replace(plain.request, arguments=arguments, session=session or "", key=_KEY)
+        with as_defects(f"Asking whether {request.ref} may be called"):
             return await self._permission.ask(request, self._server.response)
 
     async def _look(self, ref: str, known: _Prepared | None) -> _Prepared:
@@ -159,7 +145,7 @@ class Direct:
         mark = self._store.mark("tool", ref.partition("@")[0].partition("#")[0].removeprefix("tool:"))
         same = None if known is None or mark is None or known.mark != mark else known
         plain = await self._found(ref) if same is None else same.plain
-        ready = plain if plain is not None and self._trust(plain.digest) else None
+        ready = plain if plain is not None and self._trust(plain.request.digest) else None
         found = _Prepared(plain=plain, ready=ready, mark=mark, moves=moves, until=now + GLANCE)
         if mark is not None:
             self._known[ref] = found
@@ -173,22 +159,17 @@ class Direct:
             parsed = server.manager.ref(ref)
             operation = server.operation(parsed)
             config = await server.manager.pin(parsed.at(parsed.selector))
-            signature = config.operation(operation)
+            request = CallRequest.to(config, operation, self._principal, "", "")
             definition = await server.manager.definition(config)
         except (RegistryError, BadInput, CallError):
             return None
         executor = definition.operations[operation].executor
-        traits = signature.traits
-        if traits.scope or not isinstance(executor, InProcess) or executor.contexts:
+        if request.traits.scope or not isinstance(executor, InProcess) or executor.contexts:
             return None
-        target = operation_ref(config, operation)
-        allowed = self._permission.stands((target,), traits, self._principal)
         return _Plain(
-            digest=config.digest,
-            target=target,
-            traits=traits,
-            parameters=signature.parameters,
+            request=request,
+            parameters=config.operation(operation).parameters,
             call=executor.__call__,
-            allowed=allowed,
-            goes_on=may_go_on(executor, traits),
+            allowed=self._permission.preauthorized(request),
+            goes_on=may_go_on(executor, request.traits),
         )

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,11 @@ from tea.errors import (
     TeaError,
 )
 from tea.journal.header import RunConfig, TaskFile
-from tea.journal.history import REBUILT, History, entry_of, head_of, pins_of
+from tea.journal.history import REBUILT, History, head_of, pins_of
 from tea.journal.mask import mask_file
 from tea.journal.recorder import Recorder, Watcher
 from tea.journal.status import RunStatus
-from tea.journal.tracer import GATE_KINDS, Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
+from tea.journal.tracer import Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
 from tea.kernel.gate import Gate
 from tea.models.connect import offer_again
 from tea.protocols.instances import Instances
@@ -66,7 +67,7 @@ class Executions:
     async def begin(
         self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
     ) -> Outcome:
-        """Run a task once.
+        """Run a task once: `create` its run and `drive` it.
 
         Args:
             task: The task.
@@ -75,14 +76,39 @@ class Executions:
             locked: Whether nothing but what the task's `use` names may be used.
 
         Raises:
+            ApprovalNeeded: A call waits for a person; the run can be resumed.
+            Interrupted: This machine lacks open files or disk space; the run can be resumed.
+            TeaError: See `create`; nothing is written.
+        """
+        write = await self._admitted(task, files, locked=locked)
+        async with self._descriptors.place():
+            return await self._drive(*await write(), watch)
+
+    async def create(self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False) -> str:
+        """Write the header of a run and return its id; `drive` does the work, in this process or another.
+
+        Args:
+            task: The task.
+            files: Its files, by the name they get.
+            locked: Whether nothing but what the task's `use` names may be used.
+
+        Raises:
             ProviderError: Its model is not configured; nothing is written.
             UnknownComponent: Its agent, or what it uses, is not there; nothing is written.
             Quarantined: Its agent is not trusted; nothing is written.
             NotLocked: It is locked, and its agent or a tool that it names is not; nothing is written.
-            ApprovalNeeded: A call waits for a person; the run can be resumed.
-            Interrupted: This machine lacks open files or disk space; the run can be resumed.
-            ResourceExhausted: The same, before the run began; nothing is written.
+            ResourceExhausted: This machine lacks open files or disk space; nothing is written.
         """
+        write = await self._admitted(task, files, locked=locked)
+        async with self._descriptors.place():
+            trace, _ = await write()
+            trace.close()
+        return trace.run
+
+    async def _admitted(
+        self, task: TaskFile, files: Mapping[str, Path], *, locked: bool
+    ) -> Callable[[], Awaitable[tuple[Trace, History]]]:
+        """Check a task, and return the function to write the header of its run."""
         await admit(self._deps, task, locked=locked)
         if self._deps.mask:
             task = TaskFile.model_validate(self._deps.mask.data(task.model_dump(mode="json")))
@@ -93,16 +119,7 @@ class Executions:
             inputs = self._workspaces.prepare(folder, files)
             return [self._first(task, self._run_config(run, task, level, locked=locked), inputs)]
 
-        async with self._descriptors.place():
-            trace, records = await self._created(first, task.session or "", task.id or "")
-            try:
-                run_config = self._run_config(trace.run, task, level, locked=locked)
-                recorder = Recorder(trace, trace.run, watch, self._deps.mask)
-                recorder.begun(records[0])
-                gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
-                return await self._finish(self._run(run_config, gate, recorder, task), task, trace)
-            finally:
-                await self._close(trace, task)
+        return partial(self._created, first, task.session or "", task.id or "")
 
     async def fork(self, run: str, at: str | None, change: Change, watch: Watcher | None, tell: Tell | None) -> Outcome:
         """Begin a run with the events of another up to a position, and continue live with a change.
@@ -130,28 +147,20 @@ class Executions:
             return fork.records(run_config, self._first(task, run_config, inputs), timestamp())
 
         async with self._descriptors.place():
-            trace, records = await self._created(first)
-            try:
-                run_config = fork.run_config(trace.run, str(self._workspaces.path(trace.run)))
-                recorder = Recorder(trace, trace.run, watch, self._deps.mask)
-                rebuilding = self._rebuilt(run_config, recorder, task, records, history, {})
-                one, remarks = await self._or_nothing(trace, rebuilding)
-                begun = trace.position
-                _told(tell, fork.remarks() + remarks)
-                try:
-                    outcome = await self._finish(one, task, trace)
-                except Diverged:
-                    if trace.position == begun:
-                        await self._discard(trace)
-                    raise
-                records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
-                _told(tell, unread(records, change))
-                return outcome
-            finally:
-                await self._close(trace, task)
+            trace, past = await self._created(first)
+            told = partial(_told, tell, fork.remarks())
+            outcome = await self._drive(trace, past, watch, origin=history, tell=told)
+        records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
+        _told(tell, unread(records, change))
+        return outcome
 
-    async def resume(self, run: str, answers: Mapping[str, str], watch: Watcher | None = None) -> Outcome:
-        """Resume an interrupted run, or one waiting for a person.
+    async def drive(self, run: str, answers: Mapping[str, str] | None = None, watch: Watcher | None = None) -> Outcome:
+        """Take a run up at the end of its journal, just created, interrupted or waiting, and bring it to its end.
+
+        Args:
+            run: The run.
+            answers: The answers of a person, by the key of the waiting call.
+            watch: Told of each record.
 
         Raises:
             BadInput: The run has ended, an answer is to no call that waits, an environment cannot be brought back, or
@@ -160,36 +169,56 @@ class Executions:
             Diverged: Another revision wrote it, or its agents do not do what the journal holds.
         """
         past = await self._history(run)
-        known = past.accepted(run, answers, self._deps.mask)
+        past.accepted(run, answers or {}, self._deps.mask)
         await self._deps.sandboxes.require(past.run_config.sandbox)
         offer_again(self._deps.models, past.records[0].data)
         self._workspaces.check(run)
         async with self._descriptors.place():
             with _resumable(run):
                 trace = await self._reopened(run)
-            try:
-                return await self._gone_on(trace, past, known, answers, watch)
-            finally:
-                await self._close(trace, past.task)
+            return await self._drive(trace, past, watch, answers=answers or {})
 
-    async def _gone_on(
+    async def _drive(
         self,
         trace: Trace,
         past: History,
-        known: Mapping[str, str],
-        answers: Mapping[str, str],
         watch: Watcher | None,
+        *,
+        answers: Mapping[str, str] | None = None,
+        origin: History | None = None,
+        tell: Callable[[list[str]], None] = lambda remarks: None,
     ) -> Outcome:
-        """Go on with a run whose journal was taken up, with the answers that are new, of all that are given."""
-        run = trace.run
-        with _resumable(run):
-            if trace.position != len(past.records):  # another process went on with it before it was ours
-                past = await self._history(run)
-                known = past.accepted(run, answers, self._deps.mask)
-            recorder = Recorder(trace, run, watch, self._deps.mask)
-            one = await self._recovered(past, recorder, known)
-            recorder.write("resumed", "", {"seconds": past.seconds})
-        return await self._finish(one, past.task, trace)
+        """Bring a run to its end, whatever past it has, and give its journal back.
+
+        Args:
+            trace: The journal, held by this process.
+            past: Its contents.
+            watch: Told of each record.
+            answers: The answers of a person; None for a run of a moment ago.
+            origin: The origin of a fork of a moment ago.
+            tell: Told the remarks for a person.
+        """
+        recorder = Recorder(trace, trace.run, watch, self._deps.mask)
+        try:
+            if answers is None:
+                one, remarks = await self._or_nothing(trace, self._prepared(past, recorder, {}, origin))
+            else:
+                with _resumable(trace.run):
+                    if trace.position != len(past.records):  # another process went on with it before it was ours
+                        past = await self._history(trace.run)
+                    known = past.accepted(trace.run, answers, self._deps.mask)
+                    one, remarks = await self._prepared(past, recorder, known, origin)
+                    recorder.write("resumed", "", {"seconds": past.seconds})
+            begun = trace.position
+            tell(remarks)
+            try:
+                return await self._finish(one, past.task, trace)
+            except Diverged:
+                if origin is not None and trace.position == begun:
+                    await self._discard(trace)
+                raise
+        finally:
+            await self._close(trace, past.task)
 
     async def replay(
         self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None
@@ -233,20 +262,25 @@ class Executions:
         one = Run(run_config, self._deps, gate, recorder, BudgetAccount(TaskFile(task="call").budget))
         return await gate.run(lambda: call(one))
 
-    async def _created(self, begin: Begin, session: str = "", task: str = "") -> tuple[Trace, list[TraceRecord]]:
+    async def _created(self, begin: Begin, session: str = "", task: str = "") -> tuple[Trace, History]:
         """Create a journal with its first records, and return both; a cancellation leaves nothing behind."""
-        given: list[TraceRecord] = []
 
-        def first(run: str, folder: Path) -> list[TraceRecord]:
-            given.extend(begin(run, folder))
-            return given
+        def create() -> tuple[Trace, History]:
+            given: list[TraceRecord] = []
 
-        creating = asyncio.ensure_future(asyncio.to_thread(self._tracer.create, session, task, first))
+            def first(run: str, folder: Path) -> list[TraceRecord]:
+                given.extend(begin(run, folder))
+                return given
+
+            trace = self._tracer.create(session, task, first)
+            return trace, History.of(trace.run, given, str(self._workspaces.path(trace.run)))
+
+        creating = asyncio.ensure_future(asyncio.to_thread(create))
         try:
-            return await completed(creating), given
+            return await completed(creating)
         except asyncio.CancelledError:
             if creating.done() and creating.exception() is None:
-                await self._discard(creating.result())
+                await self._discard(creating.result()[0])
             raise
 
     async def _reopened(self, run: str) -> Trace:
@@ -259,38 +293,40 @@ class Executions:
                 opening.result().close()
             raise
 
-    async def _recovered(self, past: History, recorder: Recorder, answers: Mapping[str, str]) -> Run:
-        """Return a resumed run, with the state left by its earlier processes restored."""
+    async def _prepared(
+        self, past: History, recorder: Recorder, answers: Mapping[str, str], origin: History | None
+    ) -> tuple[Run, list[str]]:
+        """Return a run with the state left by its earlier processes restored, and remarks on it for a person."""
         if past.unprepared:
-            origin = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
-            folder = self._workspaces.home(past.run_config.run)
-            await asyncio.to_thread(self._workspaces.inherit, folder, origin.run_config.run, past.inputs)
-            return (await self._rebuilt(past.run_config, recorder, past.task, past.records, origin, answers))[0]
+            return await self._rebuilt(past, recorder, answers, origin or await self._inherited(past))
+        if len(past.records) == 1:
+            recorder.begun(past.records[0])
         recorder.recall(past.status.meant, past.again)
         gate = _resumed(recorder, past.entries, past.elapsed)
         known = {**past.status.said, **answers}
         one = self._run(past.run_config, gate, recorder, past.task, known, past.status.uncertain, past.seconds)
         await one.pins.stock(past.pins)
         await recover(one, past.records, self._instances)
-        return one
+        return one, []
+
+    async def _inherited(self, past: History) -> History:
+        """Copy the files of a fork anew, after an interrupted preparation, and return its origin."""
+        origin = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
+        folder = self._workspaces.home(past.run_config.run)
+        await asyncio.to_thread(self._workspaces.inherit, folder, origin.run_config.run, past.inputs)
+        return origin
 
     async def _rebuilt(
-        self,
-        run_config: RunConfig,
-        recorder: Recorder,
-        task: TaskFile,
-        records: Sequence[TraceRecord],
-        origin: History,
-        answers: Mapping[str, str],
+        self, past: History, recorder: Recorder, answers: Mapping[str, str], origin: History
     ) -> tuple[Run, list[str]]:
         """Return a fork, with everything restored to its position, and remarks on it for a person."""
-        kept = [one for one in records[1:] if one.kind != "forked"]
-        await self._inherit(run_config, origin, kept)
+        kept = [one for one in past.records[1:] if one.kind != "forked"]
+        await self._inherit(past.run_config, origin, kept)
         known = {**RunStatus.of(kept).answers, **answers}
-        one = self._run(run_config, _resumed(recorder, _entries(records)), recorder, task, known)
+        one = self._run(past.run_config, _resumed(recorder, past.entries), recorder, past.task, known)
         await one.pins.stock(pins_of(kept))
         remarks = await rebuild(one, kept, self._instances, origin.records)
-        recorder.begun(records[0])
+        recorder.begun(past.records[0])
         recorder.write(REBUILT, "", {})
         return one, remarks
 
@@ -379,7 +415,7 @@ class Executions:
         """Mask secrets in the texts written by a run into its folder, and record the masked ones."""
         mask, found = self._deps.mask, dict[str, list[str]]()
         if mask:
-            folder = Path(run.workspace)
+            folder = Path(run.run_config.workspace)
             inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
             for path in self._workspaces.written(run.id, inputs):
                 if what := mask_file(path, mask):
@@ -447,8 +483,8 @@ def _resumable(run: str) -> Generator[None]:
         raise Interrupted(f"{error.problem} The run {run} is kept.", fix=fix, run=run) from error
 
 
-def _told(tell: Tell | None, lines: Sequence[str]) -> None:
-    for line in lines:
+def _told(tell: Tell | None, *lines: Sequence[str]) -> None:
+    for line in chain(*lines):
         if tell is not None:
             tell(line)
 
@@ -456,10 +492,6 @@ def _told(tell: Tell | None, lines: Sequence[str]) -> None:
 def _ending(outcome: Outcome) -> dict[str, Any]:
     data = outcome.to_json()
     return {name: data[name] for name in ("status", "answer", "reason", "evidence", "cost", "error")}
-
-
-def _entries(records: Sequence[TraceRecord]) -> list[Any]:
-    return [entry_of(one) for one in records if one.kind in GATE_KINDS]
 
 
 def _short(data: JsonObject) -> str:

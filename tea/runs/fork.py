@@ -16,8 +16,8 @@ from tea.errors import BadInput
 from tea.journal.header import RunConfig
 from tea.journal.history import History, pins_of
 from tea.journal.pin import RESOLVE, asked_in, exact_of
-from tea.journal.status import effect_key
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
+from tea.kernel.key import effect_key, outer
 from tea.refs import Ref
 from tea.types import JsonObject
 
@@ -278,5 +278,5 @@ def _moved(record: TraceRecord, old: str, new: str) -> TraceRecord:
     """Return a record as one of another run, below the same scope there."""
     scope = record.key
     while scope and span_id(old, scope) != record.parent:
-        scope = scope[: max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"), 0)]
+        scope = outer(scope)
     return replace(record, parent=span_id(new, scope) if scope else "")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tea.errors import BadInput, StorageError
-from tea.journal.status import effect_key
 from tea.journal.tracer import Tracer, TraceRecord
+from tea.kernel.key import change_id, effect_key, run_and_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +53,11 @@ class Inheritance:
         ]
 
     def _own(self, change: str) -> str | None:
-        run, _, effect = change.partition("/")
-        return f"{self.heir}/{effect}" if run == self.origin and effect_key(effect) in self.ended else None
+        run, effect = run_and_key(change)
+        return change_id(self.heir, effect) if run == self.origin and effect_key(effect) in self.ended else None
 
     def _foreign(self, change: str, before: bool) -> bool:
-        run, _, effect = change.partition("/")
+        run, effect = run_and_key(change)
         return run != self.origin and (before or self._time(run, effect_key(effect)) <= self.moment)
 
     def _time(self, run: str, effect: str) -> str:

@@ -1,12 +1,18 @@
-"""Media: the images, sounds and documents of a task, kept among the run's blobs."""
+"""MediaService: the images, sounds and documents of a task, kept among the run's blobs."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
+from tea.components.port import LookAtMedia
 from tea.loop.media import KINDS
+from tea.runs.deps import RunContext
+from tea.runs.service import Service
+from tea.runs.transcriber import Transcriber
+from tea.types import JsonValue, Usage
 
 _MARKS: Mapping[str, tuple[int, bytes]] = {  # where which bytes stand
     "image/png": (0, b"\x89PNG\r\n\x1a\n"),
@@ -20,6 +26,39 @@ _MARKS: Mapping[str, tuple[int, bytes]] = {  # where which bytes stand
 MOST_BYTES = 5_000_000  # what the strictest of the providers takes of one image
 MOST_FILES = 10
 TOKENS = 3_000  # of one part, for an estimate: providers count an image as 85 to 2,500
+
+
+class MediaService(Service):
+    """The service `media`: a look at the media of a task; sounds are turned into words, on the agent's account.
+
+    Args:
+        run: The run's context.
+    """
+
+    def __init__(self, run: RunContext) -> None:
+        super().__init__(run)
+        self._transcriber = Transcriber(run.deps.models, run.run_config.model)
+
+    async def serve(self, request: LookAtMedia, agent: str) -> JsonValue:
+        """Answer an agent, and pay for it."""
+        found = await self.effect(request, agent)
+        account = self._run.accounts.of(self._run.gate.path())
+        for one in found:
+            if "used" in one:
+                account.pay(Usage.model_validate(one["used"]), agent, one["by"])
+        return found
+
+    async def answer(self, request: LookAtMedia, agent: str, key: str) -> JsonValue:
+        """Answer inside an effect."""
+        trace = self._run.recorder.trace
+        if trace is None:
+            return []
+        found = await asyncio.to_thread(look, self._run.workspace, request.names, trace.blobs.put)
+        account = self._run.accounts.of(key)
+        left = account.remaining()
+        priced = left["usd"] is not None and not account.budget.unknown_price
+        await self._transcriber.hear(found, agent, trace.blobs.get, left, priced=priced)
+        return found
 
 
 def look(workspace: str, names: Sequence[str], keep: Callable[[bytes, str], str]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tea.components.manifest import Manifest
+from tea.kernel.key import innermost
 from tea.memory.manager import MemoryConfig
 from tea.protocols.document import MemoryLibrary
 from tea.refs import Ref
@@ -33,12 +34,7 @@ class Memories:
 
     def named(self, key: str) -> Ref | None:
         """Return the memory component in effect below a key, or a branch's path."""
-        scope = key
-        while scope:
-            if scope in self._named:
-                return self._named[scope]
-            scope = scope[: max(scope.rfind("."), scope.rfind("/"), scope.rfind("!"), scope.rfind("~"), 0)]
-        return None
+        return self._named.get(innermost(key, self._named))
 
     async def found(self, named: Ref) -> MemoryConfig:
         """Return the configuration of a memory component in its pinned version; the first touch is recorded.

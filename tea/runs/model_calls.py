@@ -4,44 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import marshal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from tea.components.manifest import Manifest
+from tea.components.port import Question
 from tea.errors import BadOutput, BudgetExceeded, ProviderError, TeaError, error_from
 from tea.journal.conversation import Chains
-from tea.journal.recorder import Recorder
 from tea.kernel.entry import JsonText, assembled, canonical, encode
-from tea.kernel.gate import Gate
+from tea.kernel.pending import Inline
 from tea.loop.shortlist import Fixed
 from tea.models.config import ModelConfig
 from tea.models.format import BYTES_PER_TOKEN, encoded
-from tea.models.manager import CallTool, ModelManager
+from tea.models.manager import CallTool
 from tea.models.prices import dearest, known, worst_case
 from tea.models.step_calls import by_record, callable_by_name, settled
-from tea.prompts.manager import Prompt, PromptManager
+from tea.prompts.manager import Prompt
 from tea.refs import Ref
 from tea.runs.answer import check_usable, printable, recorded, recorded_step
-from tea.runs.budget import Attempts, BudgetAccount, BudgetAccounts
+from tea.runs.budget import Attempts, BudgetAccount
+from tea.runs.deps import RunContext
 from tea.runs.media import TOKENS
 from tea.runs.reservation import Estimate
 from tea.types import (
     JsonObject,
-    JsonSchema,
     JsonValue,
     Message,
     ModelRequest,
     ModelResponse,
-    ToolChoice,
     Usage,
     as_object,
     changed,
     made,
 )
 
-Resolve = Callable[[Ref], Awaitable[Manifest]]
 Within = Callable[[str], CallTool]
 
 FUNCTIONS = "functions"
@@ -75,30 +73,14 @@ class ModelCalls:
     """The model calls of a run: prompts and configurations pinned at first touch, conversations short in the journal.
 
     Args:
-        gate: The run's boundary.
-        models: The configurations and adapters.
-        prompts: Renders prompts and checks answers.
-        accounts: Who pays.
-        resolve: Pins a component.
-        within: Gives what calls a tool inside the effect of that key.
-        default: Name of the run's model configuration, None for the platform's.
-        recorder: Tells watchers of an answer while it comes, and holds the run's blobs.
+        run: What the run holds.
     """
 
-    def __init__(
-        self,
-        gate: Gate,
-        models: ModelManager,
-        prompts: PromptManager,
-        accounts: BudgetAccounts,
-        resolve: Resolve,
-        within: Within,
-        default: str | None,
-        recorder: Recorder,
-    ) -> None:
-        self._gate, self._models, self._prompts, self._accounts = gate, models, prompts, accounts
+    def __init__(self, run: RunContext) -> None:
+        self._gate, self._recorder, self._accounts = run.gate, run.recorder, run.accounts
+        self._models, self._prompts, self._resolve = run.deps.models, run.deps.prompts, run.pins.resolve
+        self._default = run.run_config.model
         self._media: dict[str, bytes] = {}
-        self._resolve, self._within, self._default, self._recorder = resolve, within, default, recorder
         self._chains = Chains()
         self._whole: dict[str, tuple[Manifest, Prompt]] = {}
         self._configs: dict[str, ModelConfig] = {}
@@ -106,24 +88,19 @@ class ModelCalls:
         self._terms: dict[str, tuple[Mapping[str, float], bool]] = {}
         self._openings: dict[str, _Opening] = {}
 
-    async def ask(
-        self,
-        name: str,
-        variables: JsonObject,
-        history: tuple[Message, ...],
-        model: str | None,
-        agent: str,
-        output: JsonSchema | None = None,
-        tool_choice: ToolChoice = "auto",
-    ) -> ModelResponse:
-        """Ask for `agent` and return the complete, validated answer; `output` stands in for the prompt's own schema.
+    async def ask(self, question: Question, agent: str, within: Within) -> ModelResponse:
+        """Ask for `agent` and return the complete, validated answer; that to a step is whatever came, as far as usable.
 
-        The answer to a step is whatever came, with what can be used of it.
+        Args:
+            question: Its `output` stands in for the prompt's own schema.
+            agent: Who asks.
+            within: Gives what calls a tool inside the effect of a key.
 
         Raises:
             BadOutput: The answer to another question does not fit the schema; what it used is settled all the same.
             BudgetExceeded: There is no step left for it.
         """
+        name, variables, history, model, output, tool_choice = question
         config, prompt = await self._prompt(name)
         prompt = prompt if output is None else replace(prompt, output=output)
         chosen = await self._model(model or self._default, agent)
@@ -153,7 +130,7 @@ class ModelCalls:
             "model",
             f"model:{chosen.name}",
             assembled(told),
-            partial(self._complete, made(ModelRequest, fields), prompt, Attempts(account, held)),
+            partial(self._complete, made(ModelRequest, fields), prompt, Attempts(account, held), within),
         )
         try:
             answer = as_object(await asked)
@@ -180,7 +157,9 @@ class ModelCalls:
         self._whole.clear()
         self._default = model or self._default
 
-    async def _complete(self, request: ModelRequest, prompt: Prompt, tries: Attempts, key: str) -> JsonValue:
+    async def _complete(
+        self, request: ModelRequest, prompt: Prompt, tries: Attempts, within: Within, key: str
+    ) -> JsonValue:
         """Return the answer with the usage of failed attempts; without an answer, the last of them takes its place."""
         if self._chains.media:
             request = changed(request, media=await self._contents())
@@ -189,7 +168,7 @@ class ModelCalls:
             for _ in range(self._recorder.again(key)):
                 tries.held.unheard()
         try:
-            response = await self._models.complete(request, self._within(key), self._recorder.listener(key), tries)
+            response = await self._models.complete(request, within(key), self._recorder.listener(key), tries)
             found = self._step(response, prompt) if by_record(request) else self._checked(response, prompt)
         except (BudgetExceeded, ProviderError) as error:
             if not lost and not unknown:
@@ -281,7 +260,7 @@ class ModelCalls:
 
         wanted = name or agent or "default"
         if wanted not in self._configs:
-            config = as_object(await self._gate.effect("resolve", f"model:{wanted}", {}, perform, "looks"))
+            config = as_object(await self._gate.effect("resolve", f"model:{wanted}", {}, perform, Inline.READ))
             others = as_object(config.get(_OTHERS, {}))
             chosen = ModelConfig(**{name: value for name, value in config.items() if name != _OTHERS})
             all_prices = (chosen.prices, *map(as_object, others.values()))

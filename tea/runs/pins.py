@@ -10,6 +10,7 @@ from tea.components.manifest import Manifest
 from tea.errors import Damaged, NotLocked
 from tea.journal.pin import RESOLVE, Exact, Pin, exact_of, outcome_of, pins_in, target_of
 from tea.kernel.gate import Gate
+from tea.kernel.pending import Inline
 from tea.protocols.lock import not_locked
 from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref
@@ -78,7 +79,7 @@ class Pins:
         found = dict[str, Manifest]()
         if new:
             target = target_of(new)
-            for one in pins_in(target, await self._gate.effect(RESOLVE, target, {}, perform, "looks")):
+            for one in pins_in(target, await self._gate.effect(RESOLVE, target, {}, perform, Inline.READ)):
                 if one.exact not in self._stored:
                     problem = f"{one.ref} is not in the registry with the bytes this run pinned."
                     raise Damaged(problem, fix="bring its version file back.")

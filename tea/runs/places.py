@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tea.components.manifest import Manifest
+from tea.kernel.key import branch_of, innermost
 
 
 class Places:
@@ -22,8 +23,4 @@ class Places:
 
     def branch(self, key: str) -> str:
         """Return the branch of the innermost agent around `key`; empty outside any."""
-        scope = key
-        while scope and scope not in self._agents:
-            scope = scope[: max(0, *map(scope.rfind, "./!~"))]
-        head, slash, tail = scope.rpartition("/")
-        return head + slash + tail.partition(".")[0]
+        return branch_of(innermost(key, self._agents))

@@ -3,55 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args, runtime_checkable
 
 from tea.components.operation import Traits
-from tea.types import JsonObject, Principal
+from tea.runs.call import CallRequest as CallRequest
+from tea.types import Principal
 
 Decision = Literal["allow", "once", "ask", "deny"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)  # the strictest last
 BEYOND = ("external", "irreversible")  # effects that leave the workspace
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallRequest:
-    """A call in need of permission.
-
-    Args:
-        ref: The exact operation that acts; where the call has other names, each of them in turn.
-        arguments: The arguments of what acts.
-        traits: What that declares, its effects class above all.
-        principal: Who it is made for.
-        run: Id of the run; may be empty outside of any.
-        session: Id of the session; may be empty outside of any.
-        agent: Name of the agent that asks, empty for a person.
-        key: Key of the effect.
-        through: The other names: what was called in the place of what acts, the first call first, where transformations
-            made it: a tool that is an agent, an action that is a tool. The policy is asked by each name, and the
-            strictest answer counts, so one that looks at `ref` alone denies what it denies; a person is asked once.
-        digest: Of the version that acts.
-    """
-
-    ref: str
-    arguments: JsonObject
-    traits: Traits
-    principal: Principal
-    run: str
-    session: str
-    agent: str
-    key: str
-    through: tuple[str, ...] = ()
-    digest: str = ""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names of the call's operation; the acting one is the first unless the call is under another name."""
-        return (self.ref, *self.through)
-
-    def under(self, name: str) -> CallRequest:
-        """Return the same call under another of its names."""
-        return replace(self, ref=name, through=tuple(one for one in self.names if one != name))
 
 
 class Policy(Protocol):

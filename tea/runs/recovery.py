@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tea.components.manifest import Manifest
+from tea.components.port import request_of
 from tea.errors import ApprovalNeeded, BadInput, TeaError
 from tea.journal.history import entry_of, pins_of
 from tea.journal.pin import Pin
-from tea.journal.status import effect_key
 from tea.journal.tracer import TraceRecord, as_mapping
 from tea.kernel.entry import Entry
+from tea.kernel.key import effect_key, path_of
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place
 from tea.refs import Ref
 from tea.runs.run import Run
@@ -119,7 +120,7 @@ def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
             entered = as_mapping(as_mapping(one.data)["data"])
             ref, digest = str(entered.get("ref", "")), str(entered.get("digest", ""))
             if Pin(ref, ref.partition("#")[0], digest).exact in pinned:
-                scope, config = one.key.rpartition(".")[0], run.pins.exact(ref, digest)
+                scope, config = path_of(one.key), run.pins.exact(ref, digest)
                 run.memories.enter(scope, config)
                 run.places.enter(scope, config)
 
@@ -142,7 +143,8 @@ async def _keep(run: Run, one: _Done) -> None:
     """Repeat a write of the origin's session in the fork's own; lasting entries are shared and not repeated."""
     verb, data = one.start.target, one.start.data
     if (one.start.kind, verb) in _KEPT and not as_mapping(data).get("lasting"):
-        await run.services.answer(one.start.kind, verb, as_mapping(data), one.agent, one.start.key)
+        request = request_of(one.start.kind, verb, as_mapping(data))
+        await run.services.answer(request, one.agent, one.start.key)
 
 
 def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:

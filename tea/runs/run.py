@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from tea.components.context import Context, Port
+from tea.components.context import Context
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest, is_recipe
-from tea.components.operation import Traits
+from tea.components.port import Flow, Invocation, Port, Question
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
 from tea.journal.header import RunConfig
 from tea.journal.recorder import Recorder
 from tea.kernel.entry import Entry, JsonText, canonical, encode
 from tea.kernel.gate import Gate
+from tea.kernel.key import call_key, check_key, is_check
+from tea.kernel.pending import Inline
 from tea.models.manager import CallTool
 from tea.protocols.instances import Place
 from tea.refs import Kind, Ref, with_kind
 from tea.runs.authorization import Authorizer
 from tea.runs.budget import BudgetAccount, BudgetAccounts
-from tea.runs.call import Aim, Call
-from tea.runs.deps import RunDeps
+from tea.runs.call import CallRequest
+from tea.runs.deps import RunContext, RunDeps
+from tea.runs.flows import AgentFlow, LeafFlow
 from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
 from tea.runs.model_calls import ModelCalls
@@ -33,8 +36,7 @@ from tea.runs.policy import BEYOND
 from tea.runs.ports import AgentPort, LeafPort
 from tea.runs.services import RunServices
 from tea.runs.share import within_limits
-from tea.runs.transcriber import Transcriber
-from tea.types import AgentResponse, JsonObject, JsonValue, Response, as_object, failure
+from tea.types import AgentResponse, JsonObject, JsonValue, ModelResponse, Response, as_object, failure
 
 
 class Run:
@@ -61,28 +63,23 @@ class Run:
         intents: frozenset[str] = frozenset(),
     ) -> None:
         self.run_config, self.gate, self.recorder = run_config, gate, recorder
-        self.accounts = BudgetAccounts(account)
-        self.id, self.session, self.task_id = run_config.run, run_config.session, run_config.task
-        self.workspace, self.inputs, self.sandboxes = run_config.workspace, run_config.inputs, deps.sandboxes
-        self.servers = deps.servers
-        own = weakref.proxy(self)  # nothing of a run holds the run, so all of it goes when it has ended
+        self.accounts, self.places, self._servers = BudgetAccounts(account), Places(), deps.servers
         self.pins = Pins(gate, deps.libraries, run_config.use, run_config.versions, locked=run_config.locked)
-        self.memories, self.places = Memories(self.pins), Places()
-        self.services = RunServices(
-            own, deps.memory, self.accounts, Transcriber(deps.models, run_config.model), deps.web
+        self.memories = Memories(self.pins)
+        context = RunContext(
+            run_config=run_config,
+            deps=deps,
+            gate=gate,
+            recorder=recorder,
+            accounts=self.accounts,
+            pins=self.pins,
+            memories=self.memories,
+            human_input=HumanInput(deps.person, recorder, answers or {}),
         )
-        self.human_input = HumanInput(deps.person, recorder, answers or {})
-        self.model_calls = ModelCalls(
-            gate,
-            deps.models,
-            deps.prompts,
-            self.accounts,
-            self.pins.resolve,
-            partial(Run._tools, own),
-            run_config.model,
-            recorder,
-        )
-        self._permission = Authorizer(
+        self._model_calls = ModelCalls(context)
+        self.services = RunServices(context, self._model_calls)
+        self._flow = AgentFlow(gate, self.accounts)
+        self._authorizer = Authorizer(
             deps.policy,
             deps.person,
             recorder,
@@ -91,20 +88,38 @@ class Run:
             deps.consents,
             run_config.allow,
         )
-        self._aims: dict[tuple[Kind, str], Aim] = {}
+        self._resolved: dict[tuple[Kind, str], CallRequest] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[Place] = set()
         self._told: Mapping[str, JsonObject] = {}
         self._anew = False
-        gate.on_fork(partial(Run._change, own))
+        gate.on_fork(self._change)
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.run_config.run
+
+    @property
+    def session(self) -> str:
+        """The id of its session."""
+        return self.run_config.session
 
     def context(
-        self, port: Port, agent: str, *, opens_files: bool, branch: str = "", declared: JsonObject | None = None
+        self,
+        port: Port,
+        flow: Flow,
+        agent: str,
+        *,
+        opens_files: bool,
+        branch: str = "",
+        declared: JsonObject | None = None,
     ) -> Context:
         """Return the context of a component of this run.
 
         Args:
             port: Carries its wishes.
+            flow: The course of its own work.
             agent: Name of the agent that works.
             opens_files: Whether it may open files itself.
             branch: The branch to which a private environment belongs.
@@ -112,10 +127,11 @@ class Run:
         """
         return Context(
             port=port,
+            flow=flow,
             principal=self.run_config.principal,
             run=self.id,
             session=self.session,
-            task=self.task_id,
+            task=self.run_config.task,
             agent=agent,
             workspace=self.run_config.workspace,
             locale=self.run_config.locale,
@@ -125,60 +141,67 @@ class Run:
             declared=declared or {},
         )
 
-    async def invoke(
-        self, kind: Kind, ref: str, arguments: JsonObject, agent: str, depth: int, through: tuple[str, ...] = ()
-    ) -> Response:
-        """Call an operation for `agent`: an effect, or for a scope a part of this run."""
-        server = self.servers[kind]
-        try:
-            aim = self._aims.get((kind, ref)) or await self._aim(kind, ref)
-            call = Call.of(aim, arguments, agent, depth, through)
-        except (RegistryError, BadInput, CallError) as error:
-            return failure(server.response, with_kind(ref, kind), error)
-        return await (self._scope(call) if aim.signature.traits.scope else self._leaf(call))
+    async def call(self, invocation: Invocation, agent: str, depth: int, through: tuple[str, ...] = ()) -> Response:
+        """Call an operation for `agent`, so many calls deep: an effect, or for a scope a part of this run.
 
-    async def _aim(self, kind: Kind, ref: str) -> Aim:
+        Args:
+            invocation: What is called.
+            agent: Who calls it.
+            depth: How many calls it is inside of.
+            through: What was called in its place.
+        """
+        kind, ref, arguments = invocation
+        try:
+            resolved = self._resolved.get((kind, ref)) or await self._resolve(kind, ref)
+            call = resolved.by(agent, arguments, depth, through)
+        except (RegistryError, BadInput, CallError) as error:
+            return failure(self._servers[kind].response, with_kind(ref, kind), error)
+        return await (self._scope(call) if call.traits.scope else self._leaf(call))
+
+    async def _resolve(self, kind: Kind, ref: str) -> CallRequest:
         """Return the meaning of a ref in this run, with its version pinned, and the memory named by an agent too."""
-        server = self.servers[kind]
-        parsed = server.manager.ref(ref)
+        parsed = self._servers[kind].manager.ref(ref)
         config = await self.pins.resolve(parsed)
         if (memory := config.memory) is not None:
             await self.memories.found(memory)
             if await self.pins.resolve(parsed) is not config:  # a fork let go of it while its memory was looked up
-                return await self._aim(kind, ref)
-        aim = self._aims[kind, ref] = Aim.of(server, config, parsed)
-        return aim
+                return await self._resolve(kind, ref)
+        resolved = self._resolved[kind, ref] = self._call_of(config, parsed)
+        return resolved
 
-    async def within(
-        self,
-        kind: Kind,
-        ref: str,
-        arguments: JsonObject,
-        key: str,
-        agent: str,
-        depth: int,
-        through: tuple[str, ...] = (),
+    def _call_of(self, config: Manifest, ref: Ref) -> CallRequest:
+        """Return a call of an operation of a version, still without arguments and caller."""
+        operation = self._servers[ref.kind].operation(ref)
+        return CallRequest.to(config, operation, self.run_config.principal, self.id, self.session)
+
+    async def call_within(
+        self, invocation: Invocation, key: str, agent: str, depth: int, through: tuple[str, ...] = ()
     ) -> Response:
-        """Call an operation from inside an effect; its work is evidence, not an effect of its own."""
-        server, inner = self.servers[kind], f"{key}!{self._inner[key]}"
+        """Call an operation from inside the effect of a key; its work is evidence, not an effect of its own."""
+        kind, ref, arguments = invocation
+        inner = call_key(key, self._inner[key])
         self._inner[key] += 1  # before it waits for anything: when its effect begins anew, the keys are the same
         try:
-            parsed = server.manager.ref(ref)
-            call = Call.of(Aim.of(server, await self.pins.pin(parsed), parsed), arguments, agent, depth, through)
-            canonical(_begun(call))  # evidence holds no more than the start of a call
+            parsed = self._servers[kind].manager.ref(ref)
+            call = self._call_of(await self.pins.pin(parsed), parsed).by(agent, arguments, depth, through)
+            canonical(call.begun)  # evidence holds no more than the start of a call
         except NotLocked:
             raise
         except (RegistryError, BadInput, CallError) as error:
-            return failure(server.response, with_kind(ref, kind), error)
+            return failure(self._servers[kind].response, with_kind(ref, kind), error)
         if (stands := self._stood(call, inner)) is not None:
             return stands
         response = await self._permit(call, inner) or await self._execute(call, inner)
         try:
             self._evidence(call, inner, str(component(parsed)), response)
         except (BadInput, RecursionError) as error:
-            response = _not_told(call, f"{words_of(error)}.")
+            response = self._not_recorded(call, f"{words_of(error)}.")
             self._evidence(call, inner, str(component(parsed)), response)
         return response
+
+    async def ask(self, question: Question, agent: str) -> ModelResponse:
+        """Ask a model for `agent`, as an effect."""
+        return await self._model_calls.ask(question, agent, self._tools)
 
     def recall(self, told: Mapping[str, JsonObject], *, anew: bool) -> None:
         """Set the earlier responses to tool calls inside effects, from the evidence, by key.
@@ -189,21 +212,21 @@ class Run:
         """
         self._told, self._anew = told, anew
 
-    def _stood(self, call: Call, key: str) -> Response | None:
+    def _stood(self, call: CallRequest, key: str) -> Response | None:
         """Return the earlier response to a call inside a restarted effect, if the call is not to be repeated."""
-        told, traits = self._told.get(key), call.aim.signature.traits
-        if told is None or traits.scope or traits.effects == "reads" or "?" in key:
+        told, traits = self._told.get(key), call.traits
+        if told is None or traits.scope or traits.effects == "reads" or is_check(key):
             return None
         if self._anew and traits.effects == "writes":
             return None
-        begun = _begun(call)
+        begun = call.begun
         same = canonical({name: told.get(name) for name in begun}) == canonical(self.recorder.mask.data(begun))
-        return call.server.response.model_validate(told["response"]) if same else None
+        return self._response(call).model_validate(told["response"]) if same else None
 
-    def _evidence(self, call: Call, key: str, pin: str, response: Response) -> None:
+    def _evidence(self, call: CallRequest, key: str, pin: str, response: Response) -> None:
         """Write the evidence of a call inside an effect, with its response."""
-        data = {**_begun(call), "response": response.model_dump(mode="json"), "pin": pin}
-        self.recorder.write("evidence", key, {"kind": call.config.kind, "target": call.target, "data": data})
+        data = {**call.begun, "response": response.model_dump(mode="json"), "pin": pin}
+        self.recorder.write("evidence", key, {"kind": call.config.kind, "target": call.ref, "data": data})
 
     async def repeat(self, entry: Entry, agent: str) -> Response:
         """Repeat a recorded call outside the gate, to restore its effects; nothing is recorded.
@@ -216,15 +239,16 @@ class Run:
             ApprovalNeeded: The policy wants to ask a person.
         """
         ref, data = Ref.parse(entry.target), as_object(entry.data)
-        aim = Aim.of(self.servers[ref.kind], self.pins.exact(entry.target, data["digest"]), ref)
-        call = Call.of(aim, data["arguments"], agent, 0)
+        call = self._call_of(self.pins.exact(entry.target, data["digest"]), ref).by(agent, data["arguments"], 0)
         with self.recorder.silence():
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
     async def outside(self, config: Manifest, branch: str = "") -> tuple[Definition, Context]:
         """Return the definition of a version held by this run, and the context of work outside any call."""
         definition = await self.pins.definition(config)
-        return definition, self.context(LeafPort(self, "", "", 0), "", opens_files=True, branch=branch)
+        return definition, self.context(
+            LeafPort(self, "", "", 0), LeafFlow(self.recorder, ""), "", opens_files=True, branch=branch
+        )
 
     def lose(self, place: Place) -> None:
         """Make the next call of an environment report the loss of its state."""
@@ -238,123 +262,120 @@ class Run:
     def _change(self, data: JsonObject) -> None:
         """Continue with the versions and the model of a fork."""
         self.pins.change(data["use"])
-        self._aims.clear()
-        self.model_calls.change(data["model"])
+        self._resolved.clear()
+        self._model_calls.change(data["model"])
 
-    async def _leaf(self, call: Call) -> Response:
+    async def _leaf(self, call: CallRequest) -> Response:
         async def perform(key: str) -> JsonValue:
             response = await self._permit(call, key) or await self._execute(call, key)
             try:
                 return JsonText(encode(response.model_dump(mode="json")))
             except BadArguments as error:
-                return _not_told(call, error.problem).model_dump(mode="json")
+                return self._not_recorded(call, error.problem).model_dump(mode="json")
 
         try:
-            value = await self.gate.effect(call.config.kind, call.target, _begun(call), perform)
+            value = await self.gate.effect(call.config.kind, call.ref, call.begun, perform)
         except BadArguments as error:  # they are not JSON, so there is nothing to record
-            return failure(call.server.response, call.target, error)
-        return call.server.response.model_validate(value)
+            return failure(self._response(call), call.ref, error)
+        return self._response(call).model_validate(value)
 
-    async def _scope(self, call: Call) -> Response:
-        traits, principal = await self._traits(call), self.run_config.principal
-        stands = self._permission.stands((call.target, *call.through), traits, principal)
+    async def _scope(self, call: CallRequest) -> Response:
+        stands = self._authorizer.preauthorized(await self._declared(call))
 
         async def perform(key: str) -> JsonValue:
             stands_in = None if stands else await self._permit(call, key)
             return None if stands_in is None else stands_in.model_dump(mode="json")
 
         data = {"digest": call.config.digest}
-        if not call.aim.passes_on:
-            stands_in = await self.gate.effect("policy", call.target, data, perform, "looks" if stands else None)
+        if not call.passes_on:
+            stands_in = await self.gate.effect("policy", call.ref, data, perform, Inline.READ if stands else None)
             if stands_in is not None:
-                return call.server.response.model_validate(stands_in)
+                return self._response(call).model_validate(stands_in)
         with self.gate.scope() as key:
             worker = call.config.name if call.config.kind == "agent" else call.agent
             self.recorder.enter(key, worker)
             self.memories.enter(key, call.config)
             self.places.enter(key, call.config)
-            self.gate.note("enter", {"ref": call.target, **_begun(call)})
+            self.gate.note("enter", {"ref": call.ref, **call.begun})
             definition = self.pins.loaded(call.config)
             if model := definition.metadata.get("model"):
-                self.model_calls.declared[worker] = model
+                self._model_calls.declared[worker] = model
             port, branch = AgentPort(self, worker, call.depth + 1, call.handed_on), self.place(call.config, key).branch
-            context = self.context(port, worker, opens_files=False, branch=branch, declared=definition.declared)
-            work = partial(call.server.carry_out, call.config, definition, call.aim.operation, call.arguments, context)
-            response = await within_limits(call, key, self.gate, self.accounts, partial(work, None))
+            context = self.context(
+                port, self._flow, worker, opens_files=False, branch=branch, declared=definition.declared
+            )
+            carry_out = self._servers[call.config.kind].carry_out
+            work = partial(carry_out, call.config, definition, call.operation, call.arguments, context, None)
+            response = await within_limits(call, key, self.gate, self.accounts, work)
             try:
-                self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
+                self.gate.note("exit", {"ref": call.ref, "response": response.model_dump(mode="json")})
             except BadArguments as error:
-                response = _not_told(call, error.problem)
-                self.gate.note("exit", {"ref": call.target, "response": response.model_dump(mode="json")})
+                response = self._not_recorded(call, error.problem)
+                self.gate.note("exit", {"ref": call.ref, "response": response.model_dump(mode="json")})
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
                 self.accounts.of(key).so_far(response.result)
             return response
 
-    async def _execute(self, call: Call, key: str) -> Response:
+    async def _execute(self, call: CallRequest, key: str) -> Response:
         place = self.place(call.config, key)
         if place in self._lost:
             self._lost.remove(place)
             problem = f"The state of {call.config.ref} was lost when the run was interrupted; it begins anew."
-            return failure(call.server.response, call.target, CallFailed(problem, fix="do again what it needs."))
+            return failure(self._response(call), call.ref, CallFailed(problem, fix="do again what it needs."))
         try:
             definition = await self.pins.definition(call.config)
         except (RegistryError, BadInput) as error:
-            return failure(call.server.response, call.target, error)
+            return failure(self._response(call), call.ref, error)
         port = LeafPort(self, key, call.agent, call.depth + 1, call.handed_on)
-        context = self.context(port, call.agent, opens_files=True, branch=place.branch)
-        seconds = self.run_config.call_seconds
-        operation = call.aim.operation
-        return await call.server.carry_out(call.config, definition, operation, call.arguments, context, seconds)
+        context = self.context(port, LeafFlow(self.recorder, key), call.agent, opens_files=True, branch=place.branch)
+        seconds, carry_out = self.run_config.call_seconds, self._servers[call.config.kind].carry_out
+        return await carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
 
-    async def _permit(self, call: Call, key: str) -> Response | None:
+    async def _permit(self, call: CallRequest, key: str) -> Response | None:
         """Return the response in place of a call; for one only passed on, the acting operation is decided instead."""
-        if call.aim.passes_on:
+        if call.passes_on:
             return None
-        request = call.request(key, await self._traits(call), self.run_config.principal, self.id, self.session)
-        return await self._permission.ask(request, call.server.response, lambda: self._check(call, key))
+        request = await self._declared(call, key)
+        return await self._authorizer.ask(request, self._response(call), lambda: self._check(call, key))
 
-    async def _traits(self, call: Call) -> Traits:
-        """Return the traits of an operation; beyond the workspace those of its source apply, not the stored ones.
+    async def _declared(self, call: CallRequest, key: str = "") -> CallRequest:
+        """Return a call with its traits; beyond the workspace those of its source apply, not the stored ones.
 
         What only passes its calls on to others declares nothing of its own: those are asked about.
         """
-        told = call.aim.signature.traits
-        if told.effects not in BEYOND:
-            return told
-        if is_recipe(call.config.source):
-            return replace(told, declared=False)
-        try:
-            definition = await self.pins.definition(call.config)
-        except (RegistryError, BadInput):  # it is not called, and carrying it out says why
-            return told
-        return definition.operations[call.aim.operation].signature.traits
+        traits = call.traits
+        if traits.effects in BEYOND and is_recipe(call.config.source):
+            traits = replace(traits, declared=False)
+        elif traits.effects in BEYOND:
+            with suppress(RegistryError, BadInput):  # it is not called, and carrying it out says why
+                definition = await self.pins.definition(call.config)
+                traits = definition.operations[call.operation].signature.traits
+        return replace(call, key=key, traits=traits)
 
-    async def _check(self, call: Call, key: str) -> Response:
+    async def _check(self, call: CallRequest, key: str) -> Response:
         """Check the outcome of a call possibly carried out by an earlier process."""
-        name = call.aim.signature.traits.check
+        name = call.traits.check
         ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.version}#{name}"
-        return await self.within(call.config.kind, ref, call.arguments, f"{key}?", call.agent, call.depth + 1)
+        look = Invocation(call.config.kind, ref, call.arguments)
+        return await self.call_within(look, check_key(key), call.agent, call.depth + 1)
+
+    def _response(self, call: CallRequest) -> type[Response]:
+        return self._servers[call.config.kind].response
+
+    def _not_recorded(self, call: CallRequest, why: str) -> Response:
+        """Return the response in place of one not representable in a record."""
+        problem = f"{call.ref} gave what cannot be recorded. {why}"
+        error = CallFailed(problem, fix="give plain data, less deeply nested.")
+        return failure(self._response(call), call.ref, error)
 
     def _tools(self, key: str) -> CallTool:
         """Return a function for a solver's calls inside the effect of `key`, with only the variables they accept."""
 
         async def call_tool(ref: str, variables: JsonObject) -> Response:
-            server = self.servers["tool"]
+            server = self._servers["tool"]
             config = await self.pins.pin(server.manager.ref(ref))
             taken = config.operation(server.operation(config.ref)).parameters.get("properties", {})
             given = {name: value for name, value in variables.items() if name in taken}
-            return await self.within("tool", ref, given, key, "", 0)
+            return await self.call_within(Invocation("tool", ref, given), key, "", 0)
 
         return call_tool
-
-
-def _begun(call: Call) -> JsonObject:
-    """Return the record of a call at its start."""
-    given = {} if call.given is None else {"given": call.given}
-    return {"digest": call.config.digest, "arguments": call.arguments, **given}
-
-
-def _not_told(call: Call, why: str) -> Response:
-    """Return the response in place of one not representable in a record."""
-    problem = f"{call.target} gave what cannot be recorded. {why}"
-    return failure(call.server.response, call.target, CallFailed(problem, fix="give plain data, less deeply nested."))

@@ -9,12 +9,12 @@ from pydantic import ValidationError
 
 from tea.kernel.gate import Gate
 from tea.runs.budget import BudgetAccounts
-from tea.runs.call import Call
+from tea.runs.call import CallRequest
 from tea.types import AgentResponse, Budget, JsonObject, Response, success
 
 
 async def within_limits(
-    call: Call, key: str, gate: Gate, accounts: BudgetAccounts, work: Callable[[], Awaitable[Response]]
+    call: CallRequest, key: str, gate: Gate, accounts: BudgetAccounts, work: Callable[[], Awaitable[Response]]
 ) -> Response:
     """Do the work of a call; with limits passed along with its task, from a share of the remaining budget.
 
@@ -35,10 +35,10 @@ async def within_limits(
             async with gate.timeout(budget.seconds) as account.passed:
                 return await work()
         except TimeoutError:
-            return success(AgentResponse, call.target, account.out_of_time().model_dump(mode="json"))
+            return success(AgentResponse, call.ref, account.out_of_time().model_dump(mode="json"))
 
 
-def given(call: Call) -> Budget | None:
+def given(call: CallRequest) -> Budget | None:
     """Return the limits passed along with a task, None without any; the task itself is validated later."""
     task = call.arguments.get("task") if call.config.kind == "agent" else None
     limits = cast("JsonObject", task).get("budget") if isinstance(task, Mapping) else None

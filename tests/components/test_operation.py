@@ -351,7 +351,7 @@ def test_a_function_that_is_not_async_knows_where_it_works_and_reaches_nothing(t
         ctx.note("odd", {})
 
     facts: Any = {"run": "", "session": "", "task": "", "agent": "", "workspace": str(tmp_path)}
-    context = Context(port=cast(Any, None), principal=Principal(), **facts)
+    context = Context(port=cast(Any, None), flow=cast(Any, None), principal=Principal(), **facts)
     assert call(find, {"name": "a.txt"}, context) == str(tmp_path / "a.txt")
     with pytest.raises(ToolError, match="reaches nothing through its context"):
         call(ask, {}, context)

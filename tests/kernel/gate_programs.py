@@ -16,6 +16,7 @@ from typing import Any
 from tea.errors import BudgetExceeded, TeaError, ToolError
 from tea.kernel.entry import Entry
 from tea.kernel.gate import Gate
+from tea.kernel.pending import Inline
 
 Node = list[Any]
 LATENCIES = (0, 0, 0, 0.0003, 0.0006, 0.001)
@@ -140,7 +141,7 @@ class Program:
 
     async def do_look(self) -> None:
         if self.gate.due("look", lambda: self.world.random.random() < 0.4):
-            self.seen.append(["found", await self.gate.effect("look", "", {}, self.world.perform, "looks")])
+            self.seen.append(["found", await self.gate.effect("look", "", {}, self.world.perform, Inline.READ)])
         else:
             self.seen.append("nothing")
 

@@ -7,7 +7,7 @@ import contextvars
 import math
 import sys
 import weakref
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from gate_kit import call, echo, execute, recorded, replayed, told
@@ -21,7 +21,7 @@ from tea.errors import (
 )
 from tea.kernel.entry import Entry
 from tea.kernel.gate import Gate
-from tea.kernel.pending import Performs
+from tea.kernel.pending import Inline, Performs
 
 
 async def test_a_program_gets_what_json_makes_of_a_value_in_live_and_replay() -> None:
@@ -224,10 +224,10 @@ async def test_a_resumed_run_repeats_only_what_has_no_outcome_and_knows_it() -> 
     assert after == entries
 
 
-@pytest.mark.parametrize("light", ["looks", "acts"])
+@pytest.mark.parametrize("inline", Inline)
 @pytest.mark.parametrize("quick", [True, False])
-async def test_light_work_is_recorded_like_any_other_call_and_never_done_by_a_replay(
-    quick: bool, light: Literal["looks", "acts"]
+async def test_inline_work_is_recorded_like_any_other_call_and_never_done_by_a_replay(
+    quick: bool, inline: Inline
 ) -> None:
     done: list[tuple[str, bool]] = []
     written: list[Entry] = []
@@ -235,7 +235,7 @@ async def test_light_work_is_recorded_like_any_other_call_and_never_done_by_a_re
 
     async def perform(key: str) -> Any:
         assert key in [entry.key for entry in written], "its start is recorded before"
-        assert light == "looks" or key in [entry.key for entry in safe], "what acts begins when its start is safe"
+        assert inline is Inline.READ or key in [entry.key for entry in safe], "what acts begins when its start is safe"
         if not quick:
             await asyncio.sleep(0)
             async with asyncio.timeout(1):
@@ -246,8 +246,8 @@ async def test_light_work_is_recorded_like_any_other_call_and_never_done_by_a_re
     async def program(gate: Gate) -> Any:
         async with gate.group() as group:
             other = group.spawn(call(gate))
-            first = await gate.effect("memory", "record", {"a": 1}, perform, light)
-        return first, await gate.effect("memory", "record", {"a": 2}, perform, light), other.result()
+            first = await gate.effect("memory", "record", {"a": 1}, perform, inline)
+        return first, await gate.effect("memory", "record", {"a": 2}, perform, inline), other.result()
 
     gate = Gate(write=written.append, flush=lambda: safe.extend(written[len(safe) :]))
     live = await asyncio.wait_for(gate.run(lambda: program(gate)), 5)
@@ -259,7 +259,7 @@ async def test_light_work_is_recorded_like_any_other_call_and_never_done_by_a_re
     assert len(done) == 2
 
 
-async def test_light_work_that_waits_is_called_off_like_any_other() -> None:
+async def test_inline_work_that_waits_is_called_off_like_any_other() -> None:
     ended: list[str] = []
 
     async def perform(key: str) -> Any:
@@ -272,7 +272,7 @@ async def test_light_work_that_waits_is_called_off_like_any_other() -> None:
     async def program(gate: Gate) -> Any:
         with pytest.raises(TimeoutError):
             async with gate.timeout(0.01):
-                await gate.effect("clock", "", {}, perform, "looks")
+                await gate.effect("clock", "", {}, perform, Inline.READ)
         await gate.sleep(0.05)
 
     await execute(program)
@@ -280,13 +280,13 @@ async def test_light_work_that_waits_is_called_off_like_any_other() -> None:
 
 
 @pytest.mark.parametrize("error", [ToolError("no", fix="none"), ValueError("odd")])
-async def test_light_work_that_fails_at_once_fails_like_any_other(error: Exception) -> None:
+async def test_inline_work_that_fails_at_once_fails_like_any_other(error: Exception) -> None:
     async def perform(key: str) -> Any:
         raise error
 
     async def program(gate: Gate) -> Any:
         try:
-            await gate.effect("clock", "", {}, perform, "looks")
+            await gate.effect("clock", "", {}, perform, Inline.READ)
         except TeaError as failed:
             return type(failed).__name__
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from protocol_kit import CASES, Case, House
 
-from tea.components.context import Context, Port
+from tea.components.context import Context
 from tea.errors import BadArguments, CallFailed, Damaged
 from tea.types import Principal, Response
 
@@ -164,7 +164,7 @@ async def test_a_missing_current_version_is_damage(case: Case, house: House) -> 
 def nobody() -> Context:
     """The context of a component that reaches for nothing."""
     names = dict.fromkeys(("run", "session", "task", "agent", "workspace"), "")
-    return Context(port=cast(Port, None), principal=Principal(), **names)
+    return Context(port=cast(Any, None), flow=cast(Any, None), principal=Principal(), **names)
 
 
 async def test_get_of_what_cannot_be_instantiated_is_one_clear_error(case: Case, house: House) -> None:

@@ -45,7 +45,7 @@ class Caller(Agent):
         """Call."""
         given = []
         for kind, ref, arguments in json.loads(task.text):
-            response = await ctx.port.invoke(kind, ref, arguments)
+            response = await {"tool": ctx.tcp, "environment": ctx.ecp}[kind].invoke(ref, arguments)
             given.append(response.value if response.error is None else response.error["code"])
         return Result(answer=given)
 '''

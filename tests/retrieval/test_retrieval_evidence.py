@@ -47,6 +47,31 @@ async def test_a_call_that_failed_in_a_run_that_succeeded_is_no_evidence(tea: Pl
     assert [use.name for use in tea.retrieval.evidence.uses()] == ["user"]
 
 
+BESIDE = '''
+from tea import Agent, Context, Result, Task
+
+
+class Beside(Agent):
+    """Make calls side by side."""
+
+    tools = ("route",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Call in a branch."""
+        async with ctx.group() as group:
+            group.spawn(ctx.tcp.invoke("route", {"text": task.text}))
+        return Result(answer="done", ok=True)
+'''
+
+
+async def test_a_call_beside_others_is_evidence_for_the_task_of_its_agent(tea: Platform) -> None:
+    await tea.acp.register(BESIDE)
+    outcome = await tea.run("the quarterly ledger", agent="beside")
+    assert outcome.status == "done"
+    found = [(use.name, use.text) for use in tea.retrieval.evidence.uses("tool")]
+    assert found == [("route", "the quarterly ledger")]
+
+
 BOSS = '''
 from tea import Agent, Context, Result, Task
 

@@ -13,7 +13,6 @@ import pytest
 import pytest_asyncio
 
 from tea import Agent, Context, Result, Task, ToolError, tool
-from tea.components.context import Port
 from tea.errors import ApprovalNeeded
 from tea.journal.recorder import Recorder
 from tea.platform import Platform
@@ -136,7 +135,7 @@ async def test_a_deadline_returns_at_once_and_what_may_go_on_is_uncertain(
     config = await tea.tcp.info(name)
     definition = await tea.tcp.manager.definition(config)
     facts: dict[str, Any] = dict.fromkeys(("run", "session", "task", "agent", "workspace"), "")
-    context = Context(port=cast(Port, None), principal=Principal(), **facts)
+    context = Context(port=cast(Any, None), flow=cast(Any, None), principal=Principal(), **facts)
     calling = tea.tcp.carry_out(config, definition, "call", pipes.arguments, context, SOON)
     found: Response = await asyncio.wait_for(calling, 10)
     assert found.error is not None
