@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
@@ -102,6 +102,10 @@ class Platform:
         if isinstance(model, str):
             problem = f"The model {model[:80]!r} is a name, and a platform is given what answers itself."
             raise BadInput(problem, fix="name it where a task is run: `platform.run(task, model=...)`.")
+        for what, given, needed in (("model", model, ("complete", "tell")), ("policy", policy, ("decide",))):
+            if given is not None and not any(callable(getattr(given, one, None)) for one in needed):
+                problem = f"The {what} given is a {type(given).__name__} without a method `{needed[0]}`."
+                raise BadInput(problem, fix=f"give an object with `async def {needed[0]}(...)`.")
         self.home = find_home(home)
         self.settings: Settings = read_settings(self.home)
         folder = Path(state) if state else None
@@ -124,8 +128,10 @@ class Platform:
         self.problems: list[str] = list(installed.problems)
         self._instances = Instances()
         roots = (*bundled_roots(), *installed.roots.values())
+        embedder = cache(embedder_of(self.settings.embedder, self.keys, self.home_trust.of_embedder))
+        self.models.embedder = embedder
         self.retrieval = Retrieval(
-            embedder_of(self.settings.embedder, self.keys, self.home_trust.of_embedder),
+            embedder,
             FileVectors(self.home / "registry"),
             UsageEvidence(self.tracer, FileUsage(self.home / "traces")),
         )

@@ -108,6 +108,7 @@ def _define_tool(found: Tool[..., Any], threads: Threads | None) -> Definition:
 
 def _define_environment(found: type[Environment]) -> Definition:
     _check_facts(found)
+    _check_init(found, "take it in an action, or make it in `setup`")
     if found.state is Environment.state:
         raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
     if found.recovery not in get_args(Recovery):
@@ -143,6 +144,7 @@ def _define_environment(found: type[Environment]) -> Definition:
 
 def _define_agent(found: type[Agent], loop: Loop | None) -> Definition:
     _check_facts(found)
+    _check_init(found, "take it from the task")
     if twice := sorted(set(found.metadata) & set(_FACTS)):
         raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
     run = _operation(found, "run", Traits(scope=True, concurrent=True))
@@ -186,6 +188,17 @@ def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
         if not isinstance(value, wanted):
             problem = f"{key} of {found.__name__} is {value!r:.40}, no {wanted.__name__.lower()}."
             raise BadComponent(problem, fix="mend its declaration.")
+
+
+def _check_init(found: type[Component], instead: str) -> None:
+    """Refuse a class with an `__init__` that needs arguments: the platform makes instances without any."""
+    try:
+        inspect.signature(found).bind()
+    except TypeError as error:
+        problem = f"`__init__` of {found.__name__} needs what the platform does not give: {error}."
+        raise BadComponent(problem, fix=f"give it a default, or {instead}.") from error
+    except ValueError:  # a signature that Python cannot tell
+        return
 
 
 def _check_hooks(found: type[Environment]) -> None:

@@ -1,6 +1,6 @@
 """Operations: a function's signature as data for a model, and the call of the function.
 
-The signature gives the schema, the Google-style docstring the words and the examples.
+The signature gives the schema, the docstring the words and the examples.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from tea.components.annotations import read_hints
 from tea.components.context import Context
+from tea.components.docstring import read_docstring
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
@@ -129,25 +130,24 @@ class Operation:
             BadComponent: The function is a method or a scope and not async, or lacks a docstring or a hint, or has a
                 parameter that JSON cannot carry.
         """
-        from docstring_parser import DocstringStyle, ParseError, parse
-
         name, traits = function.__name__, traits or Traits()
         is_async = inspect.iscoroutinefunction(function)
         if not is_async and (method or traits.scope or not _is_sync(function)):
             raise BadComponent(f"{name!r} is not async.", fix=f"write `async def {name}(...)`.")
         try:
-            doc = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
-            examples = _examples("\n".join(block.description or "" for block in doc.examples))
-        except (ParseError, ValueError) as error:
+            doc = read_docstring(inspect.getdoc(function) or "")
+            examples = _examples(doc.examples)
+        except ValueError as error:
             problem = f"The docstring of {name!r} cannot be read: {words_of(error)}."
             raise BadComponent(problem, fix="write Google docstring sections, and examples as `>>> call`.") from error
-        if not doc.short_description:
+        if not doc.summary:
             raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
-        words = {parameter.arg_name: parameter.description for parameter in doc.params}
-        executor = InProcess.of(function, words, method=method, threads=None if is_async else threads or Threads())
+        executor = InProcess.of(
+            function, doc.parameters, method=method, threads=None if is_async else threads or Threads()
+        )
         signature = Signature(
             name=name,
-            description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
+            description=doc.description,
             parameters=executor.parameters(),
             returns=executor.returns(),
             examples=tuple(examples),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tea.errors import BadInput, StorageError
+from tea.journal.steps import steps_among
 from tea.registry.version import timestamp
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
@@ -279,8 +280,7 @@ class Tracer:
         return [s for s in found if all(v is None or getattr(s, name) == v for name, v in wanted.items())]
 
     def run_steps(self, run: str) -> list[Step]:
-        """Return the steps of one run, in order."""
-        notes = (r for r in self.records(run) if r.kind == "note" and as_mapping(r.data).get("kind") == "step")
+        """Return the steps of one run, in order; see `tea.journal.steps`."""
         return [
             Step(
                 id=record.span,
@@ -288,11 +288,11 @@ class Tracer:
                 session=record.session,
                 task=record.task,
                 index=index,
-                agent=record.agent,
+                agent=str(data.get("agent") or record.agent),
                 time=record.time,
-                data=as_mapping(as_mapping(record.data).get("data")),
+                data=data,
             )
-            for index, record in enumerate(notes)
+            for index, (record, data) in enumerate(steps_among(self.records(run)))
         ]
 
     def _trace(self, writer: JournalWriter, session: str, task: str) -> Trace:

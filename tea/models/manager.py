@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
-from tea.errors import BadInput, ContextLengthExceeded, ProviderError
+from tea.errors import BadInput, ContextLengthExceeded, InternalError, ProviderError, TeaError, words_of
 from tea.models.accounts import Accounts
 from tea.models.config import NAMED, OFFLINE, ModelConfig, holds_key
 from tea.types import (
@@ -79,6 +80,14 @@ class StreamingAdapter(Protocol):
         ...
 
 
+class Embedding(Protocol):
+    """A converter of texts into vectors; it blocks, so it works in a thread."""
+
+    def embed(self, texts: Sequence[str]) -> Iterable[Iterable[float]]:
+        """Return one row for each text."""
+        ...
+
+
 @runtime_checkable
 class ProbingAdapter(Protocol):
     """An adapter able to check if its model is available."""
@@ -118,6 +127,7 @@ class ModelManager:
         self.alone = False  # whether the chosen one answers in place of those that agents declare
         self.roles: dict[str, str] = {}
         self.accounts = Accounts()
+        self.embedder: Callable[[], Embedding] | None = None  # of the platform's settings
 
     @property
     def default(self) -> str:
@@ -224,7 +234,7 @@ class ModelManager:
                 asked = asked if most == asked.max_output else asked.model_copy(update={"max_output": most})
                 if listen is not None and config is not first:
                     listen(Delta(type="again", text=name))
-                response = await self._ask(asked, config, call_tool, listen, payer)
+                response = await self._answer(asked, config, call_tool, listen, payer)
             except ProviderError as error:
                 before.append(Attempt(model=name, problem=error.problem))
                 fix = fix or error.fix
@@ -260,11 +270,55 @@ class ModelManager:
             raise ProviderError(f"The model {config.name!r} does not transcribe.", fix="name another one.")
         return await adapter.hear(config, sound, media_type)
 
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector for each text, of length 1, or of zeros if the text has no meaning for the embedder.
+
+        The embedder is that of the settings (`[embedder]` in tea.toml), else the built-in one; it is made with the
+        first call, and works in a thread.
+
+        Raises:
+            MissingExtra: What it needs is not installed.
+            ProviderError: It cannot be reached, or there is none.
+        """
+        if self.embedder is None:
+            raise ProviderError("There is no embedder.", fix="use the models of a platform.")
+        made = await asyncio.to_thread(self.embedder)
+        rows = await asyncio.to_thread(made.embed, list(texts))
+        return [[float(one) for one in row] for row in rows]
+
     async def close(self) -> None:
         """End the connections of all adapters."""
         for adapter in self._adapters.values():
             if isinstance(adapter, ClosingAdapter):
                 await adapter.close()
+
+    async def _answer(
+        self,
+        request: ModelRequest,
+        config: ModelConfig,
+        call_tool: CallTool,
+        listen: Listen | None,
+        payer: Payer | None,
+    ) -> ModelResponse:
+        """Return an adapter's answer; what goes wrong in an adapter of the user names that adapter.
+
+        Raises:
+            InternalError: The adapter of a user raised, or gave something else than an answer.
+        """
+        adapter = type(self._adapter(config.name))
+        try:
+            said = cast(object, await self._ask(request, config, call_tool, listen, payer))
+        except (TeaError, TimeoutError):
+            raise
+        except Exception as error:
+            if adapter.__module__.startswith("tea."):
+                raise
+            problem = f"The model adapter {adapter.__qualname__} raised {words_of(error)}."
+            raise InternalError(problem, fix="mend that adapter; it is not part of tea.") from error
+        if not isinstance(said, ModelResponse):
+            problem = f"The model adapter {adapter.__qualname__} answered with a {type(said).__name__}."
+            raise InternalError(problem, fix="return a ModelResponse from it.")
+        return said
 
     def _ask(
         self,

@@ -55,7 +55,8 @@ class ContextManager(Reading[ConfigT]):
         times, and undoes no rollback.
 
         Args:
-            what: Source text, the path of a file, or a live function or class.
+            what: Source text, the path of a file (a `Path`, or text of one line such as `greet.py`), or a live function
+                or class.
             version: The version wanted, else the next one by the kind of change.
             reason: Why, in words.
             lineage: Where it comes from; written by hand by default.

@@ -35,6 +35,7 @@ from tea.source.trust import Trust, untrusted
 from tea.types import State
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
+_SUFFIXES = (".py", ".md", ".json")
 _BY_MACHINE = frozenset({"textgrad", "reflection", "generator", "imported"})
 
 
@@ -225,9 +226,9 @@ class Reading(Generic[ConfigT]):
         return self.services.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
 
     def read(self, what: object) -> SourceText:
-        """Return checked source from text, a path, source with its files, or a live object."""
-        if isinstance(what, Path):
-            return self._read_file(what)
+        """Return checked source from text, a path (also as text: `"greet.py"`), source with files, or a live object."""
+        if isinstance(what, Path) or (isinstance(what, str) and _is_path(what)):
+            return self._read_file(Path(what))
         if isinstance(what, SourceText):
             return self.draft(what.source, what.files, what.requires)
         if isinstance(what, str):
@@ -311,3 +312,8 @@ class Reading(Generic[ConfigT]):
 
     def _read_file(self, path: Path) -> SourceText:
         return self.draft(*read_source(path))
+
+
+def _is_path(text: str) -> bool:
+    """Tell whether a text is the path of a file rather than source: one line with the ending of a source file."""
+    return "\n" not in text and text.strip().endswith(_SUFFIXES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import wraps
 from time import monotonic
@@ -18,6 +18,7 @@ from tea.components.manifest import Manifest, is_recipe
 from tea.components.operation import Executor, InProcess, Traits
 from tea.errors import (
     ApprovalNeeded,
+    BadArguments,
     CallError,
     CallFailed,
     CallTimeout,
@@ -109,19 +110,24 @@ class Server(Generic[ConfigT, ResponseT]):
         """Return the type-safe model of an operation's arguments; see `ContextManager.argument_model`."""
         return await self.manager.argument_model(ref, self.operation(self.manager.ref(ref)))
 
-    async def invoke(self, ref: str, arguments: JsonObject | None = None, *, session: str | None = None) -> ResponseT:
+    async def invoke(
+        self, ref: str, arguments: JsonObject | None = None, *, session: str | None = None, **named: JsonValue
+    ) -> ResponseT:
         """Call an operation from outside any run: authorized, validated and limited; a run journals its calls.
 
         Args:
             ref: `name`, optionally `@selector` and `#operation`; a tool's is `call`, an agent's `run`.
             arguments: JSON arguments by name.
             session: Whose environments it acts in; a fresh one by default.
+            **named: Further arguments, as keywords: `tcp.invoke("calculator", expression="2 + 2")`. Arguments with the
+                name of a parameter here go into `arguments`.
 
         Returns:
             The value, or a structured error; never an exception for what a caller can act on.
         """
         try:
-            response: Any = await self._host.invoke(self.manager.kind, ref, arguments or {}, session)
+            given = _joined(ref, arguments or {}, named) if named else arguments or {}
+            response: Any = await self._host.invoke(self.manager.kind, ref, given, session)
         except CallError as error:
             response = failure(self.response, with_kind(ref, self.manager.kind), error)
         return response
@@ -224,6 +230,21 @@ class Server(Generic[ConfigT, ResponseT]):
         if config.kind == "environment":
             return self._instances.use(config, definition, operation, context)
         return nullcontext(instance_of(definition))
+
+
+def _joined(ref: str, arguments: JsonObject, named: JsonObject) -> JsonObject:
+    """Return the arguments of a call, given as a mapping and as keywords.
+
+    Raises:
+        BadArguments: They are no mapping, or one is given twice.
+    """
+    if not isinstance(cast(object, arguments), Mapping):
+        problem = f"The arguments of {ref} are a {type(arguments).__name__}, not a mapping."
+        raise BadArguments(problem, fix='give them by name: {"NAME": VALUE}, or as keywords.')
+    if twice := sorted(arguments.keys() & named.keys()):
+        problem = f"The argument {twice[0]!r} of {ref} is given twice."
+        raise BadArguments(problem, fix="give it in the mapping or as a keyword, not both.")
+    return {**arguments, **named}
 
 
 def _called_off() -> bool:

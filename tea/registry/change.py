@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from tea.components.manifest import Manifest
 from tea.components.operation import Signature
 from tea.refs import Change
-from tea.types import JsonObject, JsonSchema
+from tea.types import Effects, JsonObject, JsonSchema
 
+_EFFECTS = get_args(Effects)  # the weakest first
 _WORDS = frozenset({"title", "description", "examples", "default"})
 _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
@@ -25,32 +26,61 @@ def change_between(old: Manifest, new: Manifest) -> Change:
     parameters = [(before.parameters, after.parameters) for before, after in shared]
     if old.kind == "prompt":
         parameters.append((_variables(old), _variables(new)))
-    if any(_breaks(*pair) for pair in parameters) or any(
-        _promise(before) != _promise(after) for before, after in shared
-    ):
+    if any(_breaks(*pair) for pair in parameters) or any(_promises_less(*pair) for pair in shared):
         return "major"
     if _meaning(_output(old)) != _meaning(_output(new)):
         return "major"
     added = set(new.operations) - set(old.operations) or any(_adds(*pair) for pair in parameters)
-    return "minor" if added else "patch"
+    safer = any(_promise(before) != _promise(after) for before, after in shared)
+    return "minor" if added or safer else "patch"
 
 
 def _breaks(old: JsonSchema, new: JsonSchema) -> bool:
-    """Return whether arguments valid before may be invalid now; any other type counts, even a wider one."""
+    """Return whether arguments valid before may be invalid now."""
     return bool(_required(new) - _required(old)) or any(
-        name not in _part(new, part) or _meaning(schema) != _meaning(_part(new, part)[name])
+        name not in _part(new, part) or not _takes(_part(new, part)[name], schema)
         for part in ("properties", "$defs")
         for name, schema in _part(old, part).items()
     )
 
 
 def _adds(old: JsonSchema, new: JsonSchema) -> bool:
-    return bool(set(_part(new, "properties")) - set(_part(old, "properties"))) or _required(old) != _required(new)
+    return _required(old) != _required(new) or any(
+        _meaning(_part(old, part)) != _meaning(_part(new, part)) for part in ("properties", "$defs")
+    )
+
+
+def _takes(new: JsonSchema, old: JsonSchema) -> bool:
+    """Return whether a schema certainly takes each value of an older one: the same, or the older as an alternative."""
+    wide, narrow = _meaning(new), _meaning(old)
+    if wide == narrow:
+        return True
+    return all(any(one == other for other in _alternatives(wide)) for one in _alternatives(narrow))
+
+
+def _alternatives(schema: Any) -> list[Any]:
+    """Return the schemas of which a value has to fit one."""
+    found = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    return list(found["anyOf"]) if found.keys() == {"anyOf"} else [schema]
+
+
+def _promises_less(old: Signature, new: Signature) -> bool:
+    """Return whether a caller or the operator could rely on something before, and cannot now."""
+    before, after = old.traits, new.traits
+    return (
+        _meaning(old.returns) != _meaning(new.returns)
+        or _EFFECTS.index(after.effects) > _EFFECTS.index(before.effects)
+        or (before.idempotent and not after.idempotent)
+        or before.scope != after.scope
+        or (after.network and not before.network)
+        or not set(after.secrets) <= set(before.secrets)
+        or before.before != after.before
+    )
 
 
 def _promise(one: Signature) -> tuple[Any, ...]:
     t = one.traits
-    return (_meaning(one.returns), t.effects, t.idempotent, t.scope, t.network, t.secrets, t.before)
+    return (t.effects, t.idempotent, t.network, t.secrets)
 
 
 def _variables(prompt: Manifest) -> JsonSchema:

@@ -43,6 +43,7 @@ class KindRegistry:
         self._versions, self._trust, self._build = versions, trust, build
         self.words = OwnWords(trust, draft, build)
         self._shown = ListCache(kind, versions, trust, outline, self.resolve, self.words.of)
+        self._opened = False  # whether what is shipped was looked at
         self._shipped: Mapping[str, Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}
 
@@ -50,7 +51,7 @@ class KindRegistry:
         """Set the sources shipped with tea or an installed package."""
         found = {text.name: Shipped(text, text_digest(text)) for text in texts}
         self._trust.ship(one.digest for one in found.values())
-        self._shipped = found
+        self._shipped, self._opened = found, True
 
     def register(
         self,
@@ -316,6 +317,11 @@ class KindRegistry:
         near = [
             one for one in difflib.get_close_matches(ref.name, names) if self._shown.one(one, self._shipped) is not None
         ]
+        if not near and not self._opened:
+            problem = (
+                f"No {self.kind} is named {ref.name!r}, and what is shipped is not known before a platform is entered."
+            )
+            return UnknownComponent(problem, fix="use it inside `async with Platform(...) as tea:`.")
         fix = f"did you mean {near[0]!r}?" if near else f"`tea list {self.kind}` shows what there is."
         return UnknownComponent(f"No {self.kind} is named {ref.name!r}.", fix=fix)
 

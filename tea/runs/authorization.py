@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from textwrap import indent
 
 from tea.characters import argument_lines
-from tea.errors import ApprovalNeeded, Denied, InternalError
+from tea.errors import ApprovalNeeded, Denied, InternalError, TeaError, words_of
 from tea.journal.recorder import Recorder
 from tea.refs import Ref
 from tea.runs.call import CallRequest
@@ -105,14 +105,32 @@ class Authorizer:
 
     async def _decided(self, request: CallRequest) -> tuple[Decision, str]:
         """Return the policy's strictest decision on the names of a call, and the name it applies to."""
-        decision, decisive = _decision(await self._policy.decide(request), request.ref), request.ref
+        decision, decisive = await self._decision(request), request.ref
         for name in request.through:
             if decision == "deny":
                 break
-            said = _decision(await self._policy.decide(request.under(name)), name)
+            said = await self._decision(request.under(name))
             if DECISIONS.index(said) > DECISIONS.index(decision):
                 decision, decisive = said, name
         return decision, decisive
+
+    async def _decision(self, request: CallRequest) -> Decision:
+        """Return the decision of the policy on a call; an invalid one allows nothing.
+
+        Raises:
+            InternalError: The policy raised, or decided something else than it may.
+        """
+        try:
+            said = await self._policy.decide(request)
+        except (TeaError, TimeoutError):
+            raise
+        except Exception as error:
+            problem = f"The policy {type(self._policy).__qualname__} raised {words_of(error)} about {request.ref}."
+            raise InternalError(problem, fix="mend that policy.") from error
+        if said not in DECISIONS:
+            problem = f"The policy {type(self._policy).__qualname__} said {str(said)[:60]!r} of {request.ref}."
+            raise InternalError(problem, fix=f"let it say one of {', '.join(DECISIONS)}.")
+        return said
 
     async def _answered_once(self, request: CallRequest, response: type[Response]) -> Response | None:
         """Return the response in place of a call needing consent once for its version, None if it may go ahead.
@@ -161,18 +179,6 @@ class Authorizer:
             return _denied(request, response)
         words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
         return response(ref=request.ref, ok=True, value=words)
-
-
-def _decision(said: object, ref: str) -> Decision:
-    """Return the decision of a policy on an operation; an invalid one allows nothing.
-
-    Raises:
-        InternalError: It is none.
-    """
-    if said not in DECISIONS:
-        problem = f"The policy said {str(said)[:60]!r} of {ref}."
-        raise InternalError(problem, fix=f"let it say one of {', '.join(DECISIONS)}.")
-    return said
 
 
 def _denied(request: CallRequest, response: type[Response]) -> Response:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tea.components.component import Component, component_name
+from tea.components.docstring import read_docstring
 from tea.refs import NAME, Kind
 from tea.source.agent_lint import lint_agent
 from tea.source.imports import complete
@@ -217,14 +218,11 @@ def _description(file: ParsedFile, found: _Component) -> str:
         )
     if found.kind != "tool":
         return words
-    from docstring_parser import DocstringStyle, ParseError, parse
-
     try:
-        parsed = parse(words, style=DocstringStyle.GOOGLE)
-    except (ParseError, ValueError) as error:
+        return read_docstring(words).description
+    except ValueError as error:
         problem = f"{found.node.name[:60]!r} has a docstring that cannot be read: {error}."
         raise file.refuse(problem, "write it in Google's style.", found.node) from None
-    return "\n\n".join(filter(None, (parsed.short_description, parsed.long_description)))
 
 
 def _order(helpers: Mapping[str, ParsedFile]) -> tuple[str, ...]:

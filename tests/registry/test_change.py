@@ -68,6 +68,15 @@ def point(**properties: Any) -> dict[str, Any]:
         (operation(), operation(secrets=("KEY",)), "major"),
         (operation(), operation(before="ready"), "major"),
         (operation(), operation(scope=True), "major"),
+        (operation(), operation(schema(("a",), a={"anyOf": [INTEGER, TEXT]})), "minor"),
+        (operation(schema(("a",), a={"anyOf": [INTEGER, TEXT]})), operation(), "major"),
+        (operation(schema(a={"anyOf": [TEXT, INTEGER]})), operation(schema(a={"anyOf": [INTEGER, TEXT]})), "minor"),
+        (operation(schema(a={"anyOf": [TEXT, INTEGER]})), operation(schema(a={"anyOf": [TEXT]})), "major"),
+        (operation(effects="irreversible"), operation(effects="reads"), "minor"),
+        (operation(idempotent=False), operation(idempotent=True), "minor"),
+        (operation(network=True), operation(network=False), "minor"),
+        (operation(secrets=("KEY", "OTHER")), operation(secrets=("KEY",)), "minor"),
+        (operation(effects="external"), operation(effects="reads", before="ready"), "major"),
     ],
 )  # fmt: skip
 def test_a_changed_operation(old: Signature, new: Signature, change: str) -> None:

@@ -144,6 +144,6 @@ async def test_a_run_that_another_process_removes_meanwhile_is_no_fault(
     first, last = await tea.run("one", agent="diary"), await tea.run("two", agent="diary")
     runs = [last.run, f"{first.run[:-4]}beef", first.run]
     monkeypatch.setattr(tea.tracer, "runs", lambda: runs)
-    assert len(tea.tracer.steps()) == 0
+    assert {one.run for one in tea.tracer.steps()} <= {first.run, last.run}
     found = collect(tea.tracer, tea.memory, RetentionPolicy(newest=1), remove=True)
     assert ([one.run for one in found.removed], found.kept) == ([first.run], 1)

@@ -51,9 +51,9 @@ async def test_what_is_no_decision_allows_nothing(said: object) -> None:
     async with platform(policy=Says(said)) as stage:
         await stage.tcp.register(SEND)
         await stage.acp.register(SENDER)
-        with pytest.raises(InternalError, match=r"^The policy said .+ of tool:send@1\.0\.0#call\. Fix: let it say"):
+        with pytest.raises(InternalError, match=r"^The policy \w+ said .+ of tool:send@1\.0\.0#call\. Fix: let it say"):
             await stage.run("send", agent="sender")
-        with pytest.raises(InternalError, match=r"^The policy said .+ of tool:send@1\.0\.0#call\. Fix: let it say"):
+        with pytest.raises(InternalError, match=r"^The policy \w+ said .+ of tool:send@1\.0\.0#call\. Fix: let it say"):
             await stage.tcp.invoke("send", {"words": "hello"})
 
 
@@ -90,5 +90,5 @@ async def test_a_policy_that_raises_is_one_clear_defect_outside_of_runs_too() ->
 
     async with platform(policy=Broken()) as stage:
         await stage.tcp.register(SEND)
-        with pytest.raises(InternalError, match=r"tool:send@1.0.0#call .*RuntimeError: broken\."):
+        with pytest.raises(InternalError, match=r"^The policy .*Broken raised RuntimeError: broken.* about tool:send"):
             await stage.tcp.invoke("send", {"words": "hello"})

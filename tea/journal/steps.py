@@ -1,0 +1,74 @@
+"""Steps: the perceive-interpret-act cycles of a run's agents, as its journal tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from tea.types import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from tea.journal.tracer import TraceRecord
+
+_CALLS = ("tool", "environment", "model")
+_WORDS: JsonObject = {"thinking": "", "evaluation": "", "memory": "", "next_goal": "", "observation": {}}
+
+
+def steps_among(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, JsonObject]]:
+    """Yield the steps among the records of one run, each as its record and its data, in the order of the journal.
+
+    The loop notes each step of an agent itself. An agent with a `run` of its own notes none: there each call of a tool,
+    an action, a model or another agent is one step, as soon as its result is known.
+    """
+    told = list(_told(records))
+    noted = {scope for _, scope, call in told if call is None}
+    for record, scope, call in told:
+        if call is None:
+            yield record, _mapping(_mapping(record.data).get("data"))
+        elif scope not in noted:
+            yield record, call
+
+
+def _told(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, str, JsonObject | None]]:
+    """Yield each step with the key of its scope: None for a noted one, the data for a call."""
+    begun, scopes = dict[str, Mapping[str, Any]](), dict[str, str]()
+    for record in records:
+        data = _mapping(record.data)
+        kind = data.get("kind") if record.kind in ("start", "note") else ""
+        if record.kind == "start" and kind in _CALLS:
+            begun[record.key] = data
+        elif record.kind in ("done", "failed") and (call := begun.pop(record.key, None)) is not None:
+            if scope := _scope(record.key, scopes):
+                yield record, scope, _call(record.agent, call, data.get("data"), failed=record.kind == "failed")
+        elif kind == "enter":
+            key = record.key.rpartition(".")[0]
+            begun[key], scopes[key] = {**data, "target": _mapping(data.get("data")).get("ref")}, record.agent
+        elif kind == "exit":
+            key = record.key.rpartition(".")[0]
+            call, above = begun.pop(key, {}), _scope(key, scopes)
+            if above and call:
+                yield record, above, _call(scopes[above], call, _mapping(data.get("data")).get("response"))
+        elif kind == "step":
+            yield record, _scope(record.key, scopes), None
+
+
+def _call(agent: str, call: Mapping[str, Any], result: JsonValue, *, failed: bool = False) -> JsonObject:
+    """Return the data of a step of one call, in the form of the loop's own."""
+    made = {"name": call.get("target"), "arguments": _mapping(call.get("data")).get("arguments", {})}
+    if failed:
+        end: JsonObject = {"ok": False, "value": None, "error": result}
+    elif call.get("kind") == "model":
+        end = {"ok": True, "value": result, "error": None}
+    else:
+        end = {name: _mapping(result).get(name) for name in ("ok", "value", "error")}
+    return {**_WORDS, "agent": agent, "calls": [made], "results": [{**made, **end}]}
+
+
+def _scope(key: str, scopes: Mapping[str, str]) -> str:
+    """Return the key of the innermost agent around a key, empty where there is none."""
+    around = [one for one in scopes if key.startswith((f"{one}.", f"{one}/"))]
+    return max(around, key=len, default="")
+
+
+def _mapping(value: JsonValue) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
