@@ -11,6 +11,9 @@ import pytest
 from hypothesis import settings
 from loopback_only import forbid_outside_network
 
+import tea.platform
+from tea.source.cache import SourceCache
+
 settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)
 if "CI" not in os.environ:
     settings.load_profile("tea")
@@ -18,6 +21,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a script starts in
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LINE = "report"
+
+
+class SharedCache(SourceCache):
+    """What one session's platforms have checked and compiled, which depends on the texts alone.
+
+    Args:
+        folder: Where it lies, whatever a platform says.
+    """
+
+    folder: Path
+
+    def __init__(self, folder: Path | None = None) -> None:
+        super().__init__(self.folder if folder is not None else None)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -37,6 +53,15 @@ def no_operator_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         for name in os.environ:
             if name.startswith("TEA_") or name.endswith("_API_KEY") or name.lower().endswith("_proxy"):
                 patch.delenv(name)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def sources_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let all platforms of a session share what they find out of a source, as those of one operator do."""
+    SharedCache.folder = tmp_path_factory.mktemp("compiled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tea.platform, "SourceCache", SharedCache)
         yield
 
 

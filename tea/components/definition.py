@@ -24,7 +24,7 @@ from tea.components.component import (
     component_name,
 )
 from tea.components.manifest import MAX_STEPS, canonical
-from tea.components.operation import Operation, Traits
+from tea.components.operation import Operation, Signature, Traits
 from tea.errors import BadComponent, BadRef
 from tea.refs import NAME, Kind, Ref
 from tea.threads import Threads
@@ -72,29 +72,36 @@ class Definition:
         return {**listed, "prompt": prompt, "max_steps": most, "output": deepcopy(self.metadata.get("output"))}
 
 
-def define(found: object, loop: Loop | None = None, threads: Threads | None = None) -> Definition:
+def define(
+    found: object,
+    loop: Loop | None = None,
+    threads: Threads | None = None,
+    known: Mapping[str, Signature] | None = None,
+) -> Definition:
     """Return the definition of a tool, or of an environment's or agent's class.
 
     Args:
         found: The tool or the class.
         loop: What an agent works in that writes no `run`.
         threads: Where a tool runs that is not async; threads of its own by default.
+        known: What was read of its operations before, by their names.
 
     Raises:
         BadComponent: It is none of them, or declares itself badly.
     """
+    known = known or {}
     if isinstance(found, Tool):
-        return _define_tool(cast("Tool[..., Any]", found), threads)
+        return _define_tool(cast("Tool[..., Any]", found), threads, known)
     if isinstance(found, type) and issubclass(found, Environment) and found is not Environment:
-        return _define_environment(found)
+        return _define_environment(found, known)
     if isinstance(found, type) and issubclass(found, Agent) and found is not Agent:
-        return _define_agent(found, loop)
+        return _define_agent(found, loop, known)
     raise BadComponent(f"{found!r:.80} is no component.", fix="use @tool, or derive from Environment or Agent.")
 
 
-def _define_tool(found: Tool[..., Any], threads: Threads | None) -> Definition:
+def _define_tool(found: Tool[..., Any], threads: Threads | None, known: Mapping[str, Signature]) -> Definition:
     _check_facts(found)
-    operation = Operation.of(found.function, found.traits, threads=threads)
+    operation = Operation.of(found.function, found.traits, threads=threads, known=known.get("call"))
     return Definition(
         kind="tool",
         name=_checked(found.__name__),
@@ -106,7 +113,7 @@ def _define_tool(found: Tool[..., Any], threads: Threads | None) -> Definition:
     )
 
 
-def _define_environment(found: type[Environment]) -> Definition:
+def _define_environment(found: type[Environment], known: Mapping[str, Signature]) -> Definition:
     _check_facts(found)
     _check_init(found, "take it in an action, or make it in `setup`")
     if found.state is Environment.state:
@@ -125,9 +132,11 @@ def _define_environment(found: type[Environment]) -> Definition:
     _check_hooks(found)
     declared = {name: getattr(_inner(found, name), TRAITS, None) for name in dir(found)}
     operations = {
-        _checked(name, "an action"): _operation(found, name, traits) for name, traits in declared.items() if traits
+        _checked(name, "an action"): _operation(found, name, traits, known)
+        for name, traits in declared.items()
+        if traits
     }
-    operations["state"] = _operation(found, "state", Traits(effects="reads", idempotent=True, network=False))
+    operations["state"] = _operation(found, "state", Traits(effects="reads", idempotent=True, network=False), known)
     return Definition(
         kind="environment",
         name=_checked(component_name(found)),
@@ -142,12 +151,12 @@ def _define_environment(found: type[Environment]) -> Definition:
     )
 
 
-def _define_agent(found: type[Agent], loop: Loop | None) -> Definition:
+def _define_agent(found: type[Agent], loop: Loop | None, known: Mapping[str, Signature]) -> Definition:
     _check_facts(found)
     _check_init(found, "take it from the task")
     if twice := sorted(set(found.metadata) & set(_FACTS)):
         raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
-    run = _operation(found, "run", Traits(scope=True, concurrent=True))
+    run = _operation(found, "run", Traits(scope=True, concurrent=True), known)
     if read_hints(found.run).get("task") is not Task:
         raise BadComponent(f"`run` of {found.__name__} takes no task.", fix=_RUN)
     facts: dict[str, Any] = {
@@ -214,7 +223,7 @@ def _check_hooks(found: type[Environment]) -> None:
             raise BadComponent(problem, fix=f"write `async def {name}({', '.join(('self', *given))})`.")
 
 
-def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
+def _operation(found: type[Component], name: str, traits: Traits, known: Mapping[str, Signature]) -> Operation:
     """Return a method as an operation.
 
     Raises:
@@ -224,7 +233,7 @@ def _operation(found: type[Component], name: str, traits: Traits) -> Operation:
     if not inspect.isfunction(method) or not inspect.signature(method).parameters:
         problem = f"{name!r} of {found.__name__} is no method that an instance is given to."
         raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
-    return Operation.of(method, traits, method=True)
+    return Operation.of(method, traits, method=True, known=known.get(name))
 
 
 def _inner(found: type[Component], name: str) -> object:

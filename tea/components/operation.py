@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from tea.components.annotations import read_hints
 from tea.components.context import Context
-from tea.components.docstring import read_docstring
+from tea.components.docstring import Docstring, read_docstring
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
@@ -117,6 +117,7 @@ class Operation:
         *,
         method: bool = False,
         threads: Threads | None = None,
+        known: Signature | None = None,
     ) -> Operation:
         """Read a function's signature and docstring.
 
@@ -125,6 +126,7 @@ class Operation:
             traits: What it declares of itself.
             method: Whether its first parameter is the instance.
             threads: Where it runs if it is not async; threads of its own by default.
+            known: What was read of it before, which spares the docstring and the schemas; its traits do not count.
 
         Raises:
             BadComponent: The function is a method or a scope and not async, or lacks a docstring or a hint, or has a
@@ -134,23 +136,18 @@ class Operation:
         is_async = inspect.iscoroutinefunction(function)
         if not is_async and (method or traits.scope or not _is_sync(function)):
             raise BadComponent(f"{name!r} is not async.", fix=f"write `async def {name}(...)`.")
-        try:
-            doc = read_docstring(inspect.getdoc(function) or "")
-            examples = _examples(doc.examples)
-        except ValueError as error:
-            problem = f"The docstring of {name!r} cannot be read: {words_of(error)}."
-            raise BadComponent(problem, fix="write Google docstring sections, and examples as `>>> call`.") from error
-        if not doc.summary:
-            raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
-        executor = InProcess.of(
-            function, doc.parameters, method=method, threads=None if is_async else threads or Threads()
-        )
+        threads = None if is_async else threads or Threads()
+        if known is not None:
+            executor = InProcess.of(function, {}, method=method, threads=threads)
+            return cls(signature=replace(known, traits=traits), executor=executor)
+        doc, examples = _documented(function)
+        executor = InProcess.of(function, doc.parameters, method=method, threads=threads)
         signature = Signature(
             name=name,
             description=doc.description,
             parameters=executor.parameters(),
             returns=executor.returns(),
-            examples=tuple(examples),
+            examples=examples,
             traits=traits,
         )
         return cls(signature=signature, executor=executor)
@@ -374,6 +371,24 @@ def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:
     except (PydanticUserError, PydanticJsonSchemaWarning) as error:
         problem = f"{name!r} has a type that JSON cannot carry ({words_of(error)})."
         raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
+
+
+def _documented(function: Function) -> tuple[Docstring, tuple[Example, ...]]:
+    """Return a function's docstring, and the examples in it.
+
+    Raises:
+        BadComponent: It cannot be read, or there is none.
+    """
+    name = function.__name__
+    try:
+        doc = read_docstring(inspect.getdoc(function) or "")
+        examples = tuple(_examples(doc.examples))
+    except ValueError as error:
+        problem = f"The docstring of {name!r} cannot be read: {words_of(error)}."
+        raise BadComponent(problem, fix="write Google docstring sections, and examples as `>>> call`.") from error
+    if not doc.summary:
+        raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
+    return doc, examples
 
 
 def _examples(text: str) -> list[Example]:

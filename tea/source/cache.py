@@ -1,7 +1,8 @@
 """SourceCache: the results of checking and compiling texts, kept between processes beside the list of trust.
 
 Whoever may write here may also grant trust, so what is found is as good as what would be made again. It counts for the
-very texts it was made of, one Python, and one state of the files that make it; damaged or missing, it is made anew.
+very texts it was made of, one Python and pydantic, and one state of the files that make it; damaged or missing, it is
+made anew.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
+
+from pydantic import VERSION
 
 _FOLDER, _SUFFIX = "kept", ".bin"
 _MOST = 1024  # files; the oldest go
@@ -68,7 +71,7 @@ class SourceCache:
 
 @cache
 def _makers() -> bytes:
-    """Return an identification of this Python, and of the files for checking and building."""
+    """Return an identification of this Python, of its pydantic, and of the files for checking and building."""
     files = [one for folder in _MAKERS for one in os.scandir(folder) if one.name.endswith(".py")]
     stamps = sorted((one.path, one.stat().st_size, one.stat().st_mtime_ns) for one in files)
-    return MAGIC_NUMBER + repr(stamps).encode()
+    return MAGIC_NUMBER + repr((VERSION, stamps)).encode()

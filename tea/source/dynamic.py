@@ -16,7 +16,7 @@ from tea.components.component import Loop
 from tea.components.definition import Definition, define
 from tea.components.json_schema import schema_fault
 from tea.components.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
-from tea.components.operation import Signature
+from tea.components.operation import Example, Signature
 from tea.errors import Damaged, TeaError
 from tea.refs import Kind
 from tea.source.cache import SourceCache
@@ -119,19 +119,27 @@ class DynamicManager:
             return found
 
     def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
-        """Return the definition of a trusted source, reusing the check and code of an earlier process if cached.
+        """Return the definition of a trusted source, which has to be what the manifest says."""
+        return self._executed(_text(manifest, files), digest, lambda found: _check_same(found, manifest, files))[1]
+
+    def _executed(
+        self, text: SourceText, digest: str, accept: Callable[[SourceText], None] = lambda found: None
+    ) -> tuple[Checked, Definition]:
+        """Execute a source, reusing the check and code of an earlier process if cached.
 
         What was found out counts for the distributions that were installed then.
         """
-        known, codes, there = self._taken(digest), dict[str, CodeType](), installed(manifest.requires)
-        if known is None and (kept := self._kept.read(_COMPILED, digest, there)):
-            binding, order, codes = kept
-            return self._definition(Checked(text=_text(manifest, files), binding=binding, order=order), digest, codes)
-        checked = known or check_source(manifest.source, files, manifest.kind, manifest.requires)
-        _check_same(checked.text, manifest, files)
+        known, codes, there = self._taken(digest), dict[str, CodeType](), installed(text.requires)
+        if kept := self._kept.read(_COMPILED, digest, there):
+            binding, order, codes, read = kept
+            checked = Checked(text=text, binding=binding, order=order)
+            return checked, self._definition(checked, digest, codes, _signatures(read))
+        checked = known or check_source(text.source, text.files, text.kind, text.requires)
+        accept(checked.text)
         found = self._definition(checked, digest, codes)
-        self._kept.keep((checked.binding, checked.order, codes), _COMPILED, digest, there)
-        return found
+        if _digest(checked.text) == digest:  # what was added to a source is no part of its digest
+            self._kept.keep((checked.binding, checked.order, codes, _read(found)), _COMPILED, digest, there)
+        return checked, found
 
     def describe(
         self,
@@ -156,10 +164,8 @@ class DynamicManager:
         Raises:
             BadComponent: It raises while it is imported, or declares itself badly.
         """
-        digest = _digest(text)
-        known = self._taken(digest)
-        checked = self._keep(known or check_source(text.source, text.files, text.kind, text.requires))
-        found = self._definition(checked, digest, {})
+        checked, found = self._executed(text, _digest(text))
+        self._keep(checked)
         if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
             raise refusal(f"output of {found.name!r} is no usable JSON Schema: {fault}.", "correct it.")
         return _CONFIGS[text.kind](
@@ -199,12 +205,18 @@ class DynamicManager:
         """Return a model validating the values of `schema`; see `tea.source.model_schema`."""
         return model_from_schema(schema, name)
 
-    def _definition(self, checked: Checked, digest: str, codes: dict[str, CodeType]) -> Definition:
+    def _definition(
+        self,
+        checked: Checked,
+        digest: str,
+        codes: dict[str, CodeType],
+        known: Mapping[str, Signature] | None = None,
+    ) -> Definition:
         """Execute a source and return its definition; its modules stay while the definition or an instance does."""
         files = {path: checked.text.files[path] for path in checked.order}
         module = PrivateModule(digest, checked.text.source, files, codes)
         try:
-            found = self._define(vars(module.main).get(checked.binding))
+            found = self._define(vars(module.main).get(checked.binding), known=known)
         except TeaError:
             raise
         except Exception as error:
@@ -299,6 +311,24 @@ def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
         name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
         for name, one in signatures.items()
     }
+
+
+def _read(found: Definition) -> dict[str, Any]:
+    """Return what was read of a definition's operations, as plain values; its traits are declared anew each time."""
+    return {
+        name: {key: value for key, value in one.signature.to_json().items() if key != "traits"}
+        for name, one in found.operations.items()
+    }
+
+
+def _signatures(read: Mapping[str, Any]) -> dict[str, Signature]:
+    """Return the signatures from the result of `_read`."""
+
+    def signature(one: dict[str, Any]) -> Signature:
+        examples = tuple(Example(**each) for each in one.pop("examples"))
+        return Signature(**one, examples=examples)
+
+    return {name: signature(dict(one)) for name, one in read.items()}
 
 
 def _text(manifest: Manifest, files: Mapping[str, str]) -> SourceText:

@@ -119,21 +119,37 @@ class JournalReading(Iterator[JsonObject]):
     """
 
     def __init__(self, path: Path, start: int = 0, least: int = 0, wanted: Wanted | None = None) -> None:
-        self.end = End()
-        self._wanted = wanted
-        self.torn = 0
-        self._path = path
-        self._start = start
-        self._least = least
-        self._records = self._read()
+        # The lines know nothing of the generator: a reading left in the middle closes its file at once, where a
+        # circle would keep it open until the collector comes by.
+        self._lines = _Lines(path, least)
+        self._records = self._lines.records(start, wanted)
+
+    @property
+    def end(self) -> End:
+        """The end of the journal, as far as it was read."""
+        return self._lines.end
+
+    @property
+    def torn(self) -> int:
+        """Bytes of an unfinished line behind the last record."""
+        return self._lines.torn
 
     def __next__(self) -> dict[str, Any]:
         """Return the next record, with its `seq` and `check`."""
         return next(self._records)
 
-    def _read(self) -> Generator[dict[str, Any]]:
+
+class _Lines:
+    """The lines of one journal, with the end of those read so far."""
+
+    def __init__(self, path: Path, least: int) -> None:
+        self.end, self.torn = End(), 0
+        self._path, self._least = path, least
+
+    def records(self, start: int, wanted: Wanted | None) -> Generator[dict[str, Any]]:
+        """Yield the wanted records from number `start` on."""
         with reading(self._path), os.fdopen(open_regular(self._path), "rb") as file:
-            start, wanted, end = self._start, self._wanted, self.end
+            end = self.end
             while line := self._next_line(file):
                 number = end.lines
                 self.end = end = End(end.size + len(line), number + 1, line[-19:-3])

@@ -25,13 +25,15 @@ class Stage:
         name = str(request.prompt).removeprefix("prompt:").partition("@")[0]
         self.requests[name].append(request)
         found = self._scripts.get(name, OfflineModel())
-        one = found[request.variables["task"]] if isinstance(found, dict) else found
-        return await one.complete(request, config, call_tool)
+        if isinstance(found, dict):
+            asked = request.variables["task"], ", ".join(request.variables["files"])
+            found = next(found[one] for one in asked if one in found)
+        return await found.complete(request, config, call_tool)
 
     async def play(
         self, scripts: Mapping[str, list[Any] | Mapping[str, list[Any]]], task: str, **options: Any
     ) -> Outcome:
-        """Run a task with these replies by prompt; by task, too, where agents work side by side."""
+        """Run a task with these replies by prompt; by task or files, too, where agents work side by side."""
         self.requests.clear()
         self._scripts = {
             name: {task: ScriptedModel(one) for task, one in replies.items()}

@@ -24,6 +24,9 @@ def _step(name: str, **arguments: Any) -> dict[str, Any]:
     return {**words, "calls": [{"name": name, "arguments": arguments}]}
 
 
+TOGETHER = {"a.csv, b.csv": [missed("they do not fit together")]}
+
+
 def planned(stage: Any, outcome: Any) -> list[tuple[str, str]]:
     """The items of the planner's last plan, with their states."""
     notes = [one.data["data"] for one in stage.tea.tracer.records(outcome.run) if one.kind == "note"]
@@ -82,7 +85,7 @@ async def test_what_the_analyzer_cannot_find_is_given_up_with_its_reason(stage: 
 
 
 async def test_after_a_failure_over_several_files_each_is_tried_alone_once(stage: Any, files: list[str]) -> None:
-    scripts = {"analyzer": [missed("they do not fit together"), missed("not here"), found("FR", SOURCE)]}
+    scripts = {"analyzer": TOGETHER | {"a.csv": [missed("not here")], "b.csv": [found("FR", SOURCE)]}}
     outcome = await stage.play(scripts, "Which country?", files=files, **ONLY)
     assert (outcome.status, outcome.answer) == ("done", "FR")
     asked = [request.variables["files"] for request in stage.requests["analyzer"]]
@@ -90,7 +93,7 @@ async def test_after_a_failure_over_several_files_each_is_tried_alone_once(stage
 
 
 async def test_findings_that_contradict_each_other_are_no_answer(stage: Any, files: list[str]) -> None:
-    scripts = {"analyzer": [missed("they do not fit together"), found("DE"), found("FR")]}
+    scripts = {"analyzer": TOGETHER | {"a.csv": [found("DE")], "b.csv": [found("FR")]}}
     outcome = await stage.play(scripts, "Which country?", files=files, **ONLY)
     assert (outcome.status, outcome.reason) == ("failed", "they do not fit together")
 

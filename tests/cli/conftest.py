@@ -152,9 +152,11 @@ class Finished:
 
 
 class Warm:
-    """The process of warm.py."""
+    """The process of warm.py, and what all who call it share: findings on this machine, and compiled sources."""
 
     def __init__(self, streams: Path) -> None:
+        self.cache, self.kept = streams / "cache", streams / "kept"
+        self.kept.mkdir()
         self.streams = [streams / name for name in ("in", "out", "err")]
         program = [sys.executable, str(Path(__file__).with_name("warm.py"))]
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -192,10 +194,8 @@ class Tea:
             for name in ("PATH", "PYTHONPATH", "LANG", "COVERAGE_PROCESS_START")
             if name in os.environ
         }
-        own = {
-            name: str(state) for name in ("HOME", "TEA_STATE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
-        }
-        self.environment = {**kept, **own, "TERM": "xterm"}
+        own = {name: str(state) for name in ("HOME", "TEA_STATE", "XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+        self.environment = {**kept, **own, "XDG_CACHE_HOME": str(warm.cache), "TERM": "xterm"}
 
     def __call__(self, *arguments: str | Path, stdin: bytes = b"", **environment: str) -> Finished:
         return self.warm(list(map(str, arguments)), self.folder, {**self.environment, **environment}, stdin)
@@ -253,6 +253,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Tea:
 def make(folder: Path, warm: Warm) -> Tea:
     (folder / "work").mkdir()
     (folder / "state").mkdir()
+    (folder / "state" / "kept").symlink_to(warm.kept)
     return Tea(folder / "work", folder / "state", warm)
 
 

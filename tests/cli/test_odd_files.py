@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import SHOUT, SLOW, Tea
+from .conftest import SHOUT, SLOW, Tea, Warm, make
 
 ASKS = '''
 from tea import Agent, Context, Result, Task
@@ -93,9 +93,10 @@ PLACES: dict[str, tuple[str, tuple[Callable[[Path], None], ...]]] = {
 CASES = [(what, how) for what, (_, hows) in PLACES.items() for how in hows]
 
 
-@pytest.fixture
-def home(tea: Tea) -> Iterator[Tea]:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Tea:
     """A home in which two runs wait for an answer, and one has ended."""
+    tea = make(tmp_path_factory.mktemp("prepared"), warm)
     tea("register", tea.write("asks.py", ASKS))
     tea("register", tea.write("slow.py", SLOW))
     tea("register", tea.write("shout.py", SHOUT))
@@ -103,6 +104,14 @@ def home(tea: Tea) -> Iterator[Tea]:
         assert tea("run", "x", "--agent", "asks").code == 6
     assert tea("run", "0", "--agent", "slow").code == 0
     assert tea("doctor").code == 0
+    return tea
+
+
+@pytest.fixture
+def home(prepared: Tea, tmp_path: Path, warm: Warm) -> Iterator[Tea]:
+    """A copy of the prepared home."""
+    shutil.copytree(prepared.folder.parent, tmp_path, symlinks=True, dirs_exist_ok=True)
+    tea = Tea(tmp_path / "work", tmp_path / "state", warm)
     yield tea
     for path in (tea.folder, *tea.folder.rglob("*")):
         if not path.is_symlink() and path.is_dir():

@@ -136,6 +136,7 @@ def command(home: Path, size: int, *line: str) -> subprocess.CompletedProcess[st
     return subprocess.run(program, env=known, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_a_journal_without_room_suspends_its_run_wherever_that_happens(tmp_path: Path) -> None:
     whole = command(tmp_path / "whole", 2**30, "run", "What is 2 + 3?", "-q")
     assert (whole.returncode, whole.stdout.strip()) == (0, "5")

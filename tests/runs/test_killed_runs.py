@@ -3,54 +3,17 @@
 import json
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-
-from tea.store.journal import FileJournals
+from killing import KILLED, Killable, records
 
 KILLS = int(os.environ.get("TEA_TEST_KILLS", "15"))
-CITIES = "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n"
 TASKS = {
     "planner": "How many rows does cities.csv have?",
     "analyzer": "Which city has the most people?",
     "reporter": "Write the report: Rome has 2800000 people, as cities.csv says.",
 }
-KILLED = -9
-
-
-class Killable:
-    """Runs `tea` in folders, to its end or to a moment in its life."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        program = [sys.executable, str(Path(__file__).with_name("killable.py"))]
-        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def __call__(self, home: Path, *line: str, moment: tuple[int, float] | None = None) -> tuple[int, str]:
-        """Return exit code and standard output."""
-        home.mkdir(exist_ok=True)
-        (home / "cities.csv").write_text(CITIES)
-        streams = [home / name for name in ("in", "out", "err")]
-        for path in streams:
-            path.write_bytes(b"")
-        request = {
-            "line": line,
-            "folder": str(home),
-            "environment": {"PATH": os.environ["PATH"], "TEA_STATE": str(self.folder / "state")},
-            "streams": list(map(str, streams)),
-            "log": str(home / "performed"),
-            "moment": moment,
-        }
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline()), streams[1].read_text()
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +21,6 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
     killable = Killable(tmp_path_factory.mktemp("killed"))
     yield killable
     killable.process.communicate(timeout=60)
-
-
-def records(home: Path) -> list[Any]:
-    (run,) = (path.parent.name for path in home.glob("traces/*/journal.jsonl"))
-    return list(FileJournals(home / "traces").read(run))
 
 
 @pytest.mark.slow

@@ -15,7 +15,9 @@ async def checked(level: Level, *, heavy: bool) -> list[Checked]:
     return [one async for one in check(level, heavy=heavy)]
 
 
-@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[] if one == LEVELS[-1] else pytest.mark.slow) for one in LEVELS]
+)
 async def test_no_level_claims_more_than_it_holds(name: LevelName, levels: Mapping[LevelName, Level]) -> None:
     level = levels[name]
     if not level.present:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tea.components.manifest import Manifest
-from tea.errors import BadComponent, Quarantined
+from tea.errors import BadArguments, BadComponent, Quarantined
 from tea.prompts.manager import PromptManager
-from tea.source import dynamic
+from tea.source import cache, dynamic
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 
@@ -73,6 +73,84 @@ async def test_a_source_that_was_checked_is_not_checked_again_by_the_next_proces
         found = made(tmp_path).load(stored)
         assert await found.operations["call"].executor(None, {"a": number, "b": 2}, None) == number + 2
         del found
+    assert checks == [ADD]
+
+
+DOCUMENTED = '''
+from typing import TypedDict
+
+from tea import Environment, action
+
+
+class Read(TypedDict):
+    """What was read."""
+
+    words: list[str]
+    page: int
+
+
+class Shelf(Environment):
+    """A shelf of books."""
+
+    name = "shelf"
+    rules = "Put back what you took."
+
+    async def state(self) -> dict[str, int]:
+        """Return how many books there are."""
+        return {"books": 3}
+
+    @action(effects="writes", idempotent=True, network=False)
+    async def read(self, title: str, page: int | None = None, marks: tuple[str, ...] = ()) -> Read:
+        """Read a page of a book.
+
+        It has to stand on the shelf.
+
+        Args:
+            title: Its words.
+            page: The number; the first by default.
+            marks: What to look for.
+
+        Examples:
+            >>> read("Ulysses",
+            ...      page=2)
+            {"words": ["Stately"], "page": 2}
+        """
+        return Read(words=[title, *marks], page=page or 1)
+'''
+
+
+async def test_what_was_described_is_described_and_loaded_the_same_by_the_next_process(
+    tmp_path: Path, checks: list[str]
+) -> None:
+    text = made(None).check(DOCUMENTED)
+    plain = made(None).describe(text, version="1.0.0")
+    del checks[:]
+    described = [made(tmp_path).describe(text, version="1.0.0") for _ in range(2)]
+    loaded = [made(tmp_path).load(plain), made(None).load(plain)]
+    assert described == [plain, plain]
+    assert checks == [DOCUMENTED, DOCUMENTED]  # by the first of them, and by the one that keeps nothing
+    signatures = [{name: one.signature for name, one in found.operations.items()} for found in loaded]
+    assert signatures[0] == signatures[1] == plain.operations
+    assert signatures[0]["read"].examples
+    assert signatures[0]["read"].parameters["properties"]["title"]["description"] == "Its words."
+    arguments = {"title": "Emma", "marks": ["x"]}
+    assert loaded[0].create is not None
+    read = await loaded[0].operations["read"].executor(loaded[0].create(), arguments, None)
+    assert read == {"words": ["Emma", "x"], "page": 1}
+    with pytest.raises(BadArguments):
+        await loaded[0].operations["read"].executor(loaded[0].create(), {"title": 3}, None)
+
+
+def test_a_source_is_not_taken_for_what_was_made_of_it_by_another_pydantic(
+    tmp_path: Path, checks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = manifest()
+    made(tmp_path).load(stored)
+    del checks[:]
+    monkeypatch.setattr(cache, "VERSION", "0.0.1")
+    cache._makers.cache_clear()
+    made(tmp_path).load(stored)
+    cache._makers.cache_clear()
     assert checks == [ADD]
 
 

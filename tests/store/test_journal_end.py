@@ -1,5 +1,7 @@
 """The last record of a journal, without reading the others."""
 
+import gc
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,16 @@ def test_a_journal_is_looked_at_only_at_its_end(journals: FileJournals, monkeypa
     found = journals.last("run")
     assert found is not None
     assert found["n"] == 2
+
+
+def test_a_reading_left_in_the_middle_closes_its_file_at_once(journals: FileJournals, path: Path) -> None:
+    write(journals, {"n": 1}, {"n": 2})
+    gc.disable()
+    try:
+        assert next(journals.read("run"))["n"] == 1
+        assert str(path) not in {os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")}
+    finally:
+        gc.enable()
 
 
 def test_what_was_cut_off_or_altered_at_the_end_is_no_record(journals: FileJournals, path: Path) -> None:

@@ -1,0 +1,52 @@
+"""Real runs of the command that die at a moment: its folders, its process, and what its journal holds."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tea.store.journal import FileJournals
+
+CITIES = "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n"
+KILLED = -9
+
+
+class Killable:
+    """Runs `tea` in folders, to its end or to a moment in its life."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        program = [sys.executable, str(Path(__file__).with_name("killable.py"))]
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __call__(self, home: Path, *line: str, moment: tuple[int, float] | None = None) -> tuple[int, str]:
+        """Return exit code and standard output."""
+        home.mkdir(exist_ok=True)
+        (home / "cities.csv").write_text(CITIES)
+        streams = [home / name for name in ("in", "out", "err")]
+        for path in streams:
+            path.write_bytes(b"")
+        request = {
+            "line": line,
+            "folder": str(home),
+            "environment": {
+                "PATH": os.environ["PATH"],
+                "TEA_STATE": str(self.folder / "state"),
+                "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"],
+            },
+            "streams": list(map(str, streams)),
+            "log": str(home / "performed"),
+            "moment": moment,
+        }
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline()), streams[1].read_text()
+
+
+def records(home: Path) -> list[Any]:
+    (run,) = (path.parent.name for path in home.glob("traces/*/journal.jsonl"))
+    return list(FileJournals(home / "traces").read(run))
