@@ -43,6 +43,7 @@ ROOMS = [
     {"runs"},
     {"dotenv", "home_trust", "home", "engine", "platform", "api", "__init__"},
     {"testing"},
+    {"evaluate"},
     {"evolve", "serve", "interop"},
     {"cli", "__main__"},
 ]

@@ -49,6 +49,7 @@ _COMMANDS = {
     "save": "save:save",
     "load": "load:load",
     "purge": "purge:purge",
+    "eval": "eval_run:eval_run",
     "models": "models:models",
     "init": "init:init",
     "doctor": "doctor:doctor",
@@ -56,6 +57,12 @@ _COMMANDS = {
 _FURTHER = {
     "trace": {"diff": "trace_diff:trace_diff", "export": "export:export"},
     "runs": {"gc": "gc:gc"},
+    "eval": {
+        "score": "eval_score:eval_score",
+        "diff": "eval_diff:eval_diff",
+        "list": "eval_list:eval_list",
+        "table": "eval_table:eval_table",
+    },
 }
 
 

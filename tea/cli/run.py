@@ -10,7 +10,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
 from tea.cli.progress import Progress
-from tea.cli.task_input import Additions, read_input, read_uses
+from tea.cli.task_input import Additions, read_input, read_uses, separate
 from tea.cli.terminal import one_line
 from tea.errors import BadInput
 from tea.refs import Ref
@@ -36,6 +36,12 @@ AllowOption = Annotated[
 ]
 
 
+WithoutOption = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="NAME,..", help="Agents, tools or environments to switch off; repeatable."),
+]
+
+
 async def run(
     command: Command,
     task: Annotated[str, typer.Argument(metavar="TASK", help='A task file, a question, or "-" for standard input.')],
@@ -49,6 +55,7 @@ async def run(
     ] = None,
     tool: ToolOption = None,
     allow: AllowOption = None,
+    without: WithoutOption = None,
     session: Annotated[str | None, typer.Option("--session", help="The session it belongs to.")] = None,
     use: UseOption = None,
     locked: Annotated[
@@ -79,7 +86,7 @@ async def run(
         options={name: value for name, value in options.items() if value is not None},
         budget={name: value for name, value in budget.items() if value is not None},
         use=read_uses(use or ()),
-        names={"also": tool or (), "allow": allow or ()},
+        names={"also": tool or (), "allow": allow or (), "without": separate(without or ())},
     )
     read, files = await asyncio.to_thread(read_input, task, added)
     async with command.platform() as tea:

@@ -82,6 +82,11 @@ def read_uses(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def separate(texts: Sequence[str]) -> list[str]:
+    """Return the names in texts of names with commas between them."""
+    return [name for text in texts for one in text.split(",") if (name := one.strip())]
+
+
 def _merged(task: "TaskFile", added: Additions) -> "TaskFile":
     from tea.runs.task_file import make_task
 

@@ -218,6 +218,7 @@ class Context:
             outside of an agent.
         branch: The branch of the run to which the private environment that acts belongs; else empty.
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
+        without: Names of components switched off for the run, `name` or `kind:name`.
     """
 
     port: Port
@@ -233,6 +234,7 @@ class Context:
     declared: JsonObject = field(default_factory=dict[str, Any])
     branch: str = ""
     sandbox: str = ""
+    without: tuple[str, ...] = ()
 
     @property
     def tcp(self) -> Tools:

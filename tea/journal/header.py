@@ -14,6 +14,7 @@ from tea.refs import Ref, check_name, check_selector, check_session
 from tea.types import EVERY, Budget, Principal, Record
 
 CALL_SECONDS = 300.0
+OFFERED = ("agent", "tool", "environment")  # kinds that a task may switch off
 CALLED = ("tool", "environment")  # kinds that a task may allow to leave the workspace
 
 
@@ -37,6 +38,8 @@ class RunConfig:
         call_seconds: Deadline of one call of a tool or action.
         inputs: Names of the files that its task gave.
         sandbox: Level of the sandbox that was in force at its start, empty for none.
+        without: Names of components that are not offered, and may not be used.
+        closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
     """
 
     run: str
@@ -53,6 +56,20 @@ class RunConfig:
     call_seconds: float = CALL_SECONDS
     inputs: tuple[str, ...] = ()
     sandbox: str = ""
+    without: tuple[str, ...] = ()
+    closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+class Closed(Record):
+    """The parts of the web closed to a run.
+
+    Args:
+        deny: Hosts, closed with all below them.
+        canaries: Texts; a page that holds one of them is not shown.
+    """
+
+    deny: tuple[str, ...] = ()
+    canaries: tuple[str, ...] = ()
 
 
 class TaskFile(Record):
@@ -68,6 +85,8 @@ class TaskFile(Record):
         tools: The only tools the agent may use; with `*`, all that are active and trusted, beside these and its own.
         also: Tools that are offered for certain, beside the agent's own or those.
         allow: Components, `name` or `kind:name`, that may leave the workspace although nobody consented to them yet.
+        without: Agents, tools and environments, `name` or `kind:name`, that no agent of the run is offered or may use.
+        closed: What of the web is closed to it, beside what the operator closes.
         answer: JSON Schema of the wanted answer.
         id: The task's own id.
         session: The session it belongs to.
@@ -82,6 +101,8 @@ class TaskFile(Record):
     tools: tuple[str, ...] | None = None
     also: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    closed: Closed = Closed()
     answer: dict[str, Any] | None = None
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
     session: str | None = None
@@ -126,6 +147,16 @@ class TaskFile(Record):
             kind, _, rest = name.rpartition(":")
             if kind not in ("", *CALLED):
                 raise BadRef(f"{name[:80]!r} is not called by an agent.", fix=f"name one of {', '.join(CALLED)}.")
+            check_name(rest)
+        return value
+
+    @field_validator("without")
+    @classmethod
+    def _are_offered(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            kind, _, rest = name.rpartition(":")
+            if kind not in ("", *OFFERED):
+                raise BadRef(f"{name[:80]!r} is not offered to agents.", fix=f"name one of {', '.join(OFFERED)}.")
             check_name(rest)
         return value
 

@@ -137,7 +137,7 @@ def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]])
     kept = {one.name: getattr(run_config, one.name) for one in fields(run_config) if one.name != "workspace"}
     given = {**kept, "principal": run_config.principal.model_dump(mode="json"), "use": dict(run_config.use)}
     given["versions"] = dict(run_config.versions)
-    about = {"tea": _tea_version(), "revision": REVISION}
+    about = {"tea": tea_version(), "revision": REVISION}
     return {"task": task.model_dump(mode="json"), "setting": given, "files": inputs, **about}
 
 
@@ -152,7 +152,8 @@ def pins_of(records: Iterable[TraceRecord]) -> Pins:
 
 
 @cache
-def _tea_version() -> str:
+def tea_version() -> str:
+    """Return the version of tea, `unknown` where it is not installed."""
     try:
         return version("tea-protocol")
     except PackageNotFoundError:

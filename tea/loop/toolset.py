@@ -114,7 +114,7 @@ class Toolset:
             BadComponent: Two have the same name.
         """
         found: list[Capability] = []
-        names = allowed(tools, task.tools, task.also)
+        names, agents = _on(ctx, "tool", allowed(tools, task.tools, task.also)), _on(ctx, "agent", agents)
         own = [name for name in names if name != EVERY]
         kept = own if EVERY in names and len(own) < MOST_SCHEMAS else BOOKKEEPING
         asked = task.tools is not None and EVERY in task.tools
@@ -129,7 +129,7 @@ class Toolset:
         for name, facts in zip(chosen, await ctx.acp.facts(chosen), strict=True):
             found.append(agent_of(name, facts))
         places: list[StateSource] = []
-        rooms, whole = _rooms(environments), set[str]()
+        rooms, whole = _rooms(_on(ctx, "environment", environments)), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
             if _runs_code(facts) and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
                 continue  # it could only refuse, or the task names the tools that it is to be done with
@@ -357,6 +357,12 @@ def _called_for(
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
     beside = within_limits(nearby, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
     return [*(one for one in wanted if one not in nearby), *beside]
+
+
+def _on(ctx: Context, kind: Kind, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a kind not switched off for the run; of an action counts its environment."""
+    rooms = {name: name.partition("#")[0] for name in names}
+    return tuple(name for name, room in rooms.items() if not {room, f"{kind}:{room}"} & {*ctx.without})
 
 
 def _runs_code(facts: JsonObject) -> bool:

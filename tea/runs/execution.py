@@ -388,6 +388,8 @@ class Executions:
             allow=task.allow,
             inputs=task.files,
             sandbox=level,
+            without=task.without,
+            closed=task.closed.model_dump(exclude_defaults=True),
         )
 
     def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:

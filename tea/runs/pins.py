@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest
-from tea.errors import Damaged, NotLocked
+from tea.errors import Damaged, NotLocked, UnknownComponent
+from tea.journal.header import OFFERED
 from tea.journal.pin import RESOLVE, Exact, Pin, exact_of, outcome_of, pins_in, target_of
 from tea.kernel.gate import Gate
 from tea.kernel.pending import Inline
@@ -28,6 +29,7 @@ class Pins:
         use: Selectors of components by `kind:name`, before what is current.
         versions: Which version of those with the same bytes, for what `use` names by its digest.
         locked: Whether nothing else may be used.
+        without: Names that may not be used, `name` or `kind:name`.
     """
 
     def __init__(
@@ -38,9 +40,10 @@ class Pins:
         versions: Mapping[str, str],
         *,
         locked: bool,
+        without: Sequence[str] = (),
     ) -> None:
         self._gate, self._libraries, self._locked = gate, libraries, locked
-        self._use, self._versions = use, versions
+        self._use, self._versions, self._without = use, versions, frozenset(without)
         self._pins: dict[str, Manifest] = {}
         self._held: dict[str, Manifest] = {}
         self._stored: dict[Exact, Manifest] = {}
@@ -48,8 +51,12 @@ class Pins:
         self._instead: dict[str, Exact] = {}
 
     def may_use(self, name: str) -> bool:
-        """Return whether the run's lock, if it has one, contains a component, `kind:name`."""
-        return not self._locked or name in self._use
+        """Return whether the run's lock, if it has one, contains a component, `kind:name`, not switched off."""
+        return not self._is_off(name) and (not self._locked or name in self._use)
+
+    def _is_off(self, name: str) -> bool:
+        kind, _, bare = name.partition(":")
+        return kind in OFFERED and not self._without.isdisjoint((name, bare))
 
     async def resolve(self, ref: Ref) -> Manifest:
         """Return the version pinned by this run; the first touch decides, and is recorded.
@@ -99,6 +106,8 @@ class Pins:
         if name in self._held:
             return self._held[name]
         bare = name if ref.selector is None else str(Ref(kind=ref.kind, name=ref.name))
+        if self._is_off(bare):
+            raise UnknownComponent(f"{bare} is switched off for this run.", fix="do without it.")
         if not self.may_use(bare):
             raise not_locked(bare)
         config = await self._found(component(ref), name)

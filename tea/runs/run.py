@@ -64,7 +64,14 @@ class Run:
     ) -> None:
         self.run_config, self.gate, self.recorder = run_config, gate, recorder
         self.accounts, self.places, self._servers = BudgetAccounts(account), Places(), deps.servers
-        self.pins = Pins(gate, deps.libraries, run_config.use, run_config.versions, locked=run_config.locked)
+        self.pins = Pins(
+            gate,
+            deps.libraries,
+            run_config.use,
+            run_config.versions,
+            locked=run_config.locked,
+            without=run_config.without,
+        )
         self.memories = Memories(self.pins)
         context = RunContext(
             run_config=run_config,
@@ -136,6 +143,7 @@ class Run:
             workspace=self.run_config.workspace,
             locale=self.run_config.locale,
             sandbox=self.run_config.sandbox,
+            without=self.run_config.without,
             opens_files=opens_files,
             branch=branch,
             declared=declared or {},

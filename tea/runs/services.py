@@ -137,4 +137,6 @@ class _Sandbox(Service):
 
 class _Web(Service):
     async def answer(self, request: ReadWebSettings, agent: str, key: str) -> JsonValue:
-        return dict(self._run.deps.web)
+        web = self._run.deps.web
+        closed = self._run.run_config.closed  # beside what the operator closes: a run narrows, and never widens
+        return {**web, **{name: [*web.get(name, ()), *more] for name, more in closed.items()}}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, Literal, cast
+from urllib.parse import unquote
 
 from tea.web.address import Fault, Target, read_address, read_place
 from tea.web.networks import Address, class_of, read_ip
@@ -25,6 +27,7 @@ Reason = (
         "bad_answer",
         "metadata",
         "not_public",
+        "denied",
     ]
 )
 REASONS: dict[Reason, str] = {
@@ -46,6 +49,7 @@ REASONS: dict[Reason, str] = {
     "bad_answer": "the resolver of names answered with what is not an IP address",
     "metadata": "its host is the metadata service of a cloud",
     "not_public": "an IP address of its host is not public",
+    "denied": "it leads to a host on the list of denied ones",
 }
 PORTS = frozenset({80, 443, 8080, 8443})
 
@@ -81,6 +85,8 @@ class UrlGuard:
             `127.0.0.1:8000`, `localhost:8000` or `[::1]:8000`. A name opens public and private addresses, but neither
             link-local ones nor metadata services. An entry of another form opens nothing.
         resolver: Gives the IP addresses of a name in ASCII; the system's own by default.
+        deny: Hosts that are closed with all below them, also where they stand in the path or query of another
+            address, as those of archives and mirrors do.
 
     Attributes:
         seconds: How long a resolver may take.
@@ -92,7 +98,8 @@ class UrlGuard:
 
     seconds: ClassVar[float] = 5.0
 
-    def __init__(self, allow: Iterable[str] = (), resolver: Resolver | None = None) -> None:
+    def __init__(self, allow: Iterable[str] = (), resolver: Resolver | None = None, deny: Iterable[str] = ()) -> None:
+        self._denied = denial(deny)
         self._allow = frozenset(place for one in allow if (place := allowed_place(one)) is not None)
         self._resolve = resolver or resolve
 
@@ -103,6 +110,8 @@ class UrlGuard:
 
     async def check_target(self, target: Target) -> Verdict:
         """Return the verdict on a place."""
+        if self._denied is not None and self._denied.search(unquote(unquote(target.url)).lower()):
+            return Verdict(False, "denied", None)
         opened = (target.host, target.port) in self._allow
         if opened and target.ip is not None:
             return Verdict(True, "allowed", str(target.ip))
@@ -144,6 +153,16 @@ def allowed_place(entry: object) -> tuple[str, int] | None:
         return None
     place = read_place(entry)
     return None if isinstance(place, str) else place[:2]
+
+
+def denial(hosts: Iterable[str]) -> re.Pattern[str] | None:
+    """Return a pattern of the addresses leading to denied hosts or below them, None for no hosts.
+
+    Args:
+        hosts: Names such as `huggingface.co`.
+    """
+    names = [re.escape(host.lower().strip(".")) for host in hosts if host.strip(".")]
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(names)})\.?(?![\w-]|\.\w)") if names else None
 
 
 def _read(given: object) -> list[Address] | Reason:

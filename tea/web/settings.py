@@ -35,6 +35,8 @@ class WebSettings:
         plain: Ends of host names, as `.gov`, at which `http` is tried where `https` fails.
         after: The earliest date of a page, `YYYY-MM-DD`; with it or `before` a page without a date is refused.
         before: The first date that is too late.
+        deny: Hosts that are closed with all below them, as `huggingface.co`; a run may close more.
+        canaries: Texts; a page that holds one of them is not shown, as it is a part of a benchmark.
         cache: Folder of the cache, which the platform chooses.
     """
 
@@ -54,6 +56,8 @@ class WebSettings:
     plain: tuple[str, ...] = ()
     after: str = ""
     before: str = ""
+    deny: tuple[str, ...] = ()
+    canaries: tuple[str, ...] = ()
     cache: str = ""
 
     @classmethod
@@ -132,5 +136,5 @@ def _shown(value: object) -> str:
 
 
 _DEFAULTS = {one.name: cast(object, one.default) for one in fields(WebSettings)}
-_LISTS = ("allow", "retries", "plain")
+_LISTS = ("allow", "retries", "plain", "deny", "canaries")
 _KNOWN = f"settings are {', '.join(_DEFAULTS)}."

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 from tea.web.address import Target, escaped, read_address
 from tea.web.blocked import Wall, wall_of
 from tea.web.cache import Entry, PageCache
 from tea.web.fetch import Answer, Fetcher, FetchFailed, Limits
-from tea.web.guard import REASONS, UrlGuard
+from tea.web.guard import REASONS, UrlGuard, denial
 from tea.web.robots import MOST_BYTES, may_fetch
 from tea.web.settings import WebSettings
 
@@ -67,7 +68,10 @@ class Visitor:
     ) -> None:
         limits = Limits(seconds=settings.seconds, redirects=settings.redirects, bytes_of=self._most)
         self._settings, self._now = settings, now
-        self._fetcher = Fetcher(guard or UrlGuard(settings.allow), agent=settings.agent, limits=limits)
+        self._fetcher = Fetcher(
+            guard or UrlGuard(settings.allow, deny=settings.deny), agent=settings.agent, limits=limits
+        )
+        self._canaries = tuple(one.encode() for one in settings.canaries if one)
         self._cache = PageCache(Path(settings.cache) if settings.cache else None, settings.cache_bytes)
 
     async def visit(self, url: str, *, at: str = "") -> Visit:
@@ -84,15 +88,29 @@ class Visitor:
         if isinstance(target, str):
             problem = f"The guard refuses {url[:200]!r}: {REASONS[target]}."
             raise FetchFailed("refused", problem, url[:2_000], target)
+        self._require_open(target)
         if at and self._settings.wayback:
-            return await self._archived(target, at)
-        found = await self._found(target)
+            return self._clean(await self._archived(target, at))
+        found = self._clean(await self._found(target))
         if (found.wall or found.answer.status in GONE) and self._settings.wayback:
             try:
                 copy = await self._archived(target, "")
             except FetchFailed:
                 return found
-            return copy if copy.answer.status == 200 and not copy.wall else found
+            return self._clean(copy) if copy.answer.status == 200 and not copy.wall else found
+        return found
+
+    def _require_open(self, target: Target) -> None:
+        """Refuse an address leading to a denied host, also where the cache holds the page."""
+        denied = denial(self._settings.deny)
+        if denied is not None and denied.search(unquote(unquote(target.url)).lower()):
+            raise FetchFailed("refused", f"The guard refuses it: {REASONS['denied']}.", target.url, "denied")
+
+    def _clean(self, found: Visit) -> Visit:
+        """Refuse a page holding a canary: a part of a benchmark would give its answers away."""
+        if any(one in found.answer.body for one in self._canaries):
+            problem = "The page is a part of a benchmark, and is not shown."
+            raise FetchFailed("refused", problem, found.answer.url, "denied")
         return found
 
     async def _found(self, target: Target) -> Visit:

@@ -356,3 +356,26 @@ def test_a_place_is_read_the_same_when_it_is_written_out_again(text: str) -> Non
         if not isinstance(found, str):
             assert read_address(found.url) == found
             assert found.url.isascii()
+
+
+@pytest.mark.parametrize(
+    ("url", "denied"),
+    [
+        ("https://huggingface.co/datasets/x", True),
+        ("https://datasets.huggingface.co/", True),
+        ("https://HuggingFace.co/", True),
+        ("https://archive.example.com/web/2024id_/https://huggingface.co/x", True),
+        ("https://mirror.example.com/?u=https%253A%252F%252Fhuggingface.co%252Fx", True),
+        ("https://myhuggingface.co/", False),
+        ("https://huggingface.com/", False),
+        ("https://huggingface.co.example.com/", False),
+        ("https://example.com/about", False),
+    ],
+)
+async def test_denied_hosts_are_closed_with_all_that_leads_to_them(url: str, denied: bool) -> None:
+    guard = UrlGuard(resolver=answering(PUBLIC), deny=["huggingface.co"])
+    assert (await guard.check(url)).reason == ("denied" if denied else "public")
+
+
+async def test_a_denied_host_stays_closed_where_the_operator_opened_its_place() -> None:
+    assert (await UrlGuard(["127.0.0.1:8000"], deny=["127.0.0.1"]).check("http://127.0.0.1:8000/")).reason == "denied"

@@ -364,3 +364,22 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 @pytest.mark.parametrize("etag", ["", "x\r\nevil: yes", "ü", "x" * 2_000])
 def test_a_validator_that_cannot_be_sent_is_not(etag: str) -> None:
     assert entry(etag=etag).validators() == {}
+
+
+async def test_a_page_of_a_benchmark_is_not_shown_from_its_server_or_the_cache(
+    settings: WebSettings, clock: Clock
+) -> None:
+    async with Site({"/": html("the answers, canary 1234-5678, are here"), "/other": html("nothing")}).open() as site:
+        open_to_all = await visitor(site, settings, clock).visit(site.url)
+        assert open_to_all.answer.status == 200
+        closed = visitor(site, settings, clock, canaries=("1234-5678",))
+        assert (await failure(closed, site.url)).reason == "denied"
+        assert (await closed.visit(f"{site.url}/other")).answer.status == 200
+
+
+async def test_a_denied_host_is_not_read_from_the_cache(settings: WebSettings, clock: Clock) -> None:
+    async with Site({"/": html("a page")}).open() as site:
+        await visitor(site, settings, clock).visit(site.url)
+        closed = visitor(site, settings, clock, deny=("127.0.0.1",))
+        assert (await failure(closed, site.url)).reason == "denied"
+        assert len(site.asked) == 1

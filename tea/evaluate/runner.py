@@ -1,0 +1,391 @@
+"""Runner: an evaluation carried out as ordinary runs, which goes on where it stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from tea.errors import (
+    Abstained,
+    ApprovalNeeded,
+    BadInput,
+    BudgetExceeded,
+    Conflict,
+    ErrorRecord,
+    Interrupted,
+    ProviderError,
+    StorageError,
+    TeaError,
+    error_from,
+    sole_error,
+)
+from tea.evaluate.evaluation import RESULTS, Evaluation, ScoredRun
+from tea.evaluate.judge import Judging, judging_of
+from tea.evaluate.plan import Plan, Snapshot, snapshot_of
+from tea.evaluate.scoring import JUDGED, Grade, Helpers, Question, grade
+from tea.evaluate.statistics import smallest_visible
+from tea.evaluate.task import digest_of
+from tea.evaluate.task_set import PlacedTask, TaskSet
+from tea.journal.header import Closed
+from tea.journal.history import History
+from tea.journal.tracer import as_mapping
+from tea.registry.version import timestamp
+from tea.store.evaluations import HEAD, FileEvaluations, Ledger
+from tea.store.strict import dumps
+from tea.types import JsonObject
+
+if TYPE_CHECKING:
+    from tea.journal.recorder import Event
+    from tea.platform import Platform
+    from tea.runs.outcome import Outcome
+
+CONCURRENCY = 8
+Watch = Callable[[int, int, ScoredRun], None]
+_INFRASTRUCTURE = (ProviderError, StorageError, Interrupted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cell:
+    """One run to be had: a task in one epoch, and its keys in the ledger."""
+
+    task: PlacedTask
+    epoch: int
+    key: str
+    scoring: str
+
+
+@dataclass(slots=True)
+class _Known:
+    """What a ledger says, by key."""
+
+    begun: dict[str, str] = field(default_factory=dict[str, str])
+    ended: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    graded: dict[tuple[str, str], JsonObject] = field(default_factory=dict[tuple[str, str], JsonObject])
+
+    def take(self, line: JsonObject) -> None:
+        """Take one line; later ones count."""
+        key = str(line.get("key"))
+        match line.get("what"):
+            case "begun":
+                self.begun[key] = str(line["run"])
+            case "ended":
+                self.ended[key] = line
+            case "graded":
+                self.graded[key, str(line["scoring"])] = line
+            case "again":
+                self.ended.pop(key, None)
+                self.begun.pop(key, None)
+            case _:
+                pass
+
+
+async def evaluate(
+    platform: Platform,
+    tasks: TaskSet,
+    plan: Plan | None = None,
+    *,
+    epochs: int = 1,
+    concurrency: int = CONCURRENCY,
+    series: str = "",
+    retry: bool = False,
+    judging: Judging | None = None,
+    watch: Watch | None = None,
+) -> Evaluation:
+    """Run every task of a set as an ordinary run, score the outcomes, and keep all of it.
+
+    What was run before counts again, by the digest of everything that counts, the task and the repetition; what was
+    interrupted is resumed. All runs use the same versions, whatever is registered meanwhile.
+
+    Args:
+        platform: Runs the tasks.
+        tasks: The tasks.
+        plan: Who works on them, with what.
+        epochs: How often each task is run.
+        concurrency: How many runs go on at once.
+        series: Name of a series of repetitions; another one gives fresh runs.
+        retry: Whether to run again what a provider or this machine made fail.
+        judging: Which model judges, in which words; the platform's default model by default.
+        watch: Told of each scored run, with how many there are and will be.
+
+    Raises:
+        BadInput: The plan cannot be used, or there is no task; nothing is run.
+        ProviderError: A judge is needed and not there; nothing is run. Or it failed: the runs are kept.
+        Conflict: Another process is at the same evaluation.
+    """
+    if not len(tasks) or epochs < 1 or concurrency < 1:
+        raise BadInput("An evaluation has at least one task, epoch and run at once.", fix="give numbers from 1.")
+    asked = _closing(plan or Plan(), tasks).checked()
+    judge, helpers = _helpers(platform, tasks, judging)
+    request = digest_of([asked.to_json(), tasks.digest, epochs, series])
+    store = FileEvaluations(platform.home / "traces" / "evaluations")
+    used, snapshot, begun = await _parts(platform, asked, store, request)
+    digest = snapshot.digest(used)
+    id = digest_of([digest, tasks.digest, epochs, series, used.label])[:12]
+    evaluation = Evaluation(
+        id=id, name=tasks.name, set_digest=tasks.digest, plan=used, plan_digest=digest, epochs=epochs, series=series,
+        runs=(), components=snapshot.use, model=snapshot.model, begun=begun,
+    )  # fmt: skip
+    cells = _cells(tasks, epochs, series, judge)
+    with store.ledger(digest) as ledger:
+        head = dumps(evaluation.head(finished=False, request=request))
+        await asyncio.to_thread(store.write, id, {HEAD: head})
+        work = _Work(platform, used, snapshot.pins, ledger, helpers, retry=retry, watch=watch, total=len(cells))
+        await work.run(cells, concurrency)
+        await asyncio.to_thread(ledger.sync)
+    done = replace(evaluation, runs=tuple(work.scored[cell.key] for cell in cells), fresh=work.fresh)
+    rows = b"".join(dumps(one.to_json()) + b"\n" for one in done.runs)
+    await asyncio.to_thread(store.write, id, {RESULTS: rows, HEAD: dumps(done.head(finished=True, request=request))})
+    return done
+
+
+def _closing(plan: Plan, tasks: TaskSet) -> Plan:
+    """Return the plan with what a task set closes of the web closed too."""
+    deny = tuple(dict.fromkeys((*plan.closed.deny, *tasks.deny)))
+    canaries = tuple(dict.fromkeys((*plan.closed.canaries, *tasks.canaries)))
+    return replace(plan, closed=Closed(deny=deny, canaries=canaries))
+
+
+def _cells(tasks: TaskSet, epochs: int, series: str, judge: str) -> list[_Cell]:
+    """Return the runs to be had, epoch by epoch."""
+    return [
+        _Cell(
+            task=task,
+            epoch=epoch,
+            key=digest_of([task.work, series, epoch])[:32],
+            scoring=digest_of([task.scoring, judge if task.task.scorer in JUDGED else ""]),
+        )
+        for epoch in range(1, epochs + 1)
+        for task in tasks.tasks
+    ]
+
+
+def preview(tasks: TaskSet, *, rates: Sequence[float] = ()) -> str:
+    """Return in words the smallest improvement that can be seen with a set.
+
+    Args:
+        tasks: The tasks.
+        rates: The mean score of each so far; half of the runs right if unknown.
+    """
+    clusters = len({one.cluster for one in tasks.tasks})
+    points = 100 * smallest_visible(rates or [0.5] * clusters)
+    return f"With {clusters} tasks, only improvements of about {points:.0f} points or more are found reliably."
+
+
+class _Work:
+    """The work of one evaluation in progress."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        plan: Plan,
+        use: Mapping[str, str],
+        ledger: Ledger,
+        helpers: Helpers,
+        *,
+        retry: bool,
+        watch: Watch | None,
+        total: int,
+    ) -> None:
+        self._platform, self._plan, self._use = platform, plan, use
+        self._ledger, self._helpers, self._watch, self._total = ledger, helpers, watch, total
+        self._retry = retry
+        self._known = _Known()
+        self.scored: dict[str, ScoredRun] = {}
+        self.fresh = 0
+        self._unscored: TeaError | None = None
+
+    async def run(self, cells: Sequence[_Cell], concurrency: int) -> None:
+        """Have all cells run and scored.
+
+        Raises:
+            TeaError: One could not be scored; the runs are kept.
+        """
+        for line in await asyncio.to_thread(self._ledger.lines):
+            self._known.take(line)
+        waiting = iter(cells)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(concurrency, len(cells))):
+                    group.create_task(self._take(waiting))
+        except BaseExceptionGroup as error:
+            if (one := sole_error(error)) is not None:
+                raise one from error
+            raise
+        if self._unscored is not None:
+            raise self._unscored
+
+    async def _take(self, waiting: Iterator[_Cell]) -> None:
+        for cell in waiting:
+            ended = self._known.ended.get(cell.key)
+            if ended is not None and self._retry and ended.get("infrastructure"):
+                self._write({"what": "again", "key": cell.key})
+                ended = None
+            if ended is None:
+                ended = await self._have(cell)
+            given = self._known.graded.get((cell.key, cell.scoring))
+            if given is None and ended["status"] == "done" and self._unscored is None:
+                given = await self._grade(cell, ended)
+            if given is not None or ended["status"] != "done":
+                one = self.scored[cell.key] = _scored(cell, ended, given or {})
+                if self._watch is not None:
+                    self._watch(len(self.scored), self._total, one)
+
+    async def _have(self, cell: _Cell) -> JsonObject:
+        """Return how a cell's run ended, resumed or begun now."""
+        self.fresh += 1
+        started = time.monotonic()
+        run = self._known.begun.get(cell.key)
+        found = await self._resumed(run) if run is not None else None
+        if found is None:
+            found = await self._begun(cell)
+        seconds = found.pop("seconds", None)
+        line = {"what": "ended", "key": cell.key, **found,
+                "seconds": round(time.monotonic() - started if seconds is None else seconds, 4)}  # fmt: skip
+        self._write(line)
+        return line
+
+    async def _begun(self, cell: _Cell) -> dict[str, Any]:
+        run = ""
+
+        def watch(event: Event) -> None:
+            nonlocal run
+            if event.kind == "run" and not run:
+                run = str(as_mapping(as_mapping(event.data)["setting"])["run"])
+                self._write({"what": "begun", "key": cell.key, "run": run, "task": cell.task.id, "epoch": cell.epoch})
+
+        task = self._plan.task_file(cell.task, self._use, f"eval-{cell.key}")
+        try:
+            return _ended(await self._platform.execute(task, cell.task.paths, watch))
+        except TeaError as error:
+            return self._broken(error, run)
+
+    async def _resumed(self, run: str) -> dict[str, Any] | None:
+        """Return how an interrupted run ended; None if it cannot be resumed, so that it has to begin anew."""
+        try:
+            if not await asyncio.to_thread(self._platform.tracer.ended, run):
+                await self._platform.resume(run)
+        except Conflict:
+            raise
+        except ApprovalNeeded as error:
+            return self._broken(error, run)
+        except TeaError as error:
+            return self._broken(error, run) if isinstance(error, _INFRASTRUCTURE) else None
+        return await asyncio.to_thread(self._left, run)
+
+    def _left(self, run: str) -> dict[str, Any]:
+        history = History.of(run, self._platform.tracer.records(run), "")
+        end, cost = history.end, as_mapping(history.end.get("cost"))
+        return {
+            "run": run,
+            "status": end["status"],
+            "answer": end["answer"],
+            "reason": end["reason"],
+            "error": end["error"],
+            "infrastructure": _is_infrastructure(end["error"]),
+            **{name: cost.get(name) for name in ("usd", "tokens", "steps")},
+            "seconds": history.seconds,
+        }
+
+    def _broken(self, error: TeaError, run: str) -> dict[str, Any]:
+        """Return how a run ended that left no outcome."""
+        record = self._platform.mask.data(error.record())
+        status = "waiting" if isinstance(error, ApprovalNeeded) else "error"
+        return {"run": run, "status": status, "answer": None, "reason": record["problem"], "error": record,
+                "infrastructure": isinstance(error, _INFRASTRUCTURE), "usd": None, "tokens": 0, "steps": 0}  # fmt: skip
+
+    async def _grade(self, cell: _Cell, ended: JsonObject) -> JsonObject | None:
+        task = cell.task.task
+        asked = Question(task=task.task, answer=ended["answer"], expected=task.expected, options=task.options)
+        try:
+            given: Grade = await grade(task.scorer, asked, self._helpers)
+        except TeaError as error:  # who judges is not who is judged, so this is no score of 0
+            self._unscored = self._unscored or error
+            return None
+        line = {"what": "graded", "key": cell.key, "scoring": cell.scoring, "score": given.score, "why": given.why,
+                "details": dict(given.details), "tokens": given.tokens, "usd": given.usd}  # fmt: skip
+        self._write(line)
+        return line
+
+    def _write(self, line: JsonObject) -> None:
+        self._ledger.append(line)
+        self._known.take(line)
+
+
+async def _parts(platform: Platform, plan: Plan, store: FileEvaluations, request: str) -> tuple[Plan, Snapshot, str]:
+    """Return the plan, its exact parts, and the time of its begin: those of the same evaluation if it is unfinished."""
+    used, snapshot = await snapshot_of(platform, plan)
+
+    def unfinished() -> JsonObject | None:
+        heads = (store.head(id) for id in store.list())
+        return next((one for one in heads if one.get("request") == request and not one.get("finished")), None)
+
+    if (head := await asyncio.to_thread(unfinished)) is not None:
+        return used, snapshot.earlier(head["components"], head["model"]), str(head["begun"])
+    return used, snapshot, timestamp()
+
+
+def _helpers(platform: Platform, tasks: TaskSet, judging: Judging | None) -> tuple[str, Helpers]:
+    """Return the digest of the judge, empty if none is needed, and the helpers of the scorers, checked beforehand."""
+    needed = sorted({one.task.scorer for one in tasks.tasks} & {*JUDGED})
+    judge = judging_of(platform, judging, needed) if needed else None
+
+    async def sandbox() -> JsonObject:
+        return await platform.sandboxes.terms("")
+
+    return "" if judge is None else judge.digest, Helpers(judge=judge, sandbox=sandbox)
+
+
+def _ended(outcome: Outcome) -> dict[str, Any]:
+    data = outcome.to_json()
+    return {
+        **{name: data[name] for name in ("run", "status", "answer", "reason", "error")},
+        "infrastructure": _is_infrastructure(outcome.error),
+        "usd": outcome.cost.usd,
+        "tokens": outcome.cost.tokens,
+        "steps": outcome.cost.steps,
+    }
+
+
+def _is_infrastructure(error: ErrorRecord | None) -> bool:
+    return error is not None and isinstance(error_from(error), _INFRASTRUCTURE)
+
+
+def _scored(cell: _Cell, ended: JsonObject, given: JsonObject) -> ScoredRun:
+    """Return a run with its score: nothing but the outcome of a run that succeeded can have one."""
+    score = float(given.get("score", 0.0))
+    return ScoredRun(
+        id=cell.task.id,
+        epoch=cell.epoch,
+        score=score,
+        kind=_kind(ended, score),
+        status=ended["status"],
+        answer=ended["answer"],
+        reason=str(given.get("why", "")) if given else ended["reason"],
+        run=ended["run"],
+        usd=ended["usd"],
+        tokens=ended["tokens"] or 0,
+        steps=ended["steps"] or 0,
+        seconds=ended["seconds"],
+        tags=cell.task.task.tags,
+        split=cell.task.split,
+        cluster=cell.task.cluster,
+        work=cell.task.work,
+        details=given.get("details", {}),
+        infrastructure=bool(ended.get("infrastructure")),
+        judging={name: given[name] for name in ("tokens", "usd")} if given.get("tokens") else {},
+    )
+
+
+def _kind(ended: JsonObject, score: float) -> str:
+    if ended["status"] == "done":
+        return "" if score >= 1 else "partly wrong" if score > 0 else "wrong"
+    if ended["status"] in ("waiting", "exhausted"):
+        return str(ended["status"])
+    error = ended.get("error")
+    if error is None:
+        return "failed"
+    code = str(error["code"])
+    return {Abstained.__name__: "abstained", BudgetExceeded.__name__: "exhausted"}.get(code, code)

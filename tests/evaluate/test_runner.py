@@ -1,0 +1,368 @@
+"""Evaluations: every task is a run, none is left out, nothing is paid twice, and what stopped goes on."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea import Agent, Context, Platform, Result, Task, tool
+from tea.errors import BadInput, Conflict, ProviderError, UnknownComponent
+from tea.evaluate import Evaluation, Plan, ScoredRun, TaskSet, compare, evaluate, summarise
+from tea.evaluate.evaluation import read_evaluation
+from tea.evaluate.judge import Judging
+from tea.store.evaluations import FileEvaluations
+from tea.testing import FunctionModel, TestModel
+from tea.types import ModelRequest
+
+STUB = '''
+from tea import Agent, Context, Result, Task
+
+
+class Stub(Agent):
+    """Answer with the task, or fail as it says."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer at once."""
+        word = task.text.partition(" ")[0]
+        if word == "fail":
+            return Result(answer=task.text, ok=False, reason="it did not work")
+        if word == "crash":
+            raise ValueError("broken")
+        if word == "ask":
+            return Result(answer=await ctx.person("really?"))
+        return Result(answer=task.text{shout})
+'''
+
+
+def source(shout: str = "") -> str:
+    return STUB.replace("{shout}", shout)
+
+
+def tasks(*words: str, **fields: Any) -> TaskSet:
+    return TaskSet.of([{"task": word, "expected": word, "scorer": "exact", **fields} for word in words], name="words")
+
+
+@pytest.fixture
+async def tea(tmp_path: Path) -> AsyncIterator[Platform]:
+    async with Platform(tmp_path / "home", state=tmp_path / "state", model=TestModel()) as made:
+        await made.acp.register(source())
+        yield made
+
+
+STUBBED = Plan(agent="stub")
+
+
+def only(found: Evaluation) -> dict[str, ScoredRun]:
+    return {one.answer or one.id: one for one in found.runs}
+
+
+async def test_failed_runs_count_with_their_kind_whatever_they_answered(tea: Platform) -> None:
+    found = await evaluate(tea, tasks("right", "fail now", "crash now", "ask now"), STUBBED)
+    kinds = sorted(one.kind for one in found.runs)
+    assert kinds == ["", "CallFailed", "failed", "waiting"]
+    figures = summarise(found).whole
+    assert (figures.score.mean, figures.runs) == (0.25, 4)
+    assert figures.failures == {"failed": 1, "CallFailed": 1, "waiting": 1}
+    assert next(one for one in found.runs if one.kind == "failed").answer == "fail now"
+    assert all(one.run in tea.tracer.runs() for one in found.runs)
+
+
+async def test_every_run_is_an_ordinary_run_with_its_pins_and_budget(tea: Platform) -> None:
+    found = await evaluate(tea, tasks("right"), Plan(agent="stub", budget={"steps": 3}))
+    head = next(tea.tracer.records(found.runs[0].run)).data
+    assert head["task"]["budget"]["steps"] == 3
+    assert head["task"]["use"]["agent:stub"] == found.components["agent:stub"]
+    assert (await tea.replay(found.runs[0].run)).answer == "right"
+
+
+async def test_nothing_is_run_twice_until_something_that_counts_changes(tea: Platform) -> None:
+    first = await evaluate(tea, tasks("a", "b"), STUBBED)
+    again = await evaluate(tea, tasks("a", "b"), STUBBED)
+    more = await evaluate(tea, tasks("a", "b", "c"), STUBBED, epochs=2)
+    assert (first.fresh, again.fresh, more.fresh) == (2, 0, 4)
+    assert again.runs == first.runs
+    assert again.id == first.id != more.id
+    assert (await evaluate(tea, tasks("a"), STUBBED, series="other")).fresh == 1
+    assert (await evaluate(tea, tasks("a"), Plan(agent="stub", budget={"steps": 9}))).fresh == 1
+    await tea.acp.update("stub", source(" + '!'"))
+    changed = await evaluate(tea, tasks("a", "b"), STUBBED)
+    assert changed.fresh == 2
+    assert changed.plan_digest != first.plan_digest
+    chosen = await evaluate(tea, tasks("a", "b"), Plan(agent="stub", use={"agent:stub": "1.0.0"}))
+    assert [one.score for one in chosen.runs] == [1.0, 1.0]
+    assert (await evaluate(tea, tasks("a", "b"), Plan(agent="stub@1.0.0"))).components == chosen.components
+
+
+async def test_another_scorer_scores_the_same_runs_anew(tea: Platform) -> None:
+    first = await evaluate(tea, tasks("Right"), STUBBED)
+    other = await evaluate(tea, tasks("Right", expected="right"), STUBBED)
+    loose = await evaluate(tea, tasks("Right", expected="right", scorer="normalized"), STUBBED)
+    assert [one.fresh for one in (first, other, loose)] == [1, 0, 0]
+    assert [one.runs[0].score for one in (first, other, loose)] == [1.0, 0.0, 1.0]
+    assert first.runs[0].run == loose.runs[0].run
+
+
+async def test_a_cancelled_evaluation_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    waits, begun = asyncio.Event(), asyncio.Event()
+
+    async def answer(request: ModelRequest) -> dict[str, Any]:
+        if "slow" in str(request.variables):
+            begun.set()
+            await waits.wait()
+        return {"word": "said"}
+
+    asking = STUB.replace("return Result(answer=task.text{shout})", "return Result(answer=await self.said(ctx, task))")
+    asking += '''
+    async def said(self, ctx: Context, task: Task) -> str:
+        """Ask the model."""
+        reply = await ctx.ask("saying", {"text": task.text})
+        return reply.output["word"]
+'''
+    prompt = (
+        "---\nname: saying\ndescription: Says.\nvariables: {text: string}\n"
+        "output: {type: object, properties: {word: {type: string}}, required: [word]}\n---\n"
+        "# system\n\nSay.\n\n# message\n\n{{ text }}\n"
+    )
+    asked = TaskSet.of([{"task": word, "expected": "said"} for word in ("quick", "slow")])
+    async with Platform(tmp_path / "home", state=tmp_path / "state", model=FunctionModel(answer)) as tea:
+        await tea.libraries["prompt"].register(prompt)
+        await tea.acp.register(asking)
+        evaluating = asyncio.ensure_future(evaluate(tea, asked, STUBBED, concurrency=1))
+        await begun.wait()
+        evaluating.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await evaluating
+        before = set(tea.tracer.runs())
+        await tea.acp.update("stub", source(" + '!'"))  # what is registered meanwhile does not mix in
+        waits.set()
+        found = await evaluate(tea, asked, STUBBED, concurrency=1)
+    assert {one.run for one in found.runs} == before
+    assert [one.score for one in found.runs] == [1.0, 1.0]
+    assert found.fresh == 1
+
+
+async def test_two_at_once_do_not_mix(tea: Platform) -> None:
+    with (
+        FileEvaluations(tea.home / "traces" / "evaluations").ledger(
+            (await evaluate(tea, tasks("a"), STUBBED)).plan_digest
+        ),
+        pytest.raises(Conflict, match="Another process"),
+    ):
+        await evaluate(tea, tasks("b"), STUBBED)
+
+
+async def test_a_line_cut_short_is_dropped_and_its_run_resumed(tea: Platform) -> None:
+    first = await evaluate(tea, tasks("a", "b"), STUBBED, concurrency=1)
+    ledger = tea.home / "traces" / "evaluations" / "ledgers" / f"{first.plan_digest}.jsonl"
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    ended = next(place for place, line in enumerate(lines) if b'"ended"' in line and first.runs[1].run.encode() in line)
+    ledger.write_bytes(b"".join(lines[:ended]) + lines[ended][:20])
+    again = await evaluate(tea, tasks("a", "b"), STUBBED)
+    assert [one.run for one in again.runs] == [one.run for one in first.runs]
+    assert [one.score for one in again.runs] == [1.0, 1.0]
+    assert len(tea.tracer.runs()) == 2
+
+
+async def test_a_plan_that_cannot_be_used_runs_nothing(tea: Platform) -> None:
+    for plan in (Plan(agent="nobody"), Plan(agent="stub", use={"tool:none": "1.0.0"})):
+        with pytest.raises(UnknownComponent):
+            await evaluate(tea, tasks("a"), plan)
+    with pytest.raises(BadInput):
+        await evaluate(tea, tasks("a"), Plan(agent="stub", budget={"steps": 0}))
+    with pytest.raises(BadInput):
+        await evaluate(tea, tasks("a"), STUBBED, epochs=0)
+    assert tea.tracer.runs() == []
+
+
+class Down:
+    """A model that cannot be reached until it is up."""
+
+    up = False
+
+    async def complete(self, request: ModelRequest, config: Any, call_tool: Any) -> Any:
+        """Answer once it is up."""
+        if not self.up:
+            raise ProviderError("It is down.", fix="wait.")
+        return await TestModel(answer="a").complete(request, config, call_tool)
+
+
+WORKER = '''
+from tea import Agent, Context, Result, Task, work
+
+
+class Worker(Agent):
+    """Work in the loop."""
+
+    agents = ("helper",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        return await work(ctx, task, prompt="tool_calling", tools=("done", "shout"), agents=self.agents)
+'''
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def shout(text: str) -> str:
+    """Say it louder.
+
+    Args:
+        text: What.
+    """
+    return text.upper()
+
+
+class Helper(Agent):
+    """Help with anything."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Help."""
+        return Result(answer="helped")
+
+
+async def test_what_a_provider_broke_is_told_apart_and_run_again_when_asked(tmp_path: Path) -> None:
+    model = Down()
+    async with Platform(tmp_path / "home", state=tmp_path / "state", model=model) as tea:
+        await tea.tcp.register(shout)
+        await tea.acp.register(Helper)
+        await tea.acp.register(WORKER)
+        plan = Plan(agent="worker")
+        broken = await evaluate(tea, tasks("a"), plan)
+        assert (broken.runs[0].infrastructure, broken.runs[0].kind) == (True, "ProviderError")
+        model.up = True
+        assert (await evaluate(tea, tasks("a"), plan)).runs[0].score == 0
+        assert (await evaluate(tea, tasks("a"), plan, retry=True)).runs[0].score == 1
+
+
+async def test_what_is_switched_off_is_neither_offered_nor_callable(tmp_path: Path) -> None:
+    for without, offered in ((), {"helper", "shout"}), (("helper", "tool:shout"), set[str]()):
+        model = TestModel(answer="a")
+        async with Platform(tmp_path / f"home{len(without)}", state=tmp_path / "state", model=model) as tea:
+            await tea.tcp.register(shout)
+            await tea.acp.register(Helper)
+            await tea.acp.register(WORKER)
+            found = await evaluate(tea, tasks("help me shout a"), Plan(agent="worker", without=without))
+        assert {str(one["name"]) for one in model.requests[0].tools} & {"helper", "shout"} == offered
+        assert found.plan.without == without
+
+
+CALLER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Caller(Agent):
+    """Call a helper by name."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Call."""
+        response = await ctx.acp.invoke("helper", Task(text="x"))
+        return Result(answer=str(response.error["code"] if response.error else response.result.answer))
+'''
+
+
+async def test_an_agent_that_calls_by_name_is_refused_what_is_switched_off(tea: Platform) -> None:
+    await tea.acp.register(Helper)
+    await tea.acp.register(CALLER)
+    assert (await tea.run("x", agent="caller")).answer == "helped"
+    outcome = await tea.run("x", agent="caller", without=["agent:helper"])
+    assert outcome.answer == "UnknownComponent"
+    assert (await tea.replay(outcome.run)).answer == "UnknownComponent"
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def closed_parts(ctx: Context) -> list[str]:
+    """Return what of the web is closed."""
+    settings = await ctx.web()
+    return [*settings["deny"], *settings["canaries"]]
+
+
+ASKER = """
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    '''Tell what is closed.'''
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        '''Ask a tool.'''
+        return Result(answer=(await ctx.tcp.invoke("closed_parts", {})).unwrap())
+"""
+
+
+async def test_the_hosts_and_canaries_of_a_set_are_closed_to_its_runs_alone(tea: Platform) -> None:
+    await tea.tcp.register(closed_parts)
+    await tea.acp.register(ASKER)
+    row = {"task": "x", "expected": ["data.example", "mark-1"], "scorer": "list"}
+    found = await evaluate(tea, TaskSet.of([row], deny=["data.example"], canaries=["mark-1"]), Plan(agent="asker"))
+    assert found.runs[0].score == 1
+    assert (await tea.run("x", agent="asker")).answer == []
+
+
+async def test_a_judge_is_asked_once_for_each_answer_and_paid_apart(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def judge(request: ModelRequest) -> str:
+        asked.append(str(request.messages[0].content[0]))
+        return "reasoning: fine\ncorrect: yes"
+
+    async with Platform(tmp_path / "home", state=tmp_path / "state", model=FunctionModel(judge)) as tea:
+        await tea.acp.register(source())
+        judged = tasks("words", expected="other words", scorer="judge")
+        first = await evaluate(tea, judged, STUBBED)
+        await evaluate(tea, judged, STUBBED)
+        assert len(asked) == 1
+        await evaluate(tea, judged, STUBBED, judging=Judging(template="{criterion} {answer}"))
+    assert first.runs[0].score == 1
+    assert len(asked) == 2
+    assert "other words words" in asked[1]
+
+
+async def test_a_judge_that_fails_scores_nothing_and_the_runs_are_kept(tmp_path: Path) -> None:
+    up = False
+
+    def judge(request: ModelRequest) -> str:
+        if not up:
+            raise ProviderError("down", fix="wait")
+        return "correct: yes"
+
+    async with Platform(tmp_path / "home", state=tmp_path / "state", model=FunctionModel(judge)) as tea:
+        await tea.acp.register(source())
+        judged = tasks("a", "b", scorer="judge")
+        with pytest.raises(ProviderError):
+            await evaluate(tea, judged, STUBBED)
+        runs = set(tea.tracer.runs())
+        up = True
+        found = await evaluate(tea, judged, STUBBED)
+    assert (found.fresh, {one.run for one in found.runs}) == (0, runs)
+
+
+async def test_an_evaluation_is_read_back_and_compared_with_the_runs_behind(tea: Platform) -> None:
+    words = [f"word {number}" for number in range(12)]
+    first = await evaluate(tea, tasks(*words, tags=["all"]), STUBBED, epochs=2)
+    await tea.acp.update("stub", source(" if task.text != 'word 3' else 'x'"))
+    second = await evaluate(tea, tasks(*words, "new", tags=["all"]), STUBBED, epochs=2)
+    store = FileEvaluations(tea.home / "traces" / "evaluations")
+    assert read_evaluation(store, first.id).runs == first.runs
+    assert read_evaluation(store, "last").means() == second.means()
+    found = compare(first, second)
+    assert (found.tasks, found.worse, found.better, found.same) == (12, 1, 0, 11)
+    assert found.difference.mean == pytest.approx(-1 / 12)
+    (one,) = found.differences
+    assert (one.before, one.after) == (1.0, 0.0)
+    assert set(one.runs_after) <= set(tea.tracer.runs())
+    assert found.new_failures == (one.id,)
+    assert len(found.only_after) == 1
+    assert "agent:stub" in found.changed
+    back = compare(second, first)
+    assert back.difference.mean == -found.difference.mean
+    assert back.p == pytest.approx(found.p_worse)
+
+
+async def test_what_is_written_is_json_line_by_line(tea: Platform) -> None:
+    found = await evaluate(tea, tasks("a", "fail b"), STUBBED)
+    path = tea.home / "traces" / "evaluations" / found.id / "results.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["score"] for row in rows] == [1.0, 0.0]
+    assert ScoredRun.from_json(rows[1]) == found.runs[1]

@@ -1,0 +1,101 @@
+"""Statistics against closed forms: intervals, quantiles, paired tests, pass@k, calibration."""
+
+import math
+from itertools import combinations
+from statistics import mean, stdev
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.evaluate import calibration_error, clustered_interval, paired_p, pass_at_k, smallest_visible
+from tea.evaluate.statistics import t_quantile
+
+SCORES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=30)
+T_TABLE = [(0.975, 1, 12.7062), (0.975, 2, 4.3027), (0.975, 9, 2.2622), (0.95, 30, 1.6973), (0.995, 120, 2.6174)]
+
+
+@pytest.mark.parametrize(("probability", "freedom", "expected"), T_TABLE)
+def test_quantiles_are_those_of_the_printed_tables(probability: float, freedom: int, expected: float) -> None:
+    assert t_quantile(probability, freedom) == pytest.approx(expected, abs=1e-4)
+
+
+@given(SCORES)
+def test_single_runs_have_the_ordinary_standard_error(scores: list[float]) -> None:
+    found = clustered_interval(scores, range(len(scores)), bounded=False)
+    assert found.error == pytest.approx(stdev(scores) / math.sqrt(len(scores)), abs=1e-9)
+    assert found.mean == pytest.approx(mean(scores))
+    assert found.low <= found.mean + 1e-12
+    assert found.high >= found.mean - 1e-12
+
+
+@given(SCORES, st.integers(1, 5))
+def test_repeating_every_run_does_not_narrow_the_interval(scores: list[float], times: int) -> None:
+    once = clustered_interval(scores, range(len(scores)), bounded=False)
+    again = clustered_interval(scores * times, list(range(len(scores))) * times, bounded=False)
+    assert again.error == pytest.approx(once.error, abs=1e-9)
+    assert again.clusters == once.clusters
+
+
+def test_equal_clusters_have_the_error_of_their_means() -> None:
+    groups = [[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    means = [mean(one) for one in groups]
+    found = clustered_interval(
+        [one for group in groups for one in group], [n for n in range(4) for _ in range(3)], bounded=False
+    )
+    assert found.error == pytest.approx(stdev(means) / 2)
+    assert found.high - found.mean == pytest.approx(t_quantile(0.975, 3) * found.error)
+
+
+def test_nothing_but_right_answers_proves_no_certainty() -> None:
+    few, many = clustered_interval([1.0] * 5, range(5)), clustered_interval([1.0] * 500, range(500))
+    assert (few.low, few.high) == (pytest.approx(0.5655, abs=1e-3), 1.0)
+    assert 0.99 < many.low < 1
+
+
+def test_one_cluster_tells_nothing() -> None:
+    assert clustered_interval([1.0, 0.0, 1.0], ["a"] * 3)[1:3] == (0.0, 1.0)
+
+
+@given(SCORES)
+def test_swapping_the_sides_of_a_pair_turns_its_probability_around(scores: list[float]) -> None:
+    assert paired_p(scores) + paired_p([-one for one in scores]) == pytest.approx(1.0)
+
+
+def test_a_paired_probability_is_that_of_students_t() -> None:
+    changes = [0.1, 0.3, -0.1, 0.2, 0.4, 0.0, 0.1, 0.2, -0.2, 0.3]
+    t = mean(changes) / (stdev(changes) / math.sqrt(10))
+    low, high = 0.5, 1 - 1e-9
+    for _ in range(60):  # the distribution is the inverse of the quantile
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_quantile(middle, 9) < t else (low, middle)
+    assert paired_p(changes) == pytest.approx(1 - low, rel=0.05)
+
+
+def test_equal_differences_of_few_tasks_are_no_proof() -> None:
+    assert paired_p([0.01] * 5) > 0.3
+
+
+@given(st.integers(1, 7), st.data())
+def test_pass_at_k_is_the_share_of_draws_with_a_right_one(runs: int, data: st.DataObject) -> None:
+    right, k = data.draw(st.integers(0, runs)), data.draw(st.integers(1, runs))
+    draws = list(combinations([1] * right + [0] * (runs - right), k))
+    assert pass_at_k(runs, right, k) == pytest.approx(mean(any(one) for one in draws))
+
+
+@pytest.mark.parametrize(("runs", "right", "k"), [(2, 1, 3), (2, 3, 1), (2, -1, 1), (2, 1, 0)])
+def test_pass_at_k_needs_as_many_runs(runs: int, right: int, k: int) -> None:
+    with pytest.raises(ValueError, match="pass@"):
+        pass_at_k(runs, right, k)
+
+
+def test_calibration_error_is_the_gap_of_each_bin() -> None:
+    assert calibration_error([0.9] * 10, [True] * 9 + [False]) == pytest.approx(0.0)
+    assert calibration_error([1.0] * 4, [False] * 4) == 1.0
+    both = calibration_error([0.2] * 100 + [0.8] * 150, [False] * 100 + [True] * 150)
+    assert both == pytest.approx(0.2)
+
+
+def test_more_tasks_show_smaller_improvements() -> None:
+    assert smallest_visible([0.5] * 30) > smallest_visible([0.5] * 100) > smallest_visible([0.5] * 300)
+    assert smallest_visible([0.5] * 100, runs=10, baseline=10) == pytest.approx(0.1, abs=0.01)
