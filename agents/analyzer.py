@@ -11,15 +11,16 @@ class Analyzer(Agent):
     role = "Analyst"
     competencies = (
         "answer questions about tables: count, filter, group, aggregate, rank, join, look up",
-        "find the passage of a text that answers a question, and cite it",
+        "find the passage of a text, document, mail, archive or image that answers a question, and cite it",
         "reason about a task without files, step by step",
     )
     objectives = ("an answer that follows from the data", "evidence for it", "no guesses")
     relations = {"planner": "hierarchical"}
-    tools = ("table_query", "read_file", "calculator", "done")
+    tools = ("table_query", "read_file", "to_markdown", "calculator", "done")
     environments = ("shell#python",)
     rules = """
-        First look at what each file is, then read only what the question needs. An answer that was found and checked
+        First look at what each file is: its kind, size and outline, of several files together; then read only what the
+        question needs. An answer that was found and checked
         ends the work; where nothing new comes, another way is taken, and then the work ends honestly.
     """
 

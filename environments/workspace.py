@@ -28,7 +28,7 @@ _TYPES = {
     "json": "json jsonl ndjson geojson",
     "text": "txt md markdown rst log ini cfg conf toml yaml yml xml html htm tex srt",
     "code": "py js ts java c h cpp rs go sh sql css",
-    "document": "pdf docx pptx odt epub rtf",
+    "document": "pdf docx docm pptx odt odp epub eml ipynb rtf",
     "image": "png jpg jpeg gif webp bmp svg tiff",
     "audio": "mp3 wav ogg flac m4a",
     "video": "mp4 mov mkv webm avi",

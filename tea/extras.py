@@ -42,7 +42,6 @@ class Extra:
 
 EXTRAS = (
     Extra(name="browser", purpose="a browser that agents drive", modules=("browser_use",)),
-    Extra(name="documents", purpose="PDF, Word and PowerPoint files", modules=("docx", "pptx", "pypdf")),
     Extra(name="embeddings", purpose="retrieval by meaning", modules=("sentence_transformers", "torch")),
     Extra(name="textgrad", purpose="evolution by textual gradients", modules=("textgrad",)),
 )

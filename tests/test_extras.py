@@ -9,15 +9,15 @@ from tea.extras import EXTRAS, Extra, require_extra
 
 
 def test_an_installed_module_is_imported() -> None:
-    assert require_extra("json.decoder", "documents") is sys.modules["json.decoder"]
+    assert require_extra("json.decoder", "embeddings") is sys.modules["json.decoder"]
 
 
 def test_a_missing_module_gives_the_command_that_installs_its_extra() -> None:
     with pytest.raises(MissingExtra) as caught:
-        require_extra("no_such_module_of_ours", "documents")
+        require_extra("no_such_module_of_ours", "embeddings")
     assert "'no_such_module_of_ours'" in caught.value.problem
     command = shlex.split(caught.value.fix)
-    assert command[1:5] == ["-m", "pip", "install", "tea-protocol[documents]"]
+    assert command[1:5] == ["-m", "pip", "install", "tea-protocol[embeddings]"]
     assert Path(command[0]).absolute() == Path(sys.executable).absolute()
     assert "pydantic==" in Path(command[command.index("-c") + 1]).read_text()
 

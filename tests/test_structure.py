@@ -30,6 +30,7 @@ ROOMS = [
     {"kernel"},
     {"web"},
     {"sandbox"},
+    {"reading"},
     {"source"},
     {"registry"},
     {"models"},

@@ -1,18 +1,14 @@
 """One page as Markdown: the leaf under `fetch_page`, which alone touches the network and the cache."""
 
-# /// script
-# dependencies = ["charset-normalizer", "html-to-markdown", "lxml", "pypdfium2"]
-# ///
-
 import asyncio
 from typing import NotRequired, TypedDict
 
-from tea import Context, ToolError, tool
+from tea import Context, StaticEmbedder, ToolError, tool
+from tea.reading import Excerpt, Reader, Window, best_excerpts, material, window_of
 from tea.web import WALLS, FetchFailed, Visit, Visitor, WebSettings
 
-from ._open_page.converting import Document, Limits, convert
-from ._open_page.excerpts import Excerpt, best_excerpts, material
-from ._open_page.windows import Window, window_of
+from ._open_page.converting import Limits, convert
+from ._open_page.converting import Page as Converted
 
 MOST_MATERIAL = 400_000
 
@@ -66,14 +62,15 @@ async def open_page(ctx: Context, url: str, question: str = "", start: int = 1, 
     """
     settings = WebSettings.of(await ctx.web())
     visitor = Visitor(settings)
-    limits = Limits(pages=settings.pdf_pages, characters=settings.characters, seconds=settings.seconds)
+    reader = Reader(await ctx.parser_terms())
+    limits = Limits(pages=settings.pdf_pages, characters=settings.characters)
     visit = await _visited(visitor, url, "")
-    document = await asyncio.to_thread(_converted, visit, limits)
+    document = await _converted(reader, visit, limits)
     if late := _untimely(document, visit, settings):
         if not (settings.wayback and settings.before) or visit.archived:
             raise ToolError(late, fix="look for another source; the operator set these dates.")
         visit = await _visited(visitor, url, settings.before)
-        document = await asyncio.to_thread(_converted, visit, limits)
+        document = await _converted(reader, visit, limits)
         if late := _untimely(document, visit, settings):
             raise ToolError(late, fix="look for another source; the operator set these dates.")
     return await asyncio.to_thread(_page, visit, document, question, start, min(most, MOST_MATERIAL))
@@ -100,12 +97,12 @@ async def _visited(visitor: Visitor, url: str, at: str) -> Visit:
     return visit
 
 
-def _converted(visit: Visit, limits: Limits) -> Document:
+async def _converted(reader: Reader, visit: Visit, limits: Limits) -> Converted:
     answer = visit.answer
-    return convert(answer.body, answer.headers, answer.url, limits, truncated=answer.truncated)
+    return await convert(reader, answer.body, answer.headers, answer.url, limits, truncated=answer.truncated)
 
 
-def _untimely(document: Document, visit: Visit, settings: WebSettings) -> str:
+def _untimely(document: Converted, visit: Visit, settings: WebSettings) -> str:
     """Return why a page is not of the time that the operator set, empty where it is, or none was set."""
     if not settings.after and not settings.before:
         return ""
@@ -118,7 +115,7 @@ def _untimely(document: Document, visit: Visit, settings: WebSettings) -> str:
     return ""
 
 
-def _page(visit: Visit, document: Document, question: str, start: int, most: int) -> Page:
+def _page(visit: Visit, document: Converted, question: str, start: int, most: int) -> Page:
     answer, lines = visit.answer, document.lines
     page = Page(
         url=answer.url,
@@ -143,7 +140,8 @@ def _page(visit: Visit, document: Document, question: str, start: int, most: int
     if not question.strip():
         page["window"] = window_of(lines, start)
         return page
-    page["excerpts"] = best_excerpts(lines, question)
+    embed = StaticEmbedder().embed
+    page["excerpts"] = best_excerpts(lines, question, embed)
     if most:
-        page["material"] = material(lines, question, most)
+        page["material"] = material(lines, question, most, embed)
     return page

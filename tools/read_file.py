@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from tea import Context, ToolError, tool
+from tea.reading import Kind, Options, Reader, kind_of_file
 
 from ._read_file.decoding import Text, file_bytes, text_of
-from ._read_file.documents import document_of
 from ._read_file.passages import Passage, best_passages
 
 MOST_LINES = 2_000
 MOST_CHARACTERS = 16_000
+CONVERTED = frozenset(("pdf", "docx", "pptx", "odt", "odp", "epub", "eml", "ipynb"))
 
 
 class Reading(TypedDict):
@@ -35,15 +36,42 @@ class Reading(TypedDict):
 async def read_file(
     ctx: Context, path: str, start: int = 1, lines: int = 400, find: str = "", offset: int = 0
 ) -> Reading:
-    """Read lines of a text, PDF, DOCX or PPTX file, or with `find` the passages that fit some words."""
+    """Read lines of a text, PDF, DOCX, PPTX, ODT, EPUB or EML file, or with `find` the passages that fit some words."""
     if start < 1 or lines < 1 or offset < 0:
         raise ToolError(f"start {start}, lines {lines}, offset {offset}.", fix="count lines from 1, characters from 0.")
-    return await asyncio.to_thread(_read, await ctx.file(path), path, start, min(lines, MOST_LINES), find, offset)
+    file = await ctx.file(path)
+    if (await asyncio.to_thread(_kind, file, path)).name in CONVERTED:
+        text = await _document(Reader(await ctx.parser_terms()), file, path)
+    else:
+        text = await asyncio.to_thread(_text, file, path)
+    return await asyncio.to_thread(_read, text, path, start, min(lines, MOST_LINES), find, offset)
 
 
-def _read(path: Path, name: str, start: int, lines: int, find: str, offset: int) -> Reading:
-    data = file_bytes(path, name)
-    text = document_of(data, name) or text_of(data, name)
+def _kind(path: Path, name: str) -> Kind:
+    try:
+        return kind_of_file(path, name)
+    except OSError as error:
+        raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error
+
+
+async def _document(reader: Reader, path: Path, name: str) -> Text:
+    """Return the lines of a document, which is parsed in a sandbox.
+
+    Raises:
+        ToolError: It cannot be parsed, or holds no text.
+    """
+    found = await reader.read(path, name, Options())
+    if found.is_scan or not any(line.strip() for line in found.lines):
+        fix = "ask to_markdown with ocr, or give a file with a text layer."
+        raise ToolError(f"{name!r} holds no text; it may be scanned.", fix=fix)
+    return Text(lines=found.lines, read_as=found.kind)
+
+
+def _text(path: Path, name: str) -> Text:
+    return text_of(file_bytes(path, name), name)
+
+
+def _read(text: Text, name: str, start: int, lines: int, find: str, offset: int) -> Reading:
     reading = Reading(total_lines=len(text.lines))
     if text.read_as != "utf-8":
         reading["read_as"] = text.read_as

@@ -16,9 +16,11 @@ from ._table_query.finding import Found
 from ._table_query.finding import find as find_cells
 from ._table_query.loading import load
 from ._table_query.naming import columns_as_texts
+from ._table_query.stored import StoredTable
 from ._table_query.tables import Cell, Table
 
 ENDINGS = "csv tsv tab json jsonl ndjson geojson xlsx xlsm"
+ARCHIVES = "zip tar gz tgz bz2 xz 7z"  # which tables come out of
 MOST_FILES = 20
 MOST_PHRASES = 400
 MOST_ROWS = 1_000
@@ -46,7 +48,7 @@ class Answer(TypedDict):
     more: NotRequired[str]
 
 
-@tool(effects="reads", idempotent=True, network=False, metadata={"files": ENDINGS})
+@tool(effects="reads", idempotent=True, network=False, metadata={"files": f"{ENDINGS} {ARCHIVES}"})
 async def table_query(
     ctx: Context,
     files: list[str],
@@ -71,13 +73,20 @@ async def table_query(
     if len(find) > MOST_PHRASES or limit < 1 or offset < 0:
         raise ToolError("Too much was asked for.", fix=f"at most {MOST_PHRASES} phrases, rows from 1.")
     paths = [(name, await ctx.file(name)) for name in files]
-    return await asyncio.to_thread(_answer, paths, sql, find, min(limit, MOST_ROWS), offset, full)
+    folder = await ctx.cache()
+    return await asyncio.to_thread(_answer, paths, folder, sql, find, min(limit, MOST_ROWS), offset, full)
 
 
 def _answer(
-    paths: list[tuple[str, Path]], sql: str, phrases: tuple[str, ...], limit: int, offset: int, full: bool
+    paths: list[tuple[str, Path]],
+    folder: Path | None,
+    sql: str,
+    phrases: tuple[str, ...],
+    limit: int,
+    offset: int,
+    full: bool,
 ) -> Answer:
-    tables = load(paths)
+    tables = load(paths, folder)
     if phrases:
         found = find_cells(tables, phrases)
         return {**_described(tables, full), "found": found} if full else _found(found, limit, offset)
@@ -93,8 +102,9 @@ def _answer(
     return answer
 
 
-def _described(tables: list[Table], full: bool) -> Answer:
-    described, linked = [describe(table) for table in tables], links(tables)
+def _described(tables: list[Table | StoredTable], full: bool) -> Answer:
+    described = [table.described() if isinstance(table, StoredTable) else describe(table) for table in tables]
+    linked = links([table for table in tables if not isinstance(table, StoredTable)])
     if full:
         return {"tables": described, "links": linked}
     shown, left = brief_tables(described)

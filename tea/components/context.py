@@ -15,6 +15,7 @@ from typing import Any, cast
 from tea.components.files import existing_file, files_in
 from tea.components.port import (
     AskPerson,
+    CacheFolder,
     ComponentFacts,
     ComponentInfo,
     DateToday,
@@ -23,8 +24,10 @@ from tea.components.port import (
     Invocation,
     ListComponents,
     LoadState,
+    LookAtMedia,
     MergeState,
     ModelFacts,
+    ParserTerms,
     Port,
     Question,
     RandomId,
@@ -380,6 +383,33 @@ class Context:
         """
         self.path("")
         return await self.port.serve(SandboxTerms())
+
+    async def media(self, names: Sequence[str]) -> list[JsonObject]:
+        """Return images, sounds and PDF files of the workspace as models take them, sounds with their words.
+
+        Args:
+            names: Names of files.
+        """
+        return await self.port.serve(LookAtMedia(list(names)))
+
+    async def cache(self) -> Path | None:
+        """Return the account's folder for what can be made again, None where nothing is kept.
+
+        Raises:
+            ToolError: An agent asks.
+        """
+        self.path("")
+        found = await self.port.serve(CacheFolder())
+        return Path(str(found)) if found else None
+
+    async def parser_terms(self) -> JsonObject:
+        """Return the terms of `tea.reading.Reader`: the strongest sandbox of this machine, for parsers of our own.
+
+        Raises:
+            ToolError: No sandbox is present; or an agent asks.
+        """
+        self.path("")
+        return await self.port.serve(ParserTerms())
 
     def path(self, name: str) -> Path:
         """Return the absolute path of a file inside the workspace.

@@ -347,6 +347,18 @@ class SandboxTerms(NamedTuple):
     service, verb = "sandbox", "terms"
 
 
+class ParserTerms(NamedTuple):
+    """Look up the terms of a sandbox for parsers of our own."""
+
+    service, verb = "sandbox", "parsers"
+
+
+class CacheFolder(NamedTuple):
+    """Look up the account's folder for derived data."""
+
+    service, verb = "sandbox", "cache"
+
+
 class ReadWebSettings(NamedTuple):
     """Read the operator's settings of the way out."""
 
@@ -381,6 +393,8 @@ ServiceRequest: TypeAlias = (
     | RandomNumber
     | RandomId
     | SandboxTerms
+    | ParserTerms
+    | CacheFolder
     | ReadWebSettings
 )
 """All requests to the services of a run."""

@@ -15,11 +15,11 @@ HEAD_LINES = 60
 MOST_WHOLE = 1_500  # characters of a text that is shown whole
 MOST_BEGINNING = 300  # of one that is not
 LEAST_TEXT = 200  # of a head that shows of a text more than its kind and size
-TABLES, TEXTS = ("table",), ("text", "code", "json", "document")
+TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
 
 
 async def heads(ctx: Context, task: Task) -> list[str]:
-    """Return a head of each file of a task: kind, size, and columns with examples, the first lines, or a short text.
+    """Return a head of each file of a task: kind, size, and columns with examples, the first lines, or what is in it.
 
     All heads together have at most 6,000 characters; a file that cannot be read is described by name and size.
     """
@@ -51,6 +51,8 @@ async def _body(ctx: Context, name: str, kind: str, most: int) -> str:
         tool, arguments = "table_query", cast(JsonObject, {"files": [name]})
     elif kind in TEXTS and most >= LEAST_TEXT:
         tool, arguments = "read_file", cast(JsonObject, {"path": name, "lines": HEAD_LINES})
+    elif kind in OTHERS and most >= LEAST_TEXT:
+        tool, arguments = "to_markdown", cast(JsonObject, {"source": name})
     else:
         return ""
     response = await ctx.tcp.invoke(tool, arguments)

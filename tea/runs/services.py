@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from tea.components.port import (
     REQUESTS,
     AskPerson,
+    CacheFolder,
     DateToday,
     ModelFacts,
+    ParserTerms,
     RandomId,
     RandomNumber,
     ReadWebSettings,
@@ -129,7 +131,11 @@ class _Random(Service):
 
 
 class _Sandbox(Service):
-    async def answer(self, request: SandboxTerms, agent: str, key: str) -> JsonValue:
+    async def answer(self, request: SandboxTerms | ParserTerms | CacheFolder, agent: str, key: str) -> JsonValue:
+        if isinstance(request, CacheFolder):
+            return self._run.deps.sandboxes.cache
+        if isinstance(request, ParserTerms):
+            return await self._run.deps.sandboxes.parser_terms()
         journaled = self._run.recorder.trace is not None  # else it is the caller's folder, which holds anything
         inputs = self._run.run_config.inputs if journaled else ()
         return await self._run.deps.sandboxes.terms(self._run.workspace if journaled else "", inputs)

@@ -83,6 +83,11 @@ class Sandboxes:
         self._mark = ""
         self._lock = asyncio.Lock()
 
+    @property
+    def cache(self) -> str | None:
+        """The folder where what can be found again is kept, None to keep nothing."""
+        return None if self._cache is None else str(self._cache)
+
     async def level(self, name: LevelName) -> Level:
         """Return what this machine has of a level; it is tried once, and again when the machine has changed."""
         async with self._lock:
@@ -134,6 +139,23 @@ class Sandboxes:
             "packages": [str(one) for one in packages],
             "wheels": self.settings.wheels,
         }
+
+    async def parser_terms(self) -> JsonObject:
+        """Return what a sandbox for our own parsers of foreign bytes is opened with: the strongest level present.
+
+        The code is trusted, the bytes are not, so a weaker level than the operator accepts for foreign code is better
+        than none.
+
+        Raises:
+            ToolError: No level is present at all.
+        """
+        for name in reversed(LEVELS):
+            if (found := await self.level(name)).present:
+                break
+        else:
+            problem = "No file is parsed: this machine has no sandbox at all."
+            raise ToolError(problem, fix="see `tea doctor --sandbox`; plain texts and tables can be read without.")
+        return {"level": found.name, "claims": dict(found.claims), "cache": self.cache}
 
     async def require(self, recorded: str) -> None:
         """Refuse to go on with what began behind stronger walls, unless the operator accepts these in so many words.

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 
+from tea.reading import __all__ as _READING
 from tea.refs import Kind
 from tea.source.imports import VOCABULARY
 from tea.source.names import Names
@@ -22,7 +23,7 @@ AGENT_MODULES = words(
     """
 )
 # Rooms of tea that tools and environments may import from, with what they offer.
-PUBLIC_MODULES = {"tea.web": frozenset(_WEB)}
+PUBLIC_MODULES = {"tea.reading": frozenset(_READING), "tea.web": frozenset(_WEB)}
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
 _WORKING = words("__hello__ __main__ __phello__ antigravity idlelib test this turtledemo")  # do work when imported
 _ROOMS = frozenset({"agents", "environments", "tools"})

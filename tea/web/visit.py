@@ -186,10 +186,10 @@ class Visitor:
         return Visit(answer=entry.answer, cached=cached, asked=asked, attempts=attempts, wall=entry.wall)
 
     def _most(self, content_type: str) -> int:
-        """Return the most bytes of a body by its type; without a specific type it may be a PDF file."""
+        """Return the most bytes of a body by its type; what is no text may be a PDF or Office file."""
         kind = content_type.partition(";")[0].strip().lower()
-        pdf = kind in ("application/pdf", "application/octet-stream", "binary/octet-stream", "")
-        return self._settings.pdf_bytes if pdf else self._settings.html_bytes
+        text = kind.startswith("text/") or kind.endswith(("html", "xml", "json", "javascript"))
+        return self._settings.html_bytes if text else self._settings.pdf_bytes
 
 
 def _patience(answer: Answer, planned: float) -> float | None:

@@ -1,5 +1,7 @@
 """The analyzer: files first, then rounds."""
 
+import zipfile
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,42 @@ async def test_no_kind_of_file_is_refused_before_a_model_is_asked(
     outcome = await stage.play({"analyzer": replies}, "How many?", files=[str(tmp_path / name)], **ONLY)
     assert (outcome.status, outcome.reason) == ("failed", "nothing here reads it")
     assert words in stage.requests["analyzer"][0].variables["heads"][0]
+
+
+def mail_in_an_archive(folder: Path) -> Path:
+    message = EmailMessage()
+    message["From"], message["To"], message["Message-ID"] = "ida@example.org", "b@example.org", "<1@example.org>"
+    message["Subject"] = "The lamp"
+    message.set_content("The lamp was lit in 1871.\n")
+    with zipfile.ZipFile(folder / "post.zip", "w") as archive:
+        archive.writestr("letter.eml", bytes(message))
+    return folder / "post.zip"
+
+
+async def test_a_mail_in_an_archive_is_answered_from_by_any_model(stage: Any, tmp_path: Path) -> None:
+    path = mail_in_an_archive(tmp_path)
+    source = {"source": "post.zip.d/letter.eml", "detail": "line 6", "quote": "The lamp was lit in 1871."}
+    replies = [
+        step("to_markdown", source="post.zip"),
+        step("read_file", path="post.zip.d/letter.eml"),
+        step("done", answer=1871, evidence=[source]),
+    ]
+    outcome = await stage.play({"analyzer": replies}, "When was it lit?", files=[str(path)], agent="analyzer")
+    assert (outcome.answer, outcome.evidence[0].doubt) == (1871, "")
+    first = stage.requests["analyzer"][0].variables
+    assert "letter.eml" in first["heads"][0]
+    assert {"to_markdown", "read_file"} <= {one["name"] for one in first["tools"]}
+
+
+async def test_tools_for_documents_are_offered_where_there_are_some(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "a.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    offered = list[set[str]]()
+    for name in ("a.csv", "a.zip"):
+        await stage.play({"planner": [step("done", answer=1)]}, "Sum?", files=[str(tmp_path / name)])
+        offered.append({one["name"] for one in stage.requests["planner"][-1].variables["tools"]})
+    assert "to_markdown" not in offered[0]
+    assert {"to_markdown", "table_query"} <= offered[1]
 
 
 async def test_without_files_the_task_is_the_material(stage: Any) -> None:

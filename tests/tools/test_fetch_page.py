@@ -275,7 +275,7 @@ async def status_of(folder: Path, page: Page, path: str = "/", **settings: Any) 
         (Page(body=b"HTTP", then="hang"), "within 1 seconds"),
         (Page(body=b"\x89PNG\r\n\x1a\n\0\0", headers={"content-type": "text/html"}), "a PNG image"),
         (Page(body=b"\0\x01\x02" * 100, headers={"content-type": "video/mp4"}), "of type video/mp4"),
-        (Page(body=b"%PDF-1.7 broken", headers={"content-type": "application/pdf"}), "PDF file cannot be read"),
+        (Page(body=b"%PDF-1.7 broken", headers={"content-type": "application/pdf"}), "is a damaged PDF file"),
         (html("<html><body><div id=root></div><script>start()</script></body></html>"), "holds no text"),
         (Page(body=b"plain", headers={"content-encoding": "gzip"}), "cannot be decompressed"),
         (Page(raw=b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"), "broke off"),

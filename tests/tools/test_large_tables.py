@@ -169,3 +169,48 @@ async def test_many_columns_of_one_name_are_told_apart_in_no_time(ask: Ask) -> N
         described = await ask("a.csv", ",".join(["x"] * 4_000) + "\n" + ",".join(["1"] * 4_000) + "\n", full=True)
     (table,) = described.unwrap()["tables"]
     assert len({column["name"] for column in table["columns"]}) == 4_000
+
+
+ROWS = 400_000
+
+
+def wide(folder: Path, rows: int = ROWS) -> str:
+    """Write a table that is too large to be held, and return its name."""
+    with (folder / "big.csv").open("w") as file:
+        file.write("id,city,amount,day,code,note\n")
+        for row in range(rows):
+            city = ("Bergen", "Oslo", "NA")[row % 3]
+            file.write(f"{row},{city},{row % 100}.5,2024-{row % 12 + 1:02}-03,{row % 50:03},note number {row}\n")
+    return "big.csv"
+
+
+@pytest.mark.slow
+async def test_a_table_that_is_too_large_to_be_held_is_kept_once_and_asked(
+    tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = wide(tmp_path)
+    tracemalloc.start()
+    try:
+        response = await tools.invoke("table_query", {"files": [name], "full": True})
+        assert tracemalloc.get_traced_memory()[1] < 60_000_000
+    finally:
+        tracemalloc.stop()
+    (table,) = response.unwrap()["tables"]
+    kinds = {one["name"]: one["type"] for one in table["columns"]}
+    assert kinds == {"id": "integer", "city": "text", "amount": "real", "day": "date", "code": "text", "note": "text"}
+    assert table["rows"] == ROWS
+    begun = time.process_time()
+    sql = "SELECT city, count(*), sum(amount), max(day) FROM big GROUP BY 1 ORDER BY 1"
+    asked = (await tools.invoke("table_query", {"files": [name], "sql": sql})).unwrap()
+    assert [row[:2] for row in asked["rows"]] == [[None, 133_333], ["Bergen", 133_334], ["Oslo", 133_333]]
+    found = await tools.invoke("table_query", {"files": [name], "find": ["note number 77777"]})
+    assert [row[3] for row in found.unwrap()["rows"]] == ["note number 77777"]
+    assert time.process_time() - begun < 20
+
+
+async def test_rows_that_hold_too_much_are_refused_before_they_are_held(ask: Ask) -> None:
+    sql = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT printf('%9000000s', a) FROM t, n"
+    response = await ask("t.csv", "a,b\n1,2\n", sql=sql, limit=900)
+    assert response.error is not None
+    assert "hold more than" in response.error["problem"]

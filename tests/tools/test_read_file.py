@@ -64,7 +64,7 @@ async def test_other_encodings_are_read_and_said(tools: TCPServer, folder: Path,
 @pytest.mark.parametrize("path", ["nowhere.txt", "../light.md", "binary.bin", "bad.pdf"])
 async def test_what_cannot_be_read_is_one_clear_line(tools: TCPServer, folder: Path, path: str) -> None:
     (folder / "binary.bin").write_bytes(b"\x00\x01")
-    (folder / "bad.pdf").write_bytes(b"no pdf")
+    (folder / "bad.pdf").write_bytes(b"%PDF-1.7 and no more")
     response = await tools.invoke("read_file", {"path": path})
     assert not response.ok
     assert response.error
@@ -175,7 +175,6 @@ def taped() -> bytes:
         (b"\x00\x00\x00\x20ftypisom" + bytes(8), "an MP4 video of 20 bytes"),
         (b"\x1f\x8b\x08\x00" + bytes(5), "a GZIP archive of 9 bytes"),
         (packed("a.txt"), "a ZIP archive of "),
-        (packed("mimetype", "content.xml"), "an OpenDocument file of "),
         (packed("xl/workbook.xml"), "an XLSX workbook of "),
         (taped(), "a TAR archive of 10 kB"),
         (b"\x00\x01", "binary data of 2 bytes"),

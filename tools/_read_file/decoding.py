@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tea import ToolError
-
-from .kinds import HEAD, UNKNOWN, kind_of, size_of
+from tea.reading import Kind, kind_of, packed_kind, size_words
 
 MOST_BYTES = 50_000_000
+HEAD = 16_384
 _LOOKED_AT = 100_000
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -38,7 +38,7 @@ def text_of(data: bytes, name: str) -> Text:
     try:
         return Text(lines=data.decode("utf-8-sig").splitlines(), read_as="utf-8")
     except UnicodeDecodeError:
-        if _CONTROL.search(data, 0, _LOOKED_AT) and kind_of(data) != UNKNOWN:
+        if _CONTROL.search(data, 0, _LOOKED_AT) and kind_of(data[:HEAD]).name != "binary":
             raise no_text(data, len(data), name) from None
     return Text(lines=data.decode("cp1252", errors="replace").splitlines(), read_as="windows-1252")
 
@@ -70,7 +70,12 @@ def no_text(data: bytes, size: int, name: str) -> ToolError:
         size: How many it has.
         name: What its user calls it.
     """
-    kind = kind_of(data)
-    table = "XLSX" in kind
-    fix = "ask table_query." if table else "name another file, or say in your answer that this one cannot be read."
-    return ToolError(f"{name!r} is {kind} of {size_of(size)}, which cannot be read as text.", fix=fix)
+    kind = _packed(data) or kind_of(data[:HEAD])
+    fix = "name another file, or say in your answer that this one cannot be read."
+    if kind.family in ("image", "audio", "video", "archive", "table", "document"):
+        fix = "ask table_query." if kind.name == "xlsx" else "ask to_markdown."
+    return ToolError(f"{name!r} is {kind.words} of {size_words(size)}, which cannot be read as text.", fix=fix)
+
+
+def _packed(data: bytes) -> Kind | None:
+    return packed_kind(data) if data.startswith(b"PK\x03\x04") else None

@@ -16,8 +16,8 @@ from .numbers import (
 )
 from .tables import Cell, Column, RawTable, Table
 
-_CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
-_PERHAPS_CODES = {"NA", "nan", "NaN"}
+CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
+PERHAPS_CODES = {"NA", "nan", "NaN"}
 _MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
 
 
@@ -118,11 +118,11 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
 
 def _missing(counts: Counter[Cell]) -> set[str]:
     """Return what stands for a missing text: NA does not among codes such as MA and ZA."""
-    if not any(isinstance(cell, str) and cell.strip() in _PERHAPS_CODES for cell in counts):
+    if not any(isinstance(cell, str) and cell.strip() in PERHAPS_CODES for cell in counts):
         return MISSING
     present = {cell: count for cell, count in counts.items() if isinstance(cell, str) and cell.strip() not in MISSING}
-    codes = sum(count for cell, count in present.items() if _CODE.fullmatch(cell.strip()))
-    return MISSING - _PERHAPS_CODES if present and codes >= 0.9 * sum(present.values()) else MISSING
+    codes = sum(count for cell, count in present.items() if CODE.fullmatch(cell.strip()))
+    return MISSING - PERHAPS_CODES if present and codes >= 0.9 * sum(present.values()) else MISSING
 
 
 def _text(cell: Cell, missing: set[str]) -> Cell:

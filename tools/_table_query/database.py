@@ -4,7 +4,7 @@ import math
 import sqlite3
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,12 +13,14 @@ from tea import ToolError
 
 from .naming import check_names, unknown_name
 from .numbers import iso_date
+from .stored import StoredTable
 from .tables import Cell, Table
 from .words import list_items, norm
 
 SECONDS = 20.0
 MOST_CELL_CHARACTERS = 4_000
 MOST_COUNTED = 1_000_000
+MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
@@ -52,12 +54,16 @@ class Selected:
 class Database:
     """The tables of one call; a context manager."""
 
-    def __init__(self, tables: Sequence[Table]) -> None:
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+    def __init__(self, tables: Sequence[Table | StoredTable]) -> None:
+        self._deadline = math.inf
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False, uri=True)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         self._columns = {table.name: [column.name for column in table.columns] for table in tables}
-        for table in tables:
-            self._load(table)
+        for number, table in enumerate(tables):
+            if isinstance(table, StoredTable):
+                self._attach(table, f"stored{number}")
+            else:
+                self._load(table)
         self._add_functions()
         self._connection.set_authorizer(_authorize)
 
@@ -79,7 +85,7 @@ class Database:
         Raises:
             ToolError: The statement is wrong, is not a query, or takes too long.
         """
-        deadline = time.monotonic() + SECONDS
+        deadline = self._deadline = time.monotonic() + SECONDS
         self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
         try:
             check_names(self._connection, sql)
@@ -87,12 +93,12 @@ class Database:
             if cursor.description is None:
                 raise ToolError("The SQL is not a query.", fix="write one SELECT or WITH statement.")
             skipped = sum(1 for _ in islice(cursor, offset))
-            rows = cursor.fetchmany(limit + 1)
+            rows = _bounded_rows(cursor, limit + 1)
         except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
             raise self._refusal(error, sql) from None
         names = [str(column[0]) for column in cursor.description]
         known = skipped + len(rows)
-        shown = [[_bounded(value) for value in row] for row in rows[:limit]]
+        shown = rows[:limit]
         total = _counted(cursor, known) if count else None
         return Selected(columns=names, rows=shown, more=len(rows) > limit, total=total)
 
@@ -100,7 +106,7 @@ class Database:
         text = str(error)
         if named := unknown_name(text, sql, self._columns, _FUNCTIONS):
             return named
-        if "interrupted" in text:
+        if "interrupted" in text or time.monotonic() > self._deadline:
             return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
         if "not authorized" in text or "prohibited" in text:
             return ToolError(f"The SQL may only read: {text}.", fix="write one SELECT with ordinary functions.")
@@ -117,12 +123,30 @@ class Database:
         except (sqlite3.Error, OverflowError, ValueError) as error:
             raise ToolError(f"{table.file!r} does not fit a database: {error}.", fix="use a simpler file.") from None
 
+    def _attach(self, table: StoredTable, schema: str) -> None:
+        """Show a table that lies in a file of its own, under its name and with its columns' names."""
+        columns = ", ".join(f"c{number} AS {quoted(one.name)}" for number, one in enumerate(table.columns))
+        try:
+            self._connection.execute(f"ATTACH DATABASE ? AS {schema}", (f"file:{table.path}?mode=ro&immutable=1",))
+            self._connection.execute(f"CREATE TEMP VIEW {quoted(table.name)} AS SELECT {columns} FROM {schema}.t")
+        except sqlite3.Error as error:
+            raise ToolError(f"{table.file!r} cannot be read as a table: {error}.", fix="ask again.") from None
+
     def _add_functions(self) -> None:
-        self._connection.create_function("norm", 1, _norm, deterministic=True)
-        self._connection.create_function("has_item", 2, _has_item, deterministic=True)
-        self._connection.create_function("iso", 2, _iso, deterministic=True)
+        for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, _iso)):
+            self._connection.create_function(name, count, self._timely(function), deterministic=True)
         for name, aggregate in (("median", _Median), ("stddev", _Deviation), ("variance", _Variance)):
             self._connection.create_aggregate(name, 1, aggregate)
+
+    def _timely(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that ends the statement where its time is up, which SQLite itself sees between steps."""
+
+        def timely(*values: Any) -> Any:
+            if time.monotonic() > self._deadline:
+                raise TimeoutError
+            return function(*values)
+
+        return timely
 
 
 def quoted(name: str) -> str:
@@ -144,6 +168,22 @@ def _counted(cursor: sqlite3.Cursor, known: int) -> int | None:
     except (sqlite3.Error, OverflowError):
         return None
     return known if known <= MOST_COUNTED else None
+
+
+def _bounded_rows(cursor: sqlite3.Cursor, most: int) -> list[list[Cell]]:
+    """Return rows with their cells cut, whose values were never held together.
+
+    Raises:
+        ToolError: They hold too much.
+    """
+    rows, left = list[list[Cell]](), MOST_RESULT
+    for row in islice(cursor, most):
+        left -= sum(len(value) for value in row if isinstance(value, str | bytes))
+        if left < 0:
+            problem = f"The rows hold more than {MOST_RESULT // 10**6} MB."
+            raise ToolError(problem, fix="select fewer columns or rows, or parts of texts: substr(cell, 1, 1000).")
+        rows.append([_bounded(value) for value in row])
+    return rows
 
 
 def _bounded(value: object) -> Cell:

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections import Counter
+from dataclasses import dataclass
 from itertools import pairwise
 
 from tea import ToolError
@@ -13,6 +14,53 @@ from .tables import Budget, RawTable
 _DELIMITERS = (",", "\t", ";", "|")
 _SAMPLE = 200
 _LONGEST_FIELD = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How a delimited text is to be read row by row.
+
+    Args:
+        delimiter: What stands between two cells.
+        skipped: Lines before the first row.
+        comments: Whether later lines that begin with `#` are left out.
+        rows_above: Rows that are not empty before the first one below the header.
+        header: Names of the columns, perhaps too few.
+        decimal_comma: Whether 3,14 is three and a bit.
+    """
+
+    delimiter: str
+    skipped: int
+    comments: bool
+    rows_above: int
+    header: list[str]
+    decimal_comma: bool
+
+
+def shape_of(lines: list[str]) -> Shape | None:
+    """Return how a text is read whose first lines these are, None where they are empty."""
+    comments, body = _split_comments(lines)
+    delimiter = _delimiter(body) or ","
+    try:
+        rows = [row for row in csv.reader(body, delimiter=delimiter, skipinitialspace=True) if any(map(str.strip, row))]
+    except csv.Error:
+        return None
+    if not rows:
+        return None
+    below = _without_titles(rows)
+    above = len(rows) - len(below)
+    header = _from_comments(comments, delimiter, max(map(len, below)))
+    if header is None and _is_header(below):
+        header, above = [cell.strip() for cell in below[0]], above + 1
+    marked = not comments and body[0] != lines[0]  # a first line such as `#,Name`, which is the header
+    return Shape(
+        delimiter=delimiter,
+        skipped=1 if marked else len(comments),
+        comments=bool(comments),
+        rows_above=above - marked,
+        header=header or [],
+        decimal_comma=delimiter == ";",
+    )
 
 
 def read_delimited(text: str, name: str, file: str, budget: Budget, *, loose: bool = False) -> RawTable | None:

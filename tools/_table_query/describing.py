@@ -1,6 +1,7 @@
 """What tables hold: columns with their types and values, and which columns link two tables."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TypedDict
 
@@ -65,17 +66,18 @@ def _describe(column: Column, cells: list[Cell]) -> ColumnDescription:
         form=column.form,
         distinct=len(counts),
         nulls=len(cells) - len(present),
-        min=_short(lowest),
-        max=_short(highest),
-        examples=[_short(value) for value in listed],
+        min=short(lowest),
+        max=short(highest),
+        examples=[short(value) for value in listed],
     )
 
 
-def _short(value: Cell) -> Cell:
+def short(value: Cell) -> Cell:
+    """Return a value with no more letters than a description has room for."""
     return value[:_MOST_CHARACTERS] if isinstance(value, str) else value
 
 
-def links(tables: list[Table]) -> list[Link]:
+def links(tables: Sequence[Table]) -> list[Link]:
     """Return pairs of columns of different tables whose values are largely the same, strongest first."""
     if len(tables) < 2:
         return []

@@ -7,11 +7,13 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Literal, TypedDict
 
+from .stored import StoredTable
 from .tables import Table
 from .words import list_items, norm, norms, singular
 
 Match = Literal["exact", "normalised", "item", "fuzzy", "contained"]
 MOST_MATCHES = 8
+MOST_PHRASES = 20  # by which values are found in a column with too many to be held
 _ORDER: tuple[Match, ...] = ("exact", "normalised", "item", "fuzzy", "contained")
 
 
@@ -38,10 +40,8 @@ class _Index:
     are like a phrase in that are compared with it.
     """
 
-    def __init__(self, table: Table, position: int) -> None:
-        self.table = table.name
-        self.column = table.columns[position].name
-        self.rows = Counter(cell for cell in table.cells[position] if isinstance(cell, str))
+    def __init__(self, table: str, column: str, rows: Counter[str]) -> None:
+        self.table, self.column, self.rows = table, column, rows
         values = list(self.rows)
         keys = norms(values)
         self.exact: dict[str, tuple[str, ...]] = dict(zip(keys, zip(values, strict=True), strict=True))
@@ -117,15 +117,22 @@ def _grouped(keys: Sequence[str], values: Sequence[str]) -> dict[str, tuple[str,
     return {key: tuple(same) for key, same in found.items()}
 
 
-def find(tables: Iterable[Table], phrases: Iterable[str]) -> list[Found]:
+def find(tables: Iterable[Table | StoredTable], phrases: Iterable[str]) -> list[Found]:
     """Return the best matches of each phrase in each text column, bounded, best first."""
+    phrases = list(phrases)
     indexes = [
-        _Index(table, position)
+        _Index(table.name, column.name, counted)
         for table in tables
         for position, column in enumerate(table.columns)
-        if column.kind in ("text", "date")
+        if column.kind in ("text", "date") and (counted := _counts(table, position, tuple(phrases))) is not None
     ]
     return [found for phrase in dict.fromkeys(phrases) for found in _find_one(indexes, phrase)]
+
+
+def _counts(table: Table | StoredTable, position: int, phrases: tuple[str, ...]) -> Counter[str] | None:
+    if isinstance(table, StoredTable):
+        return table.counts(position, phrases[:MOST_PHRASES])
+    return Counter(cell for cell in table.cells[position] if isinstance(cell, str))
 
 
 def _find_one(indexes: list[_Index], phrase: str) -> list[Found]:

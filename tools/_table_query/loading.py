@@ -1,5 +1,6 @@
 """Files to typed tables."""
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from .columns import distinct, sql_name, typed
 from .decoding import read_bytes, text_of
 from .delimited import read_delimited
 from .json_tables import read_json
+from .stored import LARGE, StoredTable, stored
 from .tables import Budget, RawTable, Table
 from .workbook import read_workbook
 
@@ -16,18 +18,43 @@ _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
 _JSON = {".json", ".jsonl", ".ndjson", ".geojson"}
 _BOOKS = {".xlsx", ".xlsm"}
 _MOST_KEPT = 1_000_000
+_MOST_LARGE = 8  # of as many files one connection reads, with its own
 _FIX = "name CSV, TSV, JSON, JSON lines or XLSX files; read_file reads other texts."
 
 
-def load(paths: list[tuple[str, Path]]) -> list[Table]:
+def load(paths: list[tuple[str, Path]], folder: Path | None) -> list[Table | StoredTable]:
     """Return the tables of all files, each with a name of its own.
+
+    Args:
+        paths: The files, each by what its user calls it.
+        folder: Where copies of large ones are kept, None for the system's temporary files.
 
     Raises:
         ToolError: A file is missing, too large, or holds no table.
     """
-    contents = tuple((file, read_bytes(path, file)) for file, path in paths)
+    large = {file: _large(path, file, folder) for file, path in paths if _is_large(path)}
+    if len(large) > _MOST_LARGE:
+        raise ToolError(f"{len(large)} files are large.", fix=f"name at most {_MOST_LARGE} such files at once.")
+    contents = tuple((file, read_bytes(path, file)) for file, path in paths if file not in large)
     small = sum(len(data) for _, data in contents) <= _MOST_KEPT
-    return list((_kept if small else _parsed)(contents))
+    held = (_kept if small else _parsed)(contents) if contents else ()
+    found = [*held, *large.values()]
+    names = distinct(one.name for one in found)
+    return [one if one.name == name else replace(one, name=name) for one, name in zip(found, names, strict=True)]
+
+
+def _is_large(path: Path) -> bool:
+    try:
+        return path.suffix.lower() in _DELIMITED and path.stat().st_size >= LARGE
+    except OSError:
+        return False
+
+
+def _large(path: Path, file: str, folder: Path | None) -> StoredTable:
+    found = stored(path, file, sql_name(Path(file).stem), folder)
+    if found is None:
+        raise ToolError(f"{file!r} holds no table.", fix=_FIX)
+    return found
 
 
 def _parsed(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:

@@ -72,6 +72,11 @@ def has_points_between_thousands(texts: Sequence[str]) -> bool:
     return any("." in text for text in bare) and all(_POINTED.fullmatch(text) for text in bare)
 
 
+def is_pointed(text: str) -> bool:
+    """Tell whether a number is whole and written like 9.891 or 450."""
+    return _POINTED.fullmatch(_DRESS.sub(r"\1", text.strip())) is not None
+
+
 def is_code(text: str) -> bool:
     """Tell whether digits are a code rather than a quantity: 007."""
     bare = text.strip()

@@ -7,20 +7,18 @@ The Use of MMR (1998).
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from tea import StaticEmbedder
-
-from .windows import words_of
+from tea.reading.windows import words_of
 
 MOST_EXCERPTS, MOST_CHARACTERS, MOST_OF_ALL = 6, 1_200, 8_000
 _SATURATION, _LENGTH = 1.2, 0.75
 _MEANING = 0.5  # how much nearness in meaning counts beside all words of the question
 _NEW = 0.7  # how much fitting counts beside saying something new
 _CANDIDATES = 40
+Embed = Callable[[Sequence[str]], Any]
 _HEADING = re.compile(r"#{1,6} (.*)")
 
 
@@ -44,16 +42,17 @@ class _Piece:
     words: Counter[str]
 
 
-def best_excerpts(lines: Sequence[str], question: str) -> list[Excerpt]:
+def best_excerpts(lines: Sequence[str], question: str, embed: Embed) -> list[Excerpt]:
     """Return the parts of a page that fit a question, the best first; the first ones where none does.
 
     Args:
         lines: The page.
         question: A question, or some words.
+        embed: Gives a row of numbers for each text, of length 1, such as `StaticEmbedder().embed`.
     """
     pieces = _pieces(lines)
     chosen, left = list[Excerpt](), MOST_OF_ALL
-    for piece in _diverse(pieces, _scores(pieces, question)):
+    for piece in _diverse(pieces, _scores(pieces, question, embed)):
         if len(piece.text) > left or len(chosen) == MOST_EXCERPTS:
             break
         left -= len(piece.text)
@@ -61,18 +60,19 @@ def best_excerpts(lines: Sequence[str], question: str) -> list[Excerpt]:
     return chosen
 
 
-def material(lines: Sequence[str], question: str, most: int) -> str:
+def material(lines: Sequence[str], question: str, most: int, embed: Embed) -> str:
     """Return what a model is shown of a page: all of it, or the parts that fit best in the order of the page.
 
     Args:
         lines: The page.
         question: The question.
         most: Most characters.
+        embed: As for `best_excerpts`.
     """
     if sum(len(line) + 1 for line in lines) <= most:
         return "\n".join(lines)
     pieces = _pieces(lines)
-    scores = _scores(pieces, question)
+    scores = _scores(pieces, question, embed)
     ranked = sorted(range(len(pieces)), key=lambda index: (-scores[index], index))
     chosen, left = list[int](), most
     for index in ranked:
@@ -118,13 +118,13 @@ def _pieces(lines: Sequence[str]) -> list[_Piece]:
     return found
 
 
-def _scores(pieces: Sequence[_Piece], question: str) -> list[float]:
+def _scores(pieces: Sequence[_Piece], question: str, embed: Embed) -> list[float]:
     """Return how well each piece fits a question: by its words, and by what it means."""
     wanted = list(dict.fromkeys(words_of(question)))
     average = sum(sum(piece.words.values()) for piece in pieces) / max(1, len(pieces)) or 1.0
     rarity = {word: _rarity(sum(word in piece.words for piece in pieces), len(pieces)) for word in wanted}
     told = sum(rarity.values()) or 1.0
-    near = _near(pieces, question)
+    near = _near(pieces, question, embed)
     phrase = " ".join(question.casefold().split())
     scores = list[float]()
     for piece, meaning in zip(pieces, near, strict=True):
@@ -140,11 +140,11 @@ def _rarity(having: int, number: int) -> float:
     return math.log(1 + (number - having + 0.5) / (having + 0.5))
 
 
-def _near(pieces: Sequence[_Piece], question: str) -> list[float]:
+def _near(pieces: Sequence[_Piece], question: str, embed: Embed) -> list[float]:
     """Return how near each piece is to a question in meaning, from 0 to 1."""
     if not pieces:
         return []
-    rows = _embedder().embed([question, *(f"{piece.heading}. {piece.text}" for piece in pieces)])
+    rows = embed([question, *(f"{piece.heading}. {piece.text}" for piece in pieces)])
     return [max(0.0, float(one)) for one in rows[1:] @ rows[0]]
 
 
@@ -164,8 +164,3 @@ def _alike(pieces: Sequence[_Piece], one: int, chosen: Sequence[int]) -> float:
     """Return which share of its words a piece has in common with the chosen piece most like it."""
     words = pieces[one].words.keys()
     return max((len(words & pieces[other].words.keys()) / max(1, len(words)) for other in chosen), default=0.0)
-
-
-@cache
-def _embedder() -> StaticEmbedder:
-    return StaticEmbedder()

@@ -3,7 +3,7 @@
 import re
 from typing import NotRequired, TypedDict
 
-from tea import ToolError
+from tea.errors import ToolError
 
 MOST_CHARACTERS = 16_000
 MOST_OF_LINE = 1_500

@@ -1,0 +1,165 @@
+"""Document: what a file says, as lines of Markdown, and the ways in which a long one is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypedDict, cast
+
+from tea.types import JsonObject
+
+MOST_OUTLINE = 300
+MOST_MATCHES = 100
+_SHOWN = 300
+_HEADING = re.compile(r"(#{1,6}) (.*)")
+_MARK = re.compile(r"\[((?:page|slide|chapter|cell) \d+|sheet [^\]]*)\]")
+
+
+class Heading(TypedDict):
+    """One entry of an outline: its line, its level from 1, its words, and the place that it stands in."""
+
+    line: int
+    level: int
+    title: str
+    place: str
+
+
+class Match(TypedDict):
+    """A line that was found: its number, the page or other place that it stands in, and its words."""
+
+    line: int
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A file as lines of Markdown.
+
+    Args:
+        name: What its user calls it.
+        kind: Short name of what it is, told by its content: `pdf`, `docx`, `png`.
+        family: `text`, `table`, `document`, `image`, `audio`, `video` or `archive`.
+        title: What it calls itself, empty for nothing.
+        lines: Its lines; pages, slides, sheets and chapters begin with a mark such as `[page 3]`.
+        facts: What else is known: pages, encoding, dates, size.
+        notes: What its reader should know, each a sentence.
+        truncated: Whether there is more than was read.
+        digest: Of its lines, as 16 hexadecimal digits.
+        parts: Names of files that were taken out of it.
+    """
+
+    name: str
+    kind: str
+    family: str
+    title: str
+    lines: list[str]
+    facts: JsonObject
+    notes: list[str]
+    truncated: bool
+    digest: str
+    parts: list[str] = field(default_factory=list[str])
+
+    @property
+    def characters(self) -> int:
+        """How many characters its lines have."""
+        return sum(map(len, self.lines))
+
+    @property
+    def is_scan(self) -> bool:
+        """Whether no page that was read has a text layer."""
+        without = cast("list[int]", self.facts.get("without_text") or [])
+        return bool(without) and len(without) == sum(line.startswith("[page ") for line in self.lines)
+
+    def place(self, number: int) -> str:
+        """Return the page, slide, sheet or chapter that a line stands in, empty where there is none.
+
+        Args:
+            number: The line, from 1.
+        """
+        for line in reversed(self.lines[:number]):
+            if mark := _MARK.fullmatch(line):
+                return mark[1]
+        return ""
+
+    def outline(self) -> list[Heading]:
+        """Return its headings, or its table of contents; of a document without both, its pages with their first lines.
+
+        At most 300 entries; the deepest go first.
+        """
+        found = self._contents() or self._headings() or self._places()
+        for level in range(6, 1, -1):
+            if len(found) <= MOST_OUTLINE:
+                break
+            found = [one for one in found if one["level"] < level]
+        return found[:MOST_OUTLINE]
+
+    def find(self, text: str, limit: int = MOST_MATCHES) -> tuple[list[Match], int]:
+        """Return lines that hold a text whatever its capitals and blanks, and how many there are in all.
+
+        Args:
+            text: What to look for.
+            limit: Most lines to return.
+        """
+        wanted = " ".join(text.split()).casefold()
+        numbers = [n for n, line in enumerate(self.lines, start=1) if wanted in " ".join(line.split()).casefold()]
+        return self.matches((number, self._around(number, text)) for number in numbers[:limit]), len(numbers)
+
+    def matches(self, lines: Iterable[tuple[int, str]]) -> list[Match]:
+        """Return found lines, each with the place that it stands in.
+
+        Args:
+            lines: Number and words of each, in the order of the numbers.
+        """
+        found, place, at = list[Match](), "", 0
+        for number, text in lines:
+            for line in self.lines[at:number]:
+                mark = _MARK.fullmatch(line)
+                place = mark[1] if mark else place
+            at = number
+            found.append(Match(line=number, place=place, text=text))
+        return found
+
+    def _around(self, number: int, text: str) -> str:
+        line = self.lines[number - 1]
+        start = max(0, line.casefold().find(text.casefold()) - _SHOWN // 2)
+        return line[start : start + _SHOWN]
+
+    def _contents(self) -> list[Heading]:
+        """Return the table of contents that the file itself has."""
+        told = cast("list[dict[str, Any]]", self.facts.get("contents") or [])
+        lines = {line: number for number, line in enumerate(self.lines, start=1) if line.startswith("[page ")}
+        return [
+            Heading(
+                line=lines.get(f"[page {one['page']}]", 0), level=one["level"], title=one["title"],
+                place=f"page {one['page']}",
+            )
+            for one in told
+        ]  # fmt: skip
+
+    def _headings(self) -> list[Heading]:
+        found, place = list[Heading](), ""
+        for number, line in enumerate(self.lines, start=1):
+            if mark := _MARK.fullmatch(line):
+                place = mark[1]
+                if place.startswith("sheet "):
+                    found.append(Heading(line=number, level=1, title=place.removeprefix("sheet "), place=place))
+            elif heading := _HEADING.match(line):
+                found.append(Heading(line=number, level=len(heading[1]), title=heading[2][:200], place=place))
+        return found
+
+    def _places(self) -> list[Heading]:
+        """Return pages and the like with the first words on them."""
+        found = list[Heading]()
+        for number, line in enumerate(self.lines, start=1):
+            if mark := _MARK.fullmatch(line):
+                after = (one for one in self.lines[number : number + 5] if one.strip() and not _MARK.fullmatch(one))
+                found.append(Heading(line=number, level=1, title=next(after, "")[:120], place=mark[1]))
+        return found
+
+
+def digest_of(lines: Sequence[str]) -> str:
+    """Return the digest of lines, 16 hexadecimal digits."""
+    return sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:16]

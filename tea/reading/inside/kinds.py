@@ -1,0 +1,255 @@
+"""Kinds: what bytes are, told by themselves and never by a name alone."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.parser import HeaderParser
+from pathlib import Path, PurePath
+
+HEAD = 16_384  # bytes by which most kinds are told
+UNKNOWN = "binary"
+_MOST_PARTS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What a file is.
+
+    Args:
+        name: A short name, usually that of its ending: `pdf`, `docx`, `html`, `text`.
+        family: `text`, `table`, `document`, `image`, `audio`, `video`, `archive` or `other`.
+        words: What it is called in messages, with its article.
+    """
+
+    name: str
+    family: str
+    words: str
+
+
+def _kind(name: str, family: str, words: str = "") -> Kind:
+    return Kind(name=name, family=family, words=words or f"a {name.upper()} file")
+
+
+_IMAGE, _SOUND, _VIDEO, _PACKED, _DOCUMENT = "image", "audio", "video", "archive", "document"
+_MARKS: tuple[tuple[int, bytes, Kind], ...] = (
+    (0, b"\x89PNG\r\n\x1a\n", _kind("png", _IMAGE, "a PNG image")),
+    (0, b"\xff\xd8\xff", _kind("jpeg", _IMAGE, "a JPEG image")),
+    (0, b"GIF8", _kind("gif", _IMAGE, "a GIF image")),
+    (0, b"II*\x00", _kind("tiff", _IMAGE, "a TIFF image")),
+    (0, b"MM\x00*", _kind("tiff", _IMAGE, "a TIFF image")),
+    (8, b"WEBP", _kind("webp", _IMAGE, "a WebP image")),
+    (8, b"WAVE", _kind("wav", _SOUND, "a WAV sound")),
+    (8, b"AVI ", _kind("avi", _VIDEO, "an AVI video")),
+    (0, b"ID3", _kind("mp3", _SOUND, "an MP3 sound")),
+    (0, b"\xff\xfb", _kind("mp3", _SOUND, "an MP3 sound")),
+    (0, b"\xff\xf3", _kind("mp3", _SOUND, "an MP3 sound")),
+    (0, b"\xff\xf2", _kind("mp3", _SOUND, "an MP3 sound")),
+    (0, b"fLaC", _kind("flac", _SOUND, "a FLAC sound")),
+    (0, b"OggS", _kind("ogg", _SOUND, "an Ogg sound")),
+    (4, b"ftypM4A", _kind("m4a", _SOUND, "an M4A sound")),
+    (4, b"ftyphei", _kind("heic", _IMAGE, "a HEIC image")),
+    (4, b"ftypmif1", _kind("heic", _IMAGE, "a HEIC image")),
+    (4, b"ftypavif", _kind("avif", _IMAGE, "an AVIF image")),
+    (4, b"ftyp", _kind("mp4", _VIDEO, "an MP4 video")),
+    (0, b"\x1aE\xdf\xa3", _kind("mkv", _VIDEO, "a Matroska or WebM video")),
+    (0, b"%PDF-", _kind("pdf", _DOCUMENT)),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _kind("ole", "other", "an old or encrypted Office file")),
+    (0, b"SQLite format 3\x00", _kind("sqlite", "other", "an SQLite database")),
+    (0, b"PAR1", _kind("parquet", "other", "a Parquet file")),
+    (0, b"PK\x03\x04", _kind("zip", _PACKED, "a ZIP archive")),
+    (0, b"PK\x05\x06", _kind("zip", _PACKED, "an empty ZIP archive")),
+    (0, b"\x1f\x8b", _kind("gzip", _PACKED, "a GZIP archive")),
+    (0, b"BZh", _kind("bzip2", _PACKED, "a BZIP2 archive")),
+    (0, b"\xfd7zXZ\x00", _kind("xz", _PACKED, "an XZ archive")),
+    (0, b"7z\xbc\xaf\x27\x1c", _kind("7z", _PACKED, "a 7Z archive")),
+    (0, b"Rar!\x1a\x07", _kind("rar", "other", "a RAR archive")),
+    (0, b"\x28\xb5\x2f\xfd", _kind("zstd", "other", "a Zstandard archive")),
+    (257, b"ustar", _kind("tar", _PACKED, "a TAR archive")),
+    (0, b"{\\rtf", _kind("rtf", "other", "an RTF file")),
+    (0, b"BM", _kind("bmp", _IMAGE, "a BMP image")),
+)
+_NOT_MARKED_IN_TEXTS = frozenset({"bmp", "mp3", "gif", "bzip2", "parquet", "rar"})  # their marks are letters
+_PACKED_KINDS: Mapping[str, Kind] = {
+    "word/document.xml": _kind("docx", _DOCUMENT),
+    "ppt/presentation.xml": _kind("pptx", _DOCUMENT),
+    "xl/workbook.xml": _kind("xlsx", "table", "an XLSX workbook"),
+    "META-INF/container.xml": _kind("epub", _DOCUMENT, "an EPUB book"),
+    "content.xml": _kind("odt", _DOCUMENT, "an OpenDocument file"),
+}
+_OPEN_DOCUMENTS = {
+    "application/vnd.oasis.opendocument.text": _kind("odt", _DOCUMENT, "an OpenDocument text"),
+    "application/vnd.oasis.opendocument.spreadsheet": _kind("ods", "table", "an OpenDocument workbook"),
+    "application/vnd.oasis.opendocument.presentation": _kind("odp", _DOCUMENT, "an OpenDocument presentation"),
+    "application/epub+zip": _PACKED_KINDS["META-INF/container.xml"],
+}
+TEXT = _kind("text", "text", "a text")
+_TEXTS = {
+    "html": _kind("html", _DOCUMENT, "a web page"),
+    "xml": _kind("xml", "text"),
+    "json": _kind("json", "text"),
+    "jsonl": _kind("jsonl", "text", "a file of JSON lines"),
+    "ipynb": _kind("ipynb", _DOCUMENT, "a notebook"),
+    "eml": _kind("eml", _DOCUMENT, "an e-mail"),
+    "csv": _kind("csv", "table"),
+    "tsv": _kind("tsv", "table"),
+    "yaml": _kind("yaml", "text"),
+    "markdown": _kind("markdown", "text", "a Markdown text"),
+}
+_BY_ENDING = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".yaml": "yaml", ".yml": "yaml", ".md": "markdown",
+    ".markdown": "markdown", ".eml": "eml", ".jsonl": "jsonl", ".ndjson": "jsonl",
+}  # fmt: skip
+_HTML = re.compile(
+    rb"\s*(?:<!--.{0,2000}?-->\s*)*<(?:!doctype html|html|head|body|title|meta|script|div|p|h1)\b", re.I | re.S
+)
+_XHTML = re.compile(rb"<html\b", re.IGNORECASE)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MAIL_HEADERS = frozenset(
+    [
+        "from",
+        "to",
+        "cc",
+        "subject",
+        "date",
+        "message-id",
+        "mime-version",
+        "received",
+        "return-path",
+        "content-type",
+        "delivered-to",
+    ]
+)
+_HEADER = re.compile(rb"(?:From [^\n]*\n)?[A-Za-z][A-Za-z0-9-]{1,60}:[ \t]")
+
+
+def kind_of(head: bytes, name: str = "") -> Kind:
+    """Return what a file is by its first bytes; a ZIP archive's parts are not looked at.
+
+    Args:
+        head: Its first bytes, 16,384 of them or all.
+        name: Its name, which decides only between kinds of text.
+    """
+    text = is_text(head)
+    for at, mark, kind in _MARKS:
+        if head.startswith(mark, at) and not (text and kind.name in _NOT_MARKED_IN_TEXTS):
+            return kind
+    if b"%PDF-" in head[:1_024]:
+        return next(kind for _, mark, kind in _MARKS if mark == b"%PDF-")
+    return _text_kind(head, name) if text else _kind(UNKNOWN, "other", "binary data")
+
+
+def kind_of_file(path: Path, name: str = "") -> Kind:
+    """Return what a file is; of a ZIP archive by the names in it, too.
+
+    Args:
+        path: The file.
+        name: Its name, where the path has another.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        found = kind_of(file.read(HEAD), name or path.name)
+        if found.name == "zip":
+            return packed_kind(path) or found
+        if found.name == "json" and _is_notebook(path):
+            return _TEXTS["ipynb"]
+    return found
+
+
+def named(name: str) -> Kind | None:
+    """Return the kind of a name among texts and PDF, None for another."""
+    return _TEXTS.get(name) or {"text": TEXT, "pdf": kind_of(b"%PDF-")}.get(name)
+
+
+def packed_kind(source: Path | bytes) -> Kind | None:
+    """Return what a ZIP archive is by the names in it, None where it is just an archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
+            parts = {one.filename: one for one in archive.infolist()[:_MOST_PARTS]}
+            told = parts.get("mimetype")
+            if told is not None and told.file_size < 200:
+                said = archive.read(told).decode("ascii", "replace").strip()
+                if found := _OPEN_DOCUMENTS.get(said.removesuffix("-template")):
+                    return found
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError):
+        return None
+    return next((found for name, found in _PACKED_KINDS.items() if name in parts), None)
+
+
+def is_text(head: bytes) -> bool:
+    """Tell whether bytes are a text: UTF-8, UTF-16 with a mark, or an encoding without control characters."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) and not head.startswith((b"\xff\xfe\x00\x00",)):
+        return True
+    if b"\0" in head:
+        return False
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        cut = len(head) >= HEAD and error.start >= len(head) - 4  # within a character
+        return cut or not _CONTROL.search(head)
+    return True
+
+
+def size_words(number: int) -> str:
+    """Return a size in words."""
+    if number < 1_000:
+        return f"{number} bytes"
+    return f"{number / 1_000:.0f} kB" if number < 1_000_000 else f"{number / 1_000_000:.1f} MB"
+
+
+def _text_kind(head: bytes, name: str) -> Kind:
+    body = head.lstrip(b"\xef\xbb\xbf").lstrip()
+    wanted = _BY_ENDING.get(PurePath(name).suffix.lower(), "")
+    if is_html(head):
+        return _TEXTS["html"]
+    if body.startswith(b"<?xml") or (body[:1] == b"<" and PurePath(name).suffix.lower() in (".xml", ".svg", ".rss")):
+        return _TEXTS["xml"]
+    if wanted in ("csv", "tsv", "jsonl", "markdown"):
+        return _TEXTS[wanted]
+    if body[:1] in (b"{", b"[") and (found := _json_kind(body, wanted)):
+        return found
+    if _is_mail(body):
+        return _TEXTS["eml"]
+    return _TEXTS[wanted] if wanted and wanted != "eml" else TEXT
+
+
+def is_html(head: bytes) -> bool:
+    """Tell whether a text is HTML by how it begins."""
+    body = head[:HEAD].lstrip(b"\xef\xbb\xbf")
+    return bool(_HTML.match(body) or (body.lstrip().startswith(b"<?xml") and _XHTML.search(body[:2_048])))
+
+
+def _json_kind(body: bytes, wanted: str) -> Kind | None:
+    if wanted:
+        return _TEXTS[wanted]
+    lines = body.splitlines()
+    if len(lines) > 1 and all(_is_json(line) for line in lines[:2]):
+        return _TEXTS["jsonl"]
+    return _TEXTS["json"] if re.match(rb'[\[{]\s*["\[{\]}\d\-tfn]', body) else None
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _is_notebook(path: Path) -> bool:
+    with path.open("rb") as file:
+        data = file.read(50_000_000)
+    return b'"nbformat"' in data and b'"cells"' in data
+
+
+def _is_mail(body: bytes) -> bool:
+    if not _HEADER.match(body):
+        return False
+    told = HeaderParser().parsestr(re.sub(r"^From [^\n]*\n", "", body.decode("latin-1")), headersonly=True)
+    names = {key.lower() for key in told}
+    return len(names & _MAIL_HEADERS) >= 3 and bool(names & {"from", "received", "return-path", "message-id"})

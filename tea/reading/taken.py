@@ -1,0 +1,78 @@
+"""Taken: files that a parser took out of another, copied into the workspace; no link on the way is followed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from tea.errors import ToolError
+from tea.reading.inside.parts import part_name
+
+MOST_BYTES = 250_000_000
+_CHUNK = 1 << 20
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+def taken_out(parts: Path, target: Path) -> list[str]:
+    """Copy the files below a folder into another, which is made, and return their names in it.
+
+    Args:
+        parts: What a parser wrote, which is as foreign as what it read.
+        target: Where they go.
+
+    Raises:
+        ToolError: They are too large, a link stands in their way, or the folder cannot be written.
+    """
+    if parts.is_symlink() or not parts.is_dir():
+        return []
+    found, left = list[str](), MOST_BYTES
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for folder, folders, names, descriptor in os.fwalk(parts, follow_symlinks=False):
+            folders.sort()
+            inside = Path(folder).relative_to(parts)
+            for name in sorted(names):
+                wanted = (inside / name).as_posix()
+                facts = os.lstat(name, dir_fd=descriptor)
+                if part_name(wanted) != wanted or not stat.S_ISREG(facts.st_mode):
+                    continue
+                left -= facts.st_size
+                if left < 0:
+                    raise ToolError("Its files are too large together.", fix="unpack the needed part by hand.")
+                source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor)
+                _copy(source, target, inside.parts, name)
+                found.append(wanted)
+    except OSError as error:
+        problem = f"Its files cannot be written into {target.name!r}: {error.strerror}."
+        raise ToolError(problem, fix="remove what stands there, or make room.") from error
+    return found
+
+
+def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str) -> None:
+    """Copy a file; what stands in its place is replaced."""
+    with os.fdopen(descriptor, "rb") as source, _opened(target, inside) as folder:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+        made = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+        with closing(os.fdopen(made, "wb")) as copy:
+            shutil.copyfileobj(source, copy, _CHUNK)
+
+
+@contextmanager
+def _opened(target: Path, inside: Sequence[str]) -> Generator[int]:
+    """Open a folder below another, made where it is not there."""
+    descriptor = os.open(target, _FOLDER)
+    try:
+        for part in inside:
+            with suppress(FileExistsError):
+                os.mkdir(part, 0o755, dir_fd=descriptor)
+            inner = os.open(part, _FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,115 @@
+"""The type of a column that is never held as a whole: told value by value, as `columns.py` tells it of all at once."""
+
+import math
+from collections.abc import Callable
+
+from .columns import CODE, PERHAPS_CODES
+from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, is_code, is_pointed, iso_date, number
+from .tables import Cell, Kind
+
+_MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
+_MOST_SEEN = 5_000
+_SAFE = 2**53
+
+
+class _Numbers:
+    """Whether all values are numbers, read in one way."""
+
+    def __init__(self, *, decimal_comma: bool, pointed: bool) -> None:
+        self.decimal_comma, self.pointed = decimal_comma, pointed
+        self.hold, self.some, self.whole = True, False, True
+
+    def take(self, text: str) -> None:
+        value = self.value(text)
+        if value is None:
+            self.hold = self.hold and text.strip() in _MISSING_NUMBERS
+            return
+        self.some = True
+        self.whole = self.whole and (isinstance(value, int) or value.is_integer()) and abs(value) < _SAFE
+
+    def value(self, text: str) -> int | float | None:
+        return number(text.replace(".", "") if self.pointed else text, decimal_comma=self.decimal_comma)
+
+
+class Judge:
+    """Takes the cells of a column one by one, and then tells its type and what each cell means.
+
+    Args:
+        decimal_comma: Whether 3,14 is three and a bit.
+    """
+
+    def __init__(self, *, decimal_comma: bool) -> None:
+        self._plain = _Numbers(decimal_comma=decimal_comma, pointed=False)
+        self._pointed = _Numbers(decimal_comma=True, pointed=True) if decimal_comma else None
+        self._points, self._all_pointed = False, decimal_comma
+        self._forms: set[str] | None = None
+        self._coded = self._perhaps = False
+        self._present = self._codes = 0
+        self._seen = set[str]()
+
+    def take(self, cell: str) -> None:
+        """Take a cell."""
+        text = cell.strip()
+        if text in MISSING:
+            self._perhaps = self._perhaps or text in PERHAPS_CODES
+            return
+        self._present += 1
+        self._codes += CODE.fullmatch(text) is not None if len(text) < 40 else 0
+        if text in self._seen:
+            return
+        if len(self._seen) < _MOST_SEEN and len(text) < 200:
+            self._seen.add(text)
+        self._coded = self._coded or is_code(text)
+        if self._plain.hold:
+            self._plain.take(cell)
+        if self._pointed is not None and self._pointed.hold:
+            self._pointed.take(cell)
+            if text not in _MISSING_NUMBERS:
+                self._points = self._points or "." in text
+                self._all_pointed = self._all_pointed and is_pointed(text)
+        if self._forms is None:
+            self._forms = date_forms(text)
+        elif self._forms:
+            self._forms = {form for form in self._forms if iso_date(text, form)}
+
+    @property
+    def _numbers(self) -> _Numbers | None:
+        """How its numbers are read, None where it is no column of numbers."""
+        pointed = self._pointed if self._points and self._all_pointed else None
+        found = pointed or self._plain
+        return found if found.hold and found.some and not self._coded else None
+
+    @property
+    def form(self) -> str:
+        """How its dates are written, empty where they are none."""
+        forms = self._forms or set[str]()
+        return next(iter(forms)) if self._numbers is None and len(forms) == 1 and not self._keeps_codes else ""
+
+    @property
+    def kind(self) -> Kind:
+        """The type of its values."""
+        if found := self._numbers:
+            return "integer" if found.whole else "real"
+        return "date" if self.form else "text"
+
+    @property
+    def _keeps_codes(self) -> bool:
+        """Whether NA is a code among others such as MA and ZA, and not a missing value."""
+        return self._perhaps and self._present > 0 and self._codes >= 0.9 * self._present
+
+    def meaning(self) -> Callable[[str], Cell]:
+        """Return what tells the meaning of a cell."""
+        found = self._numbers
+        missing = MISSING - PERHAPS_CODES if self._keeps_codes else MISSING
+
+        def as_number(cell: str) -> Cell:
+            value = None if found is None else found.value(cell)
+            if value is None or not math.isfinite(value):
+                return None
+            return int(value) if found is not None and found.whole else value
+
+        def as_text(cell: str) -> Cell:
+            text = cell.strip()
+            return None if text in missing else text
+
+        return as_text if found is None else as_number

@@ -1,0 +1,278 @@
+"""Large delimited files as SQLite files: read row by row, kept once for all runs under the digest of their bytes."""
+
+import codecs
+import csv
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tea import ToolError
+
+from .columns import distinct
+from .delimited import Shape, shape_of
+from .describing import FEW_EXAMPLES, MOST_LISTED, ColumnDescription, TableDescription, short
+from .judging import Judge
+from .tables import MOST_COLUMNS, Column
+
+LARGE = 16_000_000  # bytes from which on a file is not held in memory
+MOST_BYTES = 1_000_000_000
+MOST_CELLS = 40_000_000
+MOST_KEPT = 4_000_000_000  # bytes of all copies together
+MOST_VALUES = 100_000  # distinct values of a column that are held at once
+_VERSION, _SUFFIX, _FOLDER = "1", ".sqlite", "tables"
+_BATCH, _CHUNK, _SAMPLE_LINES = 5_000, 1 << 20, 400
+_LONGEST_FIELD = 10_000_000
+_SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
+_CACHE = "PRAGMA cache_size = -32000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTable:
+    """A typed table in an SQLite file, whose table `t` has the columns `c0`, `c1` and so on.
+
+    Args:
+        name: Its name in SQL.
+        file: The file it comes from.
+        columns: Its columns.
+        path: The SQLite file.
+        rows: How many rows it has.
+        told: The description of each column.
+    """
+
+    name: str
+    file: str
+    columns: list[Column]
+    path: Path
+    rows: int
+    told: list[ColumnDescription]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.rows
+
+    def described(self) -> TableDescription:
+        """Return what it holds."""
+        return TableDescription(name=self.name, file=self.file, rows=self.rows, columns=self.told)
+
+    def counts(self, position: int, phrases: tuple[str, ...] = ()) -> Counter[str] | None:
+        """Return the distinct texts of a column with their numbers; None where there are too many.
+
+        Args:
+            position: The column.
+            phrases: Of a column with too many, texts that hold all words of one of these, whatever their capitals.
+        """
+        column = f"c{position}"
+        where, values = "", list[str]()
+        if self.told[position]["distinct"] > MOST_VALUES:
+            wanted = [words for phrase in phrases if (words := [word.rstrip("s") for word in phrase.lower().split()])]
+            if not wanted:
+                return None
+            either = (" AND ".join([f"instr(lower({column}), ?)"] * len(words)) for words in wanted)
+            where = f" AND ({' OR '.join(f'({one})' for one in either)})"
+            values = [word for words in wanted for word in words]
+        sql = f"SELECT {column}, count(*) FROM t WHERE {column} IS NOT NULL{where} GROUP BY 1 LIMIT {MOST_VALUES}"
+        with closing(_opened(self.path)) as connection:
+            return Counter({str(value): number for value, number in connection.execute(sql, values)})
+
+
+def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable | None:
+    """Return the table in a large delimited file, None where it holds none.
+
+    Args:
+        path: The file.
+        file: What its user calls it.
+        name: A name for the table.
+        folder: Where copies are kept for all runs; None for a folder of the system's temporary files.
+
+    Raises:
+        ToolError: It is too large, or cannot be read or kept.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ToolError(f"{file!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
+        kept = (Path(tempfile.gettempdir()) / f"tea-{os.getuid()}" if folder is None else folder) / _FOLDER
+        kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if kept.stat().st_uid != os.getuid() or kept.is_symlink():
+            raise ToolError(f"{str(kept)!r} belongs to somebody else.", fix="remove it.")
+        target = kept / f"{_digest(path)}-{_VERSION}{_SUFFIX}"
+        found = _told(target)
+        if found is None and (found := _made(path, file, target)) is None:
+            return None
+        os.utime(target)
+    except (OSError, sqlite3.Error) as error:
+        raise ToolError(f"{file!r} cannot be kept as a table: {error}.", fix="make room on the disk.") from error
+    columns, rows, told = found
+    return StoredTable(name=name, file=file, columns=columns, path=target, rows=rows, told=told)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as reading:
+        return hashlib.file_digest(reading, "sha256").hexdigest()
+
+
+_Told = tuple[list[Column], int, list[ColumnDescription]]
+
+
+def _told(path: Path) -> _Told | None:
+    """Return what a copy says of itself, None where there is none."""
+    if not path.is_file():
+        return None
+    try:
+        with closing(_opened(path)) as connection:
+            (text,) = connection.execute("SELECT facts FROM facts").fetchone()
+            facts: Any = json.loads(text)
+            return [Column(**one) for one in facts["columns"]], facts["rows"], facts["told"]
+    except (sqlite3.Error, ValueError, TypeError, KeyError):
+        path.unlink(missing_ok=True)
+        return None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+    connection.execute(_CACHE)
+    return connection
+
+
+def _made(path: Path, file: str, target: Path) -> _Told | None:
+    """Make the copy of a file: read once to judge its columns, and once to keep them."""
+    csv.field_size_limit(_LONGEST_FIELD)
+    encoding = _encoding(path, file)
+    with _lines(path, encoding) as lines:
+        shape = shape_of(list(islice(lines, _SAMPLE_LINES)))
+    if shape is None:
+        return None
+    judges = list[Judge]()
+    rows = cells = 0
+    for row in _rows(path, encoding, shape, file):
+        rows, cells = rows + 1, cells + len(row)
+        if cells > MOST_CELLS or len(row) > MOST_COLUMNS:
+            raise ToolError(f"{file!r} has more than {MOST_CELLS:,} cells.", fix="split the file.")
+        while len(judges) < len(row):
+            judges.append(Judge(decimal_comma=shape.decimal_comma))
+        for judge, cell in zip(judges, row, strict=False):
+            judge.take(cell)
+    header = [*shape.header, *[""] * (len(judges) - len(shape.header))]
+    names = distinct(" ".join(label.split()) or f"col_{number}" for number, label in enumerate(header, start=1))
+    columns = [Column(name=name, kind=judge.kind, form=judge.form) for name, judge in zip(names, judges, strict=False)]
+    if not rows or not columns:
+        return None
+    part = target.with_name(f".{target.name}-{os.getpid()}")
+    try:
+        with closing(sqlite3.connect(part)) as connection:
+            told = _filled(connection, columns, judges, _rows(path, encoding, shape, file))
+            facts = {"columns": [_as_json(one) for one in columns], "rows": rows, "told": told}
+            connection.execute("CREATE TABLE facts (facts TEXT)")
+            connection.execute("INSERT INTO facts VALUES (?)", (json.dumps(facts),))
+            connection.commit()
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    _forget_oldest(target)
+    return columns, rows, told
+
+
+def _filled(
+    connection: sqlite3.Connection, columns: list[Column], judges: list[Judge], rows: Iterator[list[str]]
+) -> list[ColumnDescription]:
+    """Write the rows, and return what the columns hold."""
+    connection.execute("PRAGMA journal_mode = OFF")
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute(_CACHE)
+    declared = ", ".join(f"c{number} {_SQL_TYPES[one.kind]}" for number, one in enumerate(columns))
+    connection.execute(f"CREATE TABLE t ({declared})")
+    width = len(columns)
+    insert = f"INSERT INTO t VALUES ({', '.join('?' * width)})"
+    meanings = [judge.meaning() for judge in judges]
+    while batch := list(islice(rows, _BATCH)):
+        padded = (_padded(row, width) for row in batch)
+        connection.executemany(
+            insert, ([mean(cell) for mean, cell in zip(meanings, row, strict=True)] for row in padded)
+        )
+    connection.commit()
+    return [_description(connection, number, column) for number, column in enumerate(columns)]
+
+
+def _padded(row: list[str], width: int) -> list[str]:
+    return row if len(row) == width else [*row[:width], *[""] * (width - len(row))]
+
+
+def _description(connection: sqlite3.Connection, number: int, column: Column) -> ColumnDescription:
+    one = f"c{number}"
+    sql = f"SELECT count(DISTINCT {one}), count(*) - count({one}), min({one}), max({one}) FROM t"
+    count, nulls, lowest, highest = connection.execute(sql).fetchone()
+    most = MOST_LISTED if count <= MOST_LISTED else FEW_EXAMPLES
+    common = (
+        f"SELECT {one} FROM t WHERE {one} IS NOT NULL GROUP BY {one} ORDER BY count(*) DESC, min(rowid) LIMIT {most}"
+    )
+    return ColumnDescription(
+        name=column.name,
+        type=column.kind,
+        form=column.form,
+        distinct=count,
+        nulls=nulls,
+        min=short(lowest),
+        max=short(highest),
+        examples=[short(value) for (value,) in connection.execute(common)],
+    )
+
+
+def _as_json(column: Column) -> dict[str, str]:
+    return {"name": column.name, "kind": column.kind, "form": column.form}
+
+
+def _encoding(path: Path, file: str) -> str:
+    """Return the encoding of a text: UTF-8, UTF-16 with a mark, else Windows Latin."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as reading:
+        head = reading.read(_CHUNK)
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return "utf-16"
+        if b"\0" in head[:100_000]:
+            raise ToolError(f"{file!r} is a binary file.", fix="name a CSV, TSV, JSON or XLSX file.")
+        try:
+            while head:
+                decoder.decode(head)
+                head = reading.read(_CHUNK)
+            decoder.decode(b"", True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8-sig"
+
+
+@contextmanager
+def _lines(path: Path, encoding: str) -> Generator[Iterator[str]]:
+    with path.open(encoding=encoding, errors="replace", newline="") as text:
+        yield text
+
+
+def _rows(path: Path, encoding: str, shape: Shape, file: str) -> Iterator[list[str]]:
+    """Yield the rows below the header that are not empty."""
+    with _lines(path, encoding) as lines:
+        body = (line for line in islice(lines, shape.skipped, None) if not (shape.comments and line.startswith("#")))
+        try:
+            rows = csv.reader(body, delimiter=shape.delimiter, skipinitialspace=True)
+            yield from islice((row for row in rows if any(map(str.strip, row))), shape.rows_above, None)
+        except csv.Error as error:
+            fix = f"close its quotation marks, and keep a field below {_LONGEST_FIELD:,} characters."
+            raise ToolError(f"{file!r} is not a readable table: {error}.", fix=fix) from error
+
+
+def _forget_oldest(target: Path) -> None:
+    """Remove copies that were not used for longest, where all take too much."""
+    with suppress(OSError):
+        found = [(one.stat(), one.path) for one in os.scandir(target.parent) if one.name.endswith(_SUFFIX)]
+        size = sum(facts.st_size for facts, _ in found)
+        for facts, path in sorted(found, key=lambda one: one[0].st_mtime_ns):
+            if size <= MOST_KEPT or path == str(target):
+                break
+            os.unlink(path)
+            size -= facts.st_size

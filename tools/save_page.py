@@ -1,0 +1,79 @@
+"""A file at an address, kept in the workspace: the leaf under `to_markdown` that alone touches the network."""
+
+import asyncio
+import os
+import re
+import secrets
+from hashlib import sha256
+from pathlib import Path
+from typing import TypedDict
+from urllib.parse import unquote, urlsplit
+
+from tea import Context, ToolError, tool
+from tea.web import WALLS, FetchFailed, Visitor, WebSettings
+
+FOLDER = "downloads"
+_WRONG = re.compile(r"[^\w.-]+")
+_MOST_NAME = 80
+
+
+class Saved(TypedDict):
+    """Where a file was put, and where it came from."""
+
+    file: str
+    url: str
+    content_type: str
+    bytes: int
+
+
+@tool(
+    effects="writes",
+    idempotent=True,
+    network=True,
+    evolvable=False,
+    after="the file is in downloads/",
+    metadata={"category": "part"},
+)
+async def save_page(ctx: Context, url: str) -> Saved:
+    """Fetch what is at an address through the guard, and put it into the folder `downloads`.
+
+    Args:
+        url: Its address.
+    """
+    visitor = Visitor(WebSettings.of(await ctx.web()))
+    try:
+        visit = await visitor.visit(url)
+    except FetchFailed as error:
+        raise ToolError(error.problem, fix="check the address, or look for another source.") from error
+    answer = visit.answer
+    if visit.wall or answer.status >= 300:
+        why = WALLS[visit.wall] if visit.wall else "no such file is there"
+        raise ToolError(f"{answer.url[:300]!r} is not given: {why} (status {answer.status}).", fix="look elsewhere.")
+    if answer.truncated:
+        problem = f"{answer.url[:300]!r} is larger than {len(answer.body):,} bytes."
+        raise ToolError(problem, fix="look for a smaller source; the operator set this limit.")
+    name = f"{FOLDER}/{_name(answer.url, answer.body)}"
+    await asyncio.to_thread(_write, ctx.path(name), answer.body)
+    content_type = answer.headers.get("content-type", "")[:200]
+    return Saved(file=name, url=answer.url, content_type=content_type, bytes=len(answer.body))
+
+
+def _name(url: str, body: bytes) -> str:
+    """Return the file name of an address, with a digest of what it holds, so that two are never one."""
+    last = _WRONG.sub("_", unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]).strip("._") or "page"
+    stem, dot, ending = last[-_MOST_NAME:].rpartition(".")
+    mark = sha256(body).hexdigest()[:8]
+    return f"{stem}-{mark}.{ending}" if dot and stem else f"{last[-_MOST_NAME:]}-{mark}"
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.parent / f".tea-{secrets.token_hex(8)}"
+    try:
+        with part.open("xb") as file:
+            file.write(data)
+        os.replace(part, path)
+    except OSError as error:
+        raise ToolError(f"The workspace refuses: {error.strerror}.", fix="check the disk.") from error
+    finally:
+        part.unlink(missing_ok=True)
