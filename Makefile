@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= 2
 BIN := $(VENV)/bin
+CORPORA := python3-doc postgresql-doc-15 git-doc sqlite3-doc debian-reference-en
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: help demo test slow check format lint types wheel-check bubblewrap
+.PHONY: help demo test slow check format lint types wheel-check bubblewrap corpora
 .DEFAULT_GOAL := help
 
 help:
@@ -21,13 +22,18 @@ demo: $(VENV)/core.stamp
 test: $(VENV)/test.stamp bubblewrap
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-slow: $(VENV)/test.stamp bubblewrap
+slow: $(VENV)/test.stamp bubblewrap corpora
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m slow
 
 # The strongest sandbox is a program of the system; where this may not install it, the tests that need it fail.
 bubblewrap:
 	@command -v bwrap >/dev/null || (apt-get update -qq && apt-get install -y -qq bubblewrap) >/dev/null 2>&1 \
 	  || echo 'bubblewrap is missing, so its tests fail: install the package `bubblewrap` of your distribution.'
+
+# What the measurement of the local search reads; where it is missing, that slow test fails.
+corpora:
+	@dpkg -s $(CORPORA) >/dev/null 2>&1 || (apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+	  $(CORPORA)) >/dev/null 2>&1 || echo 'The corpora are missing, so a test fails: install $(CORPORA).'
 
 check: format lint types test
 

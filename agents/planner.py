@@ -15,7 +15,7 @@ class Planner(Agent):
     )
     objectives = ("a correct answer, with evidence", "an honest end where there is none", "few steps")
     relations = {"analyzer": "hierarchical", "reporter": "hierarchical"}
-    tools = ("table_query", "read_file", "to_markdown", "calculator", "fetch_page", "done", "*")
+    tools = ("table_query", "read_file", "to_markdown", "calculator", "fetch_page", "web_search", "done", "*")
     agents = ("analyzer", "reporter")
     environments = ("workspace#write", "shell#python", "shell#bash")
     rules = """

@@ -38,6 +38,17 @@ class Folder:
 
         return existing_file(cls.path, cls.place, name)
 
+    @classmethod
+    async def cache(cls) -> None:
+        """Keep nothing that can be made again."""
+
+    @classmethod
+    async def parser_terms(cls) -> dict[str, Any]:
+        """Return the terms of the strongest sandbox of this machine."""
+        from tea.sandbox.levels import Sandboxes, SandboxSettings, cache_folder
+
+        return dict(await Sandboxes(SandboxSettings(), cache_folder()).parser_terms())
+
 
 def table_query(files: list[str], sql: str = "") -> str:
     """Describe tables, or run one SQL query over CSV, TSV, JSON and XLSX files.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,9 +25,11 @@ from tea.runs.human_input import Person
 from tea.runs.policy import AskOnce, Policy
 from tea.runs.run import Run
 from tea.runs.task_file import make_task
+from tea.search_service import SearchService
 from tea.store.workspaces import FileWorkspaces
 from tea.types import EVERY, JsonObject, Response
-from tea.web import WebSettings
+from tea.web.search.apis import APIS
+from tea.web.search.settings import SearchSettings
 
 if TYPE_CHECKING:
     from tea.platform import Platform
@@ -69,7 +71,16 @@ class Engine:
             person=person,
             sandboxes=tea.sandboxes,
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
-            web=replace(WebSettings.of(tea.settings.web), cache=str(tea.trust.path.parent / "web")).to_json(),
+            web=tea.web.to_json(),
+            search=SearchService(
+                settings=SearchSettings.of(tea.settings.search),
+                web=tea.web,
+                keys=tea.keys,
+                grants=tea.home_trust,
+                corpus=lambda: tea.corpus,
+                place=tea.corpus_file,
+                state=tea.trust.path.parent / "web" / "search.sqlite",
+            ),
         )
         executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)
@@ -122,6 +133,8 @@ def _keys(tea: Platform) -> Iterator[str]:
     for config in tea.models.list():
         yield from config.keys
     yield str(tea.settings.embedder.get("key_env", ""))
+    search = SearchSettings.of(tea.settings.search)
+    yield from (search.key_name(name) for name in APIS if search.key_name(name))
 
 
 def made_task(task: object, options: Mapping[str, Any]) -> TaskFile:

@@ -20,11 +20,11 @@ from tea.store.strict import Refused
 
 SETTINGS = "tea.toml"
 SECRETS = ".env"
-STORES = ("registry", "traces")
+STORES = ("registry", "traces", ".corpus")
 _LIMIT = 2**18  # bytes of settings, or of secrets
 # Reading a key takes the square of its parts: one of 60,000 took minutes.
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
-_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web")
+_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search")
 _KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
 _WORDS = {str: "text", dict: "table"}
@@ -42,6 +42,7 @@ class Settings:
         embedder: What turns texts into vectors for retrieval; see `tea.retrieval.embedding.choice`.
         policy: Decisions about calls that declare the effects `external` or `irreversible`, by effects.
         web: What is said of the way out, as written; see `tea.web.WebSettings`.
+        search: What is said of searching, as written; see `tea.web.search.SearchSettings`.
         sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
     """
 
@@ -52,6 +53,7 @@ class Settings:
     embedder: Mapping[str, Any] = field(default_factory=dict[str, Any])
     policy: Mapping[str, Decision] = field(default_factory=dict[str, Decision])
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    search: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
 
 
@@ -196,6 +198,10 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
         from tea.web import WebSettings
 
         WebSettings.of(data["web"])
+    if "search" in data:
+        from tea.web.search import SearchSettings
+
+        SearchSettings.of(data["search"])
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
     sandbox = SandboxSettings.read(data.pop("sandbox", {}), home)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from tea.errors import UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys
@@ -64,6 +65,7 @@ class HomeTrust:
         keys: Gives keys, and tells where they come from.
         granted: The operator's list of grants.
         vouched: Whether the program that uses the home answers for it.
+        search: The settings of searching, as written.
     """
 
     def __init__(
@@ -75,10 +77,12 @@ class HomeTrust:
         granted: GrantedHomes,
         *,
         vouched: bool = False,
+        search: Mapping[str, Any] | None = None,
     ) -> None:
         self._home, self._keys, self._list, self._vouched = home, keys, granted, vouched
         self._addresses = dict(_addresses(keys))
         routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
+        routes += _of_search(search) if search else []
         routes += [_of_variable(name, address) for name, address in self._addresses.items()]
         self.routes = tuple(one for one in routes if one is not None)
 
@@ -124,6 +128,11 @@ class HomeTrust:
         elif self._strays(going.key, going.address):
             self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
 
+    def of_search(self, name: str, key: str, address: str) -> None:
+        """Refuse a key of the environment to a search engine that the settings lead elsewhere."""
+        if self._keys.from_process(key):
+            self._require(f"[search.{name}] in {SETTINGS}", key, address)
+
     def _strays(self, key: str, address: str) -> bool:
         """Tell whether a key of the environment would go where neither a preset nor the environment sends it."""
         ours = self._keys.from_process(key)
@@ -157,6 +166,19 @@ def _of_embedder(going: Destination | None) -> Route | None:
     keys = (going.key,) if going.key else ()
     covered: JsonObject = {"provider": going.provider, "address": going.named, "keys": list(keys)}
     return Route(setting=f"[embedder] in {SETTINGS}", keys=keys, address=going.address, covered=covered)
+
+
+def _of_search(document: Mapping[str, Any]) -> list[Route | None]:
+    """Return what the engines of the settings send elsewhere than to their official addresses."""
+    from tea.web.search import APIS, SearchSettings
+
+    settings, found = SearchSettings.of(document), list[Route | None]()
+    for name in APIS:
+        key, address = settings.key_name(name), settings.address(name)
+        if key and not settings.is_official(name):
+            covered: JsonObject = {"search": name, "address": address, "keys": [key]}
+            found.append(Route(setting=f"[search.{name}] in {SETTINGS}", keys=(key,), address=address, covered=covered))
+    return found
 
 
 def _of_variable(name: str, address: str) -> Route:

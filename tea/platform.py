@@ -54,6 +54,7 @@ from tea.store.vectors import FileVectors
 from tea.types import JsonObject, JsonValue, Response, Result
 
 if TYPE_CHECKING:
+    from tea.corpus.corpus import Corpus
     from tea.engine import Engine
     from tea.journal.header import TaskFile
     from tea.journal.inbox import Inbox
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from tea.runs.outcome import Outcome
     from tea.runs.policy import Policy
     from tea.sandbox.levels import Sandboxes
+    from tea.web import WebSettings
 
 AnyManager = ContextManager[Any]
 TaskLike: TypeAlias = "str | Mapping[str, Any] | TaskFile"
@@ -119,7 +121,9 @@ class Platform:
         self.keys = read_keys(self.home)
         configs, granted = _configs(self.settings), GrantedHomes(folder)
         going = destination(self.settings.embedder)
-        self.home_trust = HomeTrust(self.home, configs, going, self.keys, granted, vouched=trust_home)
+        self.home_trust = HomeTrust(
+            self.home, configs, going, self.keys, granted, vouched=trust_home, search=self.settings.search
+        )
         self.models = _models(model, self.settings)
         for config in configs.values():
             offer(self.models, config, self.keys, self.home_trust.of_settings)
@@ -340,6 +344,27 @@ class Platform:
         from tea.sandbox.levels import Sandboxes, cache_folder
 
         return Sandboxes(self.settings.sandbox, cache_folder())
+
+    @cached_property
+    def web(self) -> WebSettings:
+        """The settings of the way out, with the folder of its cache."""
+        from tea.web import WebSettings
+
+        return replace(WebSettings.of(self.settings.web), cache=str(self.trust.path.parent / "web"))
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The folders and sites that are searched on this machine; see `tea corpus`."""
+        from tea.corpus.corpus import Corpus
+        from tea.corpus.index import Index
+        from tea.retrieval.embedding.builtin import StaticEmbedder
+
+        return Corpus(Index(self.corpus_file, StaticEmbedder()), self.web)
+
+    @property
+    def corpus_file(self) -> Path:
+        """The file of the corpus; there is none before something is added."""
+        return self.home / ".corpus" / "corpus.sqlite"
 
     @cached_property
     def _engine(self) -> Engine:

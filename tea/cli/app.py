@@ -51,12 +51,20 @@ _COMMANDS = {
     "purge": "purge:purge",
     "eval": "eval_run:eval_run",
     "models": "models:models",
+    "corpus": "corpus:ls",
     "init": "init:init",
     "doctor": "doctor:doctor",
 }
 _FURTHER = {
     "trace": {"diff": "trace_diff:trace_diff", "export": "export:export"},
     "runs": {"gc": "gc:gc"},
+    "corpus": {
+        "ls": "corpus:ls",
+        "add": "corpus:add",
+        "update": "corpus:update",
+        "rm": "corpus:rm",
+        "search": "corpus:search",
+    },
     "eval": {
         "score": "eval_score:eval_score",
         "diff": "eval_diff:eval_diff",

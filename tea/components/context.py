@@ -40,6 +40,7 @@ from tea.components.port import (
     RetrieveComponents,
     SandboxTerms,
     SaveState,
+    SearchEngines,
     SummariseMemory,
     SwapState,
     TakeMessages,
@@ -221,6 +222,7 @@ class Context:
             outside of an agent.
         branch: The branch of the run to which the private environment that acts belongs; else empty.
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
+        searches: Whether something could be searched when the run began.
         without: Names of components switched off for the run, `name` or `kind:name`.
     """
 
@@ -237,6 +239,7 @@ class Context:
     declared: JsonObject = field(default_factory=dict[str, Any])
     branch: str = ""
     sandbox: str = ""
+    searches: bool = False
     without: tuple[str, ...] = ()
 
     @property
@@ -374,6 +377,20 @@ class Context:
     async def web(self) -> JsonObject:
         """Return the operator's settings of the way out: see `tea.web.WebSettings`."""
         return await self.port.serve(ReadWebSettings())
+
+    async def search(self, queries: Sequence[str], since: str = "") -> JsonObject:
+        """Return what the engines of the operator give for some queries: see `tea.web.search.Findings`.
+
+        Args:
+            queries: What to search for.
+            since: The age of pages: only those of the last `day`, `week`, `month` or `year`; empty for any.
+
+        Raises:
+            BadInput: No engine is configured, or a query is not usable.
+            ToolError: Every engine failed; or an agent asks.
+        """
+        self.path("")
+        return await self.port.serve(SearchEngines(list(queries), since))
 
     async def sandbox_terms(self) -> JsonObject:
         """Return what `tea.Sandbox.open` takes: the level, the workspace, and the operator's limits.

@@ -365,6 +365,15 @@ class ReadWebSettings(NamedTuple):
     service, verb = "web", "settings"
 
 
+class SearchEngines(NamedTuple):
+    """Ask the operator's search engines."""
+
+    queries: Sequence[str]
+    since: str = ""
+
+    service, verb = "search", "search"
+
+
 ServiceRequest: TypeAlias = (
     ListComponents
     | ComponentInfo
@@ -396,6 +405,7 @@ ServiceRequest: TypeAlias = (
     | ParserTerms
     | CacheFolder
     | ReadWebSettings
+    | SearchEngines
 )
 """All requests to the services of a run."""
 PortMessage: TypeAlias = Invocation | ServiceRequest | Question

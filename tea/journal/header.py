@@ -38,6 +38,7 @@ class RunConfig:
         call_seconds: Deadline of one call of a tool or action.
         inputs: Names of the files that its task gave.
         sandbox: Level of the sandbox that was in force at its start, empty for none.
+        searches: Whether something could be searched at its start.
         without: Names of components that are not offered, and may not be used.
         closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
     """
@@ -56,6 +57,7 @@ class RunConfig:
     call_seconds: float = CALL_SECONDS
     inputs: tuple[str, ...] = ()
     sandbox: str = ""
+    searches: bool = False
     without: tuple[str, ...] = ()
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 

@@ -28,7 +28,8 @@ class Capability:
         ref: What is invoked.
         reads: Whether it declares to change nothing, so that it may run beside others.
         takes_findings: Whether it is an agent that is given what was found until then.
-        files: Endings of the files that it is made for, `*` for any, `http` for an address; empty where it needs none.
+        files: Endings of the files that it is made for, `*` for any, `http` for an address,
+            `web` for a question to the world; empty where it needs none.
     """
 
     kind: Kind

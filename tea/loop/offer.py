@@ -24,6 +24,13 @@ _LEAST_WORD, _LONG_WORD = 4, 6
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESSES = "http"  # stands among endings of files for an address in the task
 _ADDRESS = re.compile(r"https?://|\bwww\.|\w\.[a-z]{2,}/\w", re.IGNORECASE)
+_WORLD = "web"  # stands there for a task without files that asks about the world, or says that it does
+_ASKED = re.compile(
+    r"\b(?:who|whom|whose|when|where|which|latest|newest|recent(?:ly)?|news|current(?:ly)?|today|nowadays|look up"
+    r"|find out|online|internet|web|sources?|published|released|wer|wann|wo|welche[rsmn]?|qui|quand|quién|cuándo)\b"
+    r"|[？吗]|(?<!\d)(?:19|20)\d\d(?!\d)",
+    re.IGNORECASE,
+)
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 
@@ -110,5 +117,7 @@ def _has_files(endings: Sequence[str], task: Task) -> bool:
     """Return whether a task has or names a file with one of the endings, or an address; a bare name matches each."""
     if _ADDRESSES in endings:
         return bool(_ADDRESS.search(task.text))
+    if _WORLD in endings:
+        return not task.files and not _FILE.search(task.text) and _ASKED.search(task.text) is not None
     there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_FILE.findall(task.text))]
     return any(not ending or EVERY in endings or ending in endings for ending in there)

@@ -123,15 +123,15 @@ class Toolset:
         nearby = await nearest(ctx.tcp, names, task.text, most, kept)
         further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
         for name, facts in zip(nearby, await ctx.tcp.facts(nearby), strict=True):
-            one = tool_of(name, facts)
-            found.append(_answering(one, task) if name == DONE else one)
+            if ctx.searches or _needs(facts) != "search" or name in (*(task.tools or ()), *task.also):
+                found.append(_answering(tool_of(name, facts), task) if name == DONE else tool_of(name, facts))
         chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
         for name, facts in zip(chosen, await ctx.acp.facts(chosen), strict=True):
             found.append(agent_of(name, facts))
         places: list[StateSource] = []
         rooms, whole = _rooms(_on(ctx, "environment", environments)), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
-            if _runs_code(facts) and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
+            if _needs(facts) == "sandbox" and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
                 continue  # it could only refuse, or the task names the tools that it is to be done with
             actions = _chosen(actions_of(name, facts), name, rooms[name])
             found += actions
@@ -359,15 +359,15 @@ def _called_for(
     return [*(one for one in wanted if one not in nearby), *beside]
 
 
+def _needs(facts: JsonObject) -> object:
+    """Return what a component needs to act at all: a `sandbox`, or something to `search`."""
+    return cast("Mapping[str, Any]", facts["metadata"]).get("needs")
+
+
 def _on(ctx: Context, kind: Kind, names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of a kind not switched off for the run; of an action counts its environment."""
     rooms = {name: name.partition("#")[0] for name in names}
     return tuple(name for name, room in rooms.items() if not {room, f"{kind}:{room}"} & {*ctx.without})
-
-
-def _runs_code(facts: JsonObject) -> bool:
-    """Tell whether an environment can only act where there is a sandbox."""
-    return cast("Mapping[str, Any]", facts["metadata"]).get("needs") == "sandbox"
 
 
 def _rooms(environments: Sequence[str]) -> dict[str, set[str]]:

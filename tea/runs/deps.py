@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from tea.journal.header import RunConfig
 from tea.journal.mask import Mask
@@ -22,6 +22,21 @@ from tea.runs.pins import Library, Pins
 from tea.runs.policy import Policy
 from tea.sandbox.levels import Sandboxes
 from tea.source.trust import Consents
+from tea.types import JsonObject
+from tea.web.search.engine import Since
+
+
+class Search(Protocol):
+    """A search for a run; see `tea.search_service`."""
+
+    def ready(self) -> bool:
+        """Return whether something can be searched; blocks."""
+        ...
+
+    async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:
+        """Return what it gives."""
+        ...
+
 
 AnyServer = Server[Any, Any]
 
@@ -32,6 +47,7 @@ class RunDeps:
 
     Args:
         web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
+        search: What searches; None where nothing does.
     """
 
     servers: Mapping[Kind, AnyServer]
@@ -45,6 +61,7 @@ class RunDeps:
     person: Person | None = None
     mask: Mask = NO_SECRETS
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    search: Search | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

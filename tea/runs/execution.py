@@ -114,10 +114,11 @@ class Executions:
             task = TaskFile.model_validate(self._deps.mask.data(task.model_dump(mode="json")))
 
         level = await self._deps.sandboxes.name()
+        searches = self._deps.search is not None and await asyncio.to_thread(self._deps.search.ready)
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.prepare(folder, files)
-            return [self._first(task, self._run_config(run, task, level, locked=locked), inputs)]
+            return [self._first(task, self._run_config(run, task, level, locked=locked, searches=searches), inputs)]
 
         return partial(self._created, first, task.session or "", task.id or "")
 
@@ -376,7 +377,7 @@ class Executions:
         gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
         return Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
 
-    def _run_config(self, run: str, task: TaskFile, level: str, *, locked: bool) -> RunConfig:
+    def _run_config(self, run: str, task: TaskFile, level: str, *, locked: bool, searches: bool) -> RunConfig:
         return RunConfig(
             run=run,
             session=task.session or run,
@@ -388,6 +389,7 @@ class Executions:
             allow=task.allow,
             inputs=task.files,
             sandbox=level,
+            searches=searches,
             without=task.without,
             closed=task.closed.model_dump(exclude_defaults=True),
         )

@@ -143,6 +143,7 @@ class Run:
             workspace=self.run_config.workspace,
             locale=self.run_config.locale,
             sandbox=self.run_config.sandbox,
+            searches=self.run_config.searches,
             without=self.run_config.without,
             opens_files=opens_files,
             branch=branch,

@@ -18,10 +18,11 @@ from tea.components.port import (
     ReadWebSettings,
     RemainingBudget,
     SandboxTerms,
+    SearchEngines,
     ServiceRequest,
     TimeNow,
 )
-from tea.errors import BadArguments, InternalError
+from tea.errors import BadArguments, InternalError, ToolError
 from tea.kernel.pending import Inline
 from tea.registry.version import timestamp
 from tea.runs.delivery import Delivery
@@ -32,6 +33,7 @@ from tea.runs.model_calls import ModelCalls
 from tea.runs.registry_service import RegistryService
 from tea.runs.service import Service, owned
 from tea.types import JsonValue
+from tea.web.search.engine import SINCE
 
 _KNOWN = frozenset(REQUESTS.values())
 
@@ -58,6 +60,7 @@ class RunServices:
             "clock": _Clock(run),
             "random": _Random(run),
             "sandbox": _Sandbox(run),
+            "search": _Search(run),
             "web": _Web(run),
         }
 
@@ -139,6 +142,15 @@ class _Sandbox(Service):
         journaled = self._run.recorder.trace is not None  # else it is the caller's folder, which holds anything
         inputs = self._run.run_config.inputs if journaled else ()
         return await self._run.deps.sandboxes.terms(self._run.workspace if journaled else "", inputs)
+
+
+class _Search(Service):
+    async def answer(self, request: SearchEngines, agent: str, key: str) -> JsonValue:
+        if (search := self._run.deps.search) is None:
+            raise ToolError("Nothing searches here.", fix="search in a run of a platform.")
+        if request.since not in SINCE:
+            raise BadArguments(f"{request.since[:40]!r} is no age of pages.", fix=f"use one of {', '.join(SINCE[1:])}.")
+        return await search.search(self._run.id, request.queries, request.since)
 
 
 class _Web(Service):

@@ -15,6 +15,7 @@ from tea.source.names import Names
 from tea.source.requires import distribution_name
 from tea.source.text import ParsedFile, refusal, words
 from tea.web import __all__ as _WEB
+from tea.web.search import __all__ as _SEARCH
 
 AGENT_MODULES = words(
     """
@@ -23,7 +24,11 @@ AGENT_MODULES = words(
     """
 )
 # Rooms of tea that tools and environments may import from, with what they offer.
-PUBLIC_MODULES = {"tea.reading": frozenset(_READING), "tea.web": frozenset(_WEB)}
+PUBLIC_MODULES = {
+    "tea.reading": frozenset(_READING),
+    "tea.web": frozenset(_WEB),
+    "tea.web.search": frozenset(_SEARCH),
+}
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
 _WORKING = words("__hello__ __main__ __phello__ antigravity idlelib test this turtledemo")  # do work when imported
 _ROOMS = frozenset({"agents", "environments", "tools"})
@@ -64,7 +69,9 @@ class Reach:
                 case ast.ImportFrom():
                     list(relative_paths(file, node, self.files))
                 case ast.Attribute() if (origin := names.origin(node) or "").startswith("tea."):
-                    module = next((f"{one}." for one in PUBLIC_MODULES if origin.startswith(f"{one}.")), "tea.")
+                    module = max(
+                        (f"{one}." for one in PUBLIC_MODULES if origin.startswith(f"{one}.")), key=len, default="tea."
+                    )
                     self._check_public(file, module[:-1], [origin.removeprefix(module).split(".")[0]], node)
                 case _:
                     pass

@@ -12,6 +12,7 @@ from tea.store.files import reading, shown
 from tea.store.repair import REGISTRY, TRACES, Finding
 
 _DATABASES = {
+    ".corpus/corpus.sqlite": "`tea corpus add` makes it again",
     f"{REGISTRY}/.vectors/vectors.sqlite": "it is made again",
     f"{TRACES}/usage/usage.sqlite": "it is made again from the journals, with what was erased of it by hand",
 }

@@ -121,6 +121,29 @@ class Fetcher:
             problem = f"No whole answer came within {self._limits.seconds:g} seconds."
             raise FetchFailed("timeout", problem, url) from None
 
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str] | None = None, content: bytes | None = None
+    ) -> Answer:
+        """Return the answer to one request, with any status; a redirect is returned, and not followed.
+
+        So what the request carries, such as a key, reaches only the given address.
+
+        Args:
+            method: The method, for example `POST`.
+            url: The address, in the grammar of the guard; see `escaped` for others.
+            headers: Further headers.
+            content: Bytes of the request; None for none.
+
+        Raises:
+            FetchFailed: The guard refused the address, or no whole answer came within the limits.
+        """
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await self._hop(url, headers or {}, [], method, content)
+        except TimeoutError:
+            problem = f"No whole answer came within {self._limits.seconds:g} seconds."
+            raise FetchFailed("timeout", problem, url) from None
+
     def _next(self, answer: Answer, location: str, hops: list[Hop]) -> str:
         """Return the target of a redirect."""
         url = escaped(_joined(answer.url, location))
@@ -132,14 +155,17 @@ class Fetcher:
             raise FetchFailed("redirects", f"It redirects more than {self._limits.redirects} times.", url)
         return url
 
-    async def _hop(self, url: str, headers: Mapping[str, str], hops: list[Hop]) -> Answer:
+    async def _hop(
+        self, url: str, headers: Mapping[str, str], hops: list[Hop], method: str = "GET", content: bytes | None = None
+    ) -> Answer:
         target = read_address(url)
         verdict = Verdict(False, target, None) if isinstance(target, str) else await self._guard.check_target(target)
         if isinstance(target, str) or verdict.address is None:
             told = f"a redirect to {url[:200]!r}" if hops else repr(url[:200])
             problem = f"The guard refuses {told}: {REASONS[verdict.reason]}."
             raise FetchFailed("refused", problem, url, verdict.reason)
-        async with self._asked(target, verdict.address, headers) as (status, given, chunks):
+        request = (method, headers, content)
+        async with self._asked(target, verdict.address, *request) as (status, given, chunks):
             hops.append(Hop(url=target.url, address=verdict.address, status=status))
             redirects = status in _REDIRECTS and "location" in given
             most = 0 if redirects else self._limits.bytes_of(given.get("content-type", ""))
@@ -148,7 +174,7 @@ class Fetcher:
 
     @asynccontextmanager
     async def _asked(
-        self, target: Target, address: str, headers: Mapping[str, str]
+        self, target: Target, address: str, method: str, headers: Mapping[str, str], content: bytes | None
     ) -> AsyncGenerator[tuple[int, dict[str, str], AsyncIterator[bytes]]]:
         """Return status, headers and body of the answer to one request, sent to one IP address."""
         import httpcore
@@ -158,11 +184,14 @@ class Fetcher:
             scheme=target.scheme.encode(), host=address.encode(), port=target.port, target=target.path.encode()
         )
         sent = {"Host": target.authority, "User-Agent": self._agent, "Accept-Encoding": ACCEPTED, "Connection": "close"}
+        if content is not None:
+            sent["Content-Length"] = str(len(content))
         limits = {"connect": _CONNECT_SECONDS, "read": self._limits.seconds, "write": self._limits.seconds}
         request = httpcore.Request(
-            "GET",
+            method,
             url,
             headers=list({**_ACCEPT, **headers, **sent}.items()),
+            content=content,
             extensions={"timeout": limits, "sni_hostname": target.host},
         )
         streams = _Streams()

@@ -15,6 +15,8 @@ class Asked:
 
     path: str
     headers: Mapping[str, str]
+    method: str = "GET"
+    body: bytes = b""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +99,10 @@ class Site:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.split("\r\n")
         pairs = (line.partition(":") for line in lines if line)
-        asked = Asked(path=first.split(" ")[1], headers={name.lower(): value.strip() for name, _, value in pairs})
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        method, path, _ = first.split(" ", 2)
+        asked = Asked(path=path, headers=headers, method=method, body=body)
         self.asked.append(asked)
         page = self._page(asked)
         writer.write(page.raw or _head(page) + page.body)
@@ -109,7 +114,9 @@ class Site:
             await reader.read(1)
 
     def _page(self, asked: Asked) -> Page:
-        found = self.pages.get(asked.path, Page(status=404, body=b"<html><body>Not found</body></html>"))
+        found = self.pages.get(asked.path) or self.pages.get(
+            asked.path.partition("?")[0], Page(status=404, body=b"<html><body>Not found</body></html>")
+        )
         if isinstance(found, list):
             return found.pop(0) if len(found) > 1 else found[0]
         return found if isinstance(found, Page) else found(asked)

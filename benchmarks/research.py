@@ -1,0 +1,169 @@
+"""Recall of the local search: does a question bring the passage with its answer among the first five?
+
+    python benchmarks/research.py [--questions 400] [--seed 20] [--folder FOLDER]... [--tune] [--json]
+
+The corpora are the documentation packages of Debian: python3-doc, postgresql-doc-15, git-doc, sqlite3-doc and
+debian-reference-en (`make corpora` installs them). Questions are made by rule, with a fixed seed: a passage is drawn
+that holds a string which stands in no other passage, a sentence beside that string is taken without it, and half of
+its content words, in another order, are the question. A result is right if its text holds the string. One half of the
+questions is for tuning, the other is held out; the shares of both are printed, and the exit code is 1 where both ways
+together find less of the held-out half than the better one of them alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tea.corpus import index as index_module
+from tea.corpus.corpus import Corpus
+from tea.corpus.index import Index, Ways
+from tea.retrieval.embedding.builtin import StaticEmbedder
+from tea.retrieval.embedding.wordpiece import SILENT
+from tea.store.database import database
+from tea.web import WebSettings
+
+FOLDERS = (
+    "/usr/share/doc/python3.11/html",
+    "/usr/share/doc/postgresql-doc-15/html",
+    "/usr/share/doc/git-doc",
+    "/usr/share/doc/sqlite3",
+    "/usr/share/debian-reference",
+)
+FIRST = 5
+WAYS: tuple[Ways, ...] = ("words", "meaning", "both")
+SHARES = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.1), (0.5, 0.2, 0.1), (0.5, 0.3, 0.1), (0.6, 0.2, 0.1), (0.6, 0.2, 0.2))
+
+_NEEDLE = re.compile(r"[A-Za-z][\w.-]{6,40}\w")
+_SENTENCE = re.compile(r"[A-Z][^.!?|]{60,320}[.!?]")
+_WORD = re.compile(r"[A-Za-z][A-Za-z]{2,}")
+_LEAST_WORDS, _MOST_WORDS = 4, 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question, and the string that only the passage with its answer holds."""
+
+    text: str
+    needle: str
+
+
+def questions(texts: Sequence[str], number: int, seed: int) -> list[Question]:
+    """Return questions to passages, drawn with a seed."""
+    holding: dict[str, set[int]] = defaultdict(set)
+    for place, text in enumerate(texts):
+        for needle in set(_NEEDLE.findall(text)):
+            holding[needle].add(place)
+    whole = "\n".join(texts).count
+    chance, found = random.Random(seed), list[Question]()
+    drawn = chance.sample(range(len(texts)), len(texts))
+    for place in drawn:
+        if len(found) == number:
+            break
+        needles = sorted(one for one in set(_NEEDLE.findall(texts[place])) if holding[one] == {place})
+        chance.shuffle(needles)
+        for needle in needles[:5]:
+            text = _question(texts[place], needle, chance)
+            if text and whole(needle) == texts[place].count(needle):
+                found.append(Question(text=text, needle=needle))
+                break
+    return found
+
+
+def _question(text: str, needle: str, chance: random.Random) -> str:
+    """Return half of the content words of a sentence beside a string, in another order; empty if there are too few."""
+    flat = " ".join(text.split())
+    at = flat.find(needle)
+    for sentence in _SENTENCE.finditer(flat):
+        if sentence.start() <= at + 300 and sentence.end() >= at - 300:
+            words = [word.casefold() for word in _WORD.findall(sentence[0].replace(needle, " "))]
+            content = list(dict.fromkeys(word for word in words if word not in SILENT))
+            if len(content) >= 2 * _LEAST_WORDS:
+                return " ".join(chance.sample(content, min(_MOST_WORDS, max(_LEAST_WORDS, len(content) // 2))))
+    return ""
+
+
+def recall(index: Index, asked: Sequence[Question], ways: Ways) -> float:
+    """Return the share of questions whose passage is among the first five."""
+    found = ((one.needle, index.search(one.text, FIRST, ways)) for one in asked)
+    right = sum(any(needle in match.passage.text for match in matches) for needle, matches in found)
+    return right / len(asked)
+
+
+def stored(path: Path) -> list[str]:
+    """Return the texts of all passages, in order."""
+    with database(path, "") as connection:
+        return [str(row[0]) for row in connection.execute("SELECT body FROM texts ORDER BY rowid")]
+
+
+def tuned(index: Index, asked: Sequence[Question]) -> Iterator[tuple[tuple[float, ...], float]]:
+    """Yield the weights of nearness, of all that is held and of meaning, and the recall with them."""
+    for weights in SHARES:
+        index_module.NEARNESS, index_module.HELD, index_module.MEANING = weights
+        yield weights, recall(index, asked, "both")
+
+
+async def indexed(index: Index, folders: Sequence[str]) -> dict[str, int]:
+    """Index folders, and return the number of passages of each."""
+    corpus = Corpus(index, WebSettings())
+    for folder in folders:
+        await corpus.add(folder)
+    return {root: one["passages"] for root, one in (await corpus.sources()).items()}
+
+
+def main() -> int:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--questions", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--folder", action="append")
+    parser.add_argument("--tune", action="store_true", help="Print the recall of the first half for several shares.")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    folders = given.folder or FOLDERS
+    missing = [folder for folder in folders if not Path(folder).is_dir()]
+    if missing:
+        print(f"research: {missing[0]} is missing; `make corpora` installs the corpora.", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "corpus" / "corpus.sqlite"
+        index = Index(path, StaticEmbedder())
+        begun = time.perf_counter()
+        sources = asyncio.run(indexed(index, folders))
+        seconds = time.perf_counter() - begun
+        asked = questions(stored(path), given.questions, given.seed)
+        halves = {"tuning": asked[::2], "held out": asked[1::2]}
+        if given.tune:
+            for share, found in tuned(index, halves["tuning"]):
+                print(f"nearness, held, meaning {share}   recall@{FIRST} {found:.3f}")
+            return 0
+        begun = time.perf_counter()
+        shares = {name: {ways: recall(index, half, ways) for ways in WAYS} for name, half in halves.items()}
+        each = (time.perf_counter() - begun) / max(1, len(asked) * len(WAYS))
+    held = shares["held out"]
+    told = {
+        "passages": sum(sources.values()), "seconds to index": round(seconds, 1), "ms a search": round(each * 1_000, 1),
+        "questions": Counter({name: len(half) for name, half in halves.items()}), "recall@5": shares,
+    }  # fmt: skip
+    if given.json:
+        print(json.dumps(told))
+    else:
+        print(f"{told['passages']:,} passages indexed in {seconds:.1f} s; {each * 1_000:.1f} ms a search")
+        print(f"{'recall@5':12}{'questions':>10}" + "".join(f"{ways:>10}" for ways in WAYS))
+        for name, found in shares.items():
+            print(f"{name:12}{len(halves[name]):>10}" + "".join(f"{found[ways]:>10.3f}" for ways in WAYS))
+    return 0 if held["both"] >= max(held["words"], held["meaning"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

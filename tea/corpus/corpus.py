@@ -1,0 +1,256 @@
+"""Corpus: folders and sites of the operator's choice, kept in an index, and searched as the engine `local`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from tea.corpus.index import Index, Match, Ways
+from tea.corpus.passages import passages
+from tea.corpus.reading import MOST_BYTES, Readers
+from tea.corpus.site import Page, pages_of
+from tea.errors import BadInput, TeaError
+from tea.retrieval.embedding.embedder import Embedder
+from tea.store.files import read_regular
+from tea.store.strict import Refused
+from tea.web.search.engine import Hit, Query
+from tea.web.settings import WebSettings
+
+MOST_PAGES = 500
+
+_FILE = "file://"
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated:
+    """What an update did with a source.
+
+    Args:
+        root: The source.
+        added: New documents.
+        changed: Documents that were read again.
+        removed: Documents that are gone.
+        same: Documents that were left alone.
+        problems: Why documents were left out, by address.
+    """
+
+    root: str
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    same: int = 0
+    problems: dict[str, str]
+
+
+class Corpus:
+    """The corpus of a home.
+
+    Args:
+        index: Its passages.
+        web: The settings by which sites are read.
+        readers: Readers of documents.
+    """
+
+    name, tier = "local", 1
+
+    def __init__(self, index: Index, web: WebSettings, readers: Readers | None = None) -> None:
+        self._index, self._web, self._readers = index, web, readers or Readers()
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns its texts into vectors."""
+        return self._index.embedder
+
+    def is_empty(self) -> bool:
+        """Return whether there is nothing to search; blocks."""
+        return self._index.is_empty()
+
+    async def sources(self) -> dict[str, dict[str, Any]]:
+        """Return what is known of each source, by its root: when it was updated, its documents and passages."""
+        return await asyncio.to_thread(self._index.sources)
+
+    async def add(self, root: str, *, pages: int = MOST_PAGES, tell: Tell | None = None) -> Updated:
+        """Add a folder, a file or a site, and index it; one that is there already is updated.
+
+        Args:
+            root: A path, or an address (http or https) below which pages are read.
+            pages: Most pages of a site.
+            tell: Told of each document that is read.
+
+        Raises:
+            BadInput: It is neither, or there is nothing to read.
+        """
+        name = await asyncio.to_thread(_root, root)
+        updated = await self._update(name, {"pages": pages}, tell or (lambda line: None))
+        if not (updated.added or updated.changed or updated.same):
+            await self.remove(name)
+            why = next(iter(updated.problems.values()), "it holds no HTML, Markdown or text")
+            raise BadInput(f"There is nothing to index in {root[:200]!r}: {why}", fix="name another folder or site.")
+        return updated
+
+    async def update(self, root: str | None = None, *, tell: Tell | None = None) -> list[Updated]:
+        """Index anew what has changed in a source, or in all.
+
+        Args:
+            root: A source as it is listed; None for all.
+            tell: Told of each document that is read.
+
+        Raises:
+            BadInput: There is no such source.
+        """
+        known = await self.sources()
+        chosen = list(known) if root is None else [_known(root, known)]
+        return [await self._update(one, known[one], tell or (lambda line: None)) for one in chosen]
+
+    async def remove(self, root: str) -> str:
+        """Remove a source from the index, and return it; its documents themselves are not touched.
+
+        Raises:
+            BadInput: There is no such source.
+        """
+        name = _known(root, await self.sources())
+
+        def drop() -> None:
+            with self._index.changing() as change:
+                change.drop(name)
+
+        await asyncio.to_thread(drop)
+        return name
+
+    async def find(self, query: str, k: int = 10, ways: Ways = "both") -> list[Match]:
+        """Return the passages that fit a query best; see `Index.search`."""
+        return await asyncio.to_thread(self._index.search, query, k, ways)
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        """Return the hits of a query; see `tea.web.search.Engine`."""
+        return [hit_of(one) for one in await self.find(query.text, query.most)]
+
+    async def _update(self, root: str, document: dict[str, Any], tell: Tell) -> Updated:
+        known = {name: document[name] for name in ("pages",) if name in document}
+        about = {**known, "updated": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
+        if not root.startswith(_FILE):
+            pages, problems = await pages_of(root, self._web, int(about.get("pages", MOST_PAGES)), tell)
+            return await asyncio.to_thread(self._of_site, root, about, pages, problems)
+        return await asyncio.to_thread(self._of_files, root, about, tell)
+
+    def _of_files(self, root: str, about: dict[str, Any], tell: Tell) -> Updated:
+        """Index the files below a path: those whose size or time have changed are read, those gone are removed."""
+        path, problems = Path(unquote(urlsplit(root).path)), dict[str, str]()
+        counts = dict.fromkeys(("added", "changed", "same"), 0)
+        with self._index.changing() as change:
+            source = change.source(root, about)
+            before = change.documents(source)
+            for file in _files(path, self._readers):
+                url = f"{_FILE}{quote(str(file))}"
+                known = before.pop(url, None)
+                with suppress(OSError):
+                    facts = file.stat()
+                    state = f"{facts.st_size} {facts.st_mtime_ns}"
+                    if known is not None and known.state.startswith(f"{state} "):
+                        counts["same"] += 1
+                        continue
+                    try:
+                        data = read_regular(file, MOST_BYTES)
+                        digest = sha256(data).hexdigest()[:32]
+                        if known is not None and known.state.endswith(f" {digest}"):
+                            change.mark(source, url, f"{state} {digest}")
+                            counts["same"] += 1
+                            continue
+                        date = f"{datetime.fromtimestamp(facts.st_mtime, UTC):%Y-%m-%d}"
+                        tell(str(file))
+                        self._put(change, source, url, f"{state} {digest}", data, file.name, date)
+                        counts["added" if known is None else "changed"] += 1
+                    except Refused as reason:
+                        problems[url] = f"{reason}."
+                    except TeaError as error:
+                        if "passages" in error.problem:
+                            raise
+                        problems[url] = error.problem
+            for url in before:
+                change.remove(source, url)
+        return Updated(root=root, **counts, removed=len(before), problems=problems)
+
+    def _of_site(self, root: str, about: dict[str, Any], pages: Sequence[Page], problems: dict[str, str]) -> Updated:
+        """Index the pages of a site; those that answered otherwise than with a page stay until they are gone."""
+        counts = dict.fromkeys(("added", "changed", "same"), 0)
+        with self._index.changing() as change:
+            source = change.source(root, about)
+            before = change.documents(source)
+            for page in pages:
+                known = before.pop(page.url, None)
+                digest = sha256(page.body).hexdigest()[:32]
+                if known is not None and known.state == digest:
+                    counts["same"] += 1
+                    continue
+                try:
+                    self._put(change, source, page.url, digest, page.body, page.name, page.date)
+                except TeaError as error:
+                    if "passages" in error.problem:
+                        raise
+                    problems[page.url] = error.problem
+                    continue
+                counts["added" if known is None else "changed"] += 1
+            gone = [url for url in before if url not in problems]
+            for url in gone:
+                change.remove(source, url)
+        return Updated(root=root, **counts, removed=len(gone), problems=problems)
+
+    def _put(self, change: Any, source: int, url: str, state: str, data: bytes, name: str, date: str) -> None:
+        document = self._readers.read(data, name)
+        change.put(source, url, state, document.title or name, date, list(passages(document.parts)))
+
+
+def hit_of(match: Match) -> Hit:
+    """Return a passage in the form of a hit."""
+    one = match.passage
+    place = f"page {one.page}" if one.page else f"line {one.line}"
+    place = f"{place}, {one.heading}" if one.heading else place
+    return Hit(url=match.url, title=match.title, snippet=one.text, date=match.date, place=place)
+
+
+def _root(root: str) -> str:
+    """Return the name of a source: an address, or `file://` and a path.
+
+    Raises:
+        BadInput: There is no such file or folder.
+    """
+    if root.startswith(("http://", "https://")):
+        return root
+    path = Path(root.removeprefix(_FILE)).expanduser().resolve()
+    if not path.exists():
+        raise BadInput(f"There is no file or folder {root[:200]!r}.", fix="name one, or an address with https://.")
+    return f"{_FILE}{quote(str(path))}"
+
+
+def _known(root: str, known: dict[str, dict[str, Any]]) -> str:
+    """Return a source by its name or path.
+
+    Raises:
+        BadInput: There is no such source.
+    """
+    names = (root, f"{_FILE}{quote(str(Path(root.removeprefix(_FILE)).expanduser().resolve()))}")
+    found = next((one for one in names if one in known), None)
+    if found is None:
+        raise BadInput(f"{root[:200]!r} is not in the corpus.", fix="`tea corpus ls` shows what is.")
+    return found
+
+
+def _files(path: Path, readers: Readers) -> Iterator[Path]:
+    """Yield the files below a path, in order, without hidden ones; links to folders are not followed."""
+    if path.is_file():
+        yield path
+        return
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith(".") and readers.has(name):
+                yield Path(folder, name)

@@ -1,0 +1,177 @@
+"""Reading: the text of a document in Markdown, by its kind.
+
+Kinds that are not read here are read by what is given to `Readers`, a function for each suffix.
+"""
+
+from __future__ import annotations
+
+import gzip
+import html
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from tea.corpus.passages import Section, sections
+from tea.errors import BadInput
+
+MOST_BYTES = 10_000_000
+TEXTS = ("", ".txt", ".text", ".rst", ".adoc", ".org", ".log")
+MARKDOWN = (".md", ".markdown", ".mkd")
+HTML = (".html", ".htm", ".xhtml")
+
+_LEFT_OUT = (
+    "//script|//style|//noscript|//template|//nav|//header|//footer|//form|//svg|//button|//iframe"
+    "|//*[@role='navigation' or @role='banner' or @role='search' or @role='contentinfo']"
+    "|//*[contains(concat(' ', @class, ' '), ' navheader ') or contains(concat(' ', @class, ' '), ' navfooter ')"
+    " or contains(concat(' ', @class, ' '), ' sphinxsidebar ') or contains(concat(' ', @class, ' '), ' related ')"
+    " or contains(concat(' ', @class, ' '), ' headerlink ') or contains(concat(' ', @class, ' '), ' sidebar ')"
+    " or contains(concat(' ', @class, ' '), ' toc ') or contains(concat(' ', @class, ' '), ' breadcrumbs ')]"
+)
+_MAIN = "//main|//*[@role='main']|//article"
+_LEAST_MAIN = 200  # characters of what is called the main content, else the whole page counts
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_BLANKS = re.compile(r"\n{3,}")
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
+_LOOKED_AT = 4_096
+
+Reader = Callable[[bytes, str], "Document"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A document that was read.
+
+    Args:
+        title: What it calls itself; empty for nothing.
+        parts: Its sections.
+    """
+
+    title: str
+    parts: tuple[Section, ...]
+
+
+class Readers:
+    """Readers of documents by the suffix of their names.
+
+    Args:
+        further: More readers by suffix, for example `.pdf`; each gives a `Document` of bytes and a name, or raises a
+            TeaError.
+    """
+
+    def __init__(self, further: Mapping[str, Reader] | None = None) -> None:
+        own: dict[str, Reader] = {**dict.fromkeys(TEXTS, read_text), **dict.fromkeys(MARKDOWN, read_markdown)}
+        self._by_suffix: Mapping[str, Reader] = {**own, **dict.fromkeys(HTML, read_html), **(further or {})}
+
+    def has(self, name: str) -> bool:
+        """Return whether documents of a name's suffix are read."""
+        return suffix_of(name) in self._by_suffix
+
+    def read(self, data: bytes, name: str) -> Document:
+        """Return a document.
+
+        Args:
+            data: Its bytes; those of a name that ends in `.gz` are decompressed.
+            name: Its name.
+
+        Raises:
+            BadInput: It is not text, is too large, or there is no reader for it.
+        """
+        if name.endswith(".gz"):
+            data = _unpacked(data, name)
+        if len(data) > MOST_BYTES:
+            raise BadInput(f"{name[-100:]!r} has more than {MOST_BYTES:,} bytes.", fix="leave it out, or divide it.")
+        if (reader := self._by_suffix.get(suffix_of(name))) is None:
+            raise BadInput(f"{name[-100:]!r} is of no kind that is read.", fix="add HTML, Markdown or plain text.")
+        return reader(data, name)
+
+
+def suffix_of(name: str) -> str:
+    """Return the suffix of a name in small letters, without `.gz`."""
+    last = name.removesuffix(".gz").rpartition("/")[2]
+    stem, dot, suffix = last.rpartition(".")
+    return f".{suffix.lower()}" if dot and stem else ""
+
+
+def read_text(data: bytes, name: str) -> Document:
+    """Return a plain text; its lines are counted as they stand."""
+    text = decoded(data, name)
+    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    return Document(title=first[:120], parts=(Section(text=text, line=1),) if text.strip() else ())
+
+
+def read_markdown(data: bytes, name: str) -> Document:
+    """Return a Markdown text; its lines are counted as they stand."""
+    parts = tuple(sections(decoded(data, name)))
+    return Document(title=next((one.heading for one in parts if one.heading), "")[:120], parts=parts)
+
+
+def read_html(data: bytes, name: str) -> Document:
+    """Return the main content of a page; lines are those of its Markdown."""
+    from html_to_markdown import ConversionOptions, convert
+
+    etree, tree_of = lxml()
+    parser = tree_of.HTMLParser(remove_comments=True, remove_pis=True, recover=True, no_network=True)
+    plain = re.sub(r"^\s*<\?xml[^>]*\?>", "", decoded(data, name).replace("\0", ""), count=1)
+    try:
+        tree: Any = tree_of.document_fromstring(plain, parser=parser)
+    except (etree.LxmlError, ValueError, AssertionError):
+        return Document(title="", parts=())
+    title = " ".join(str(tree.xpath("string(//title)")).split())[:120]
+    for one in tree.xpath(_LEFT_OUT):
+        if one.getparent() is not None:
+            one.drop_tree()
+    mains: list[Any] = tree.xpath(_MAIN) or [tree]
+    main = max(mains, key=lambda one: len(one.text_content()))
+    chosen = main if len(main.text_content()) >= _LEAST_MAIN else tree
+    options = ConversionOptions(extract_metadata=False, extract_images=False, skip_images=True, autolinks=False)
+    found = convert(tree_of.tostring(chosen, encoding="unicode"), options).content or ""
+    text = html.unescape(_LINK.sub(r"\1", _BLANKS.sub("\n\n", found))).strip()
+    return Document(title=title, parts=tuple(sections(text)) if text else ())
+
+
+def lxml() -> tuple[Any, Any]:
+    """Return the modules `lxml.etree` and `lxml.html`, loaded on first use."""
+    return import_module("lxml.etree"), import_module("lxml.html")
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Return the text of bytes: UTF-8 or UTF-16 by its mark, else what they declare, else Latin.
+
+    Raises:
+        BadInput: They are not text.
+    """
+    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if data.startswith(mark):
+            return _lines(data.decode(encoding, "replace"))
+    if b"\0" in data[:_LOOKED_AT]:
+        raise BadInput(f"{name[-100:]!r} is not text.", fix="leave it out.")
+    try:
+        return _lines(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        declared = _CHARSET.search(data[:_LOOKED_AT])
+        try:
+            return _lines(data.decode(declared[1].decode("ascii") if declared else "cp1252", "replace"))
+        except LookupError:
+            return _lines(data.decode("cp1252", "replace"))
+
+
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    """Return decompressed bytes, at most one more than are read.
+
+    Raises:
+        BadInput: They are not of gzip.
+    """
+    from io import BytesIO
+
+    try:
+        with gzip.open(BytesIO(data)) as file:
+            return file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{name[-100:]!r} cannot be decompressed.", fix="leave it out, or mend it.") from error

@@ -1,0 +1,206 @@
+"""Search service: the searching of a home, with its engines, keys, corpus and the state they share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tea.errors import BadInput, TeaError, ToolError
+from tea.home import SETTINGS, HomeKeys
+from tea.types import JsonObject
+from tea.web.fetch import Fetcher, Limits
+from tea.web.guard import UrlGuard
+from tea.web.search.apis import APIS, SCRAPED
+from tea.web.search.engine import Engine, EngineFailed, Since
+from tea.web.search.health import Health
+from tea.web.search.hits import covered
+from tea.web.search.searcher import Findings, Pace, Report, Searcher
+from tea.web.search.service import MOST_BYTES, ApiEngine
+from tea.web.search.settings import DDGS, LOCAL, PROFILES, SearchSettings
+from tea.web.settings import WebSettings
+
+if TYPE_CHECKING:
+    from tea.corpus.corpus import Corpus
+
+_DDGS_DELAY = 1.5  # seconds
+_MEANING = 0.5  # how much nearness in meaning counts beside the words of the query
+_REMEDY = (
+    "set the key of an engine ({keys}) in .env or the environment, or [search.searxng] url in "
+    f"{SETTINGS}, or index folders of your own with `tea corpus add FOLDER`."
+)
+
+
+class Grants(Protocol):
+    """What decides whether a key may go where the settings of a home lead it."""
+
+    def of_search(self, name: str, key: str, address: str) -> None:
+        """Raise UntrustedHome if nobody granted it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchService:
+    """The searching of a home.
+
+    Args:
+        settings: The operator's settings of searching.
+        web: Those of the way out.
+        keys: Gives keys by the names of their variables.
+        grants: Decides where keys of the environment may go.
+        corpus: Gives the corpus of the home, which takes a moment to load.
+        place: The file of the corpus.
+        state: Where what engines did lately is kept.
+    """
+
+    settings: SearchSettings
+    web: WebSettings
+    keys: HomeKeys
+    grants: Grants
+    corpus: Callable[[], Corpus]
+    place: Path
+    state: Path
+
+    def ready(self) -> bool:
+        """Return whether something can be searched; blocks."""
+        return bool(self._engines()[0])
+
+    async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:
+        """Return what a search gives, as JSON.
+
+        Args:
+            run: The run that it is for.
+            queries: What to search for.
+            since: The age of pages.
+
+        Raises:
+            BadInput: No engine is configured, or a query is not usable.
+            ToolError: Every engine failed, or the run's budget is used up.
+        """
+        health = Health(self.state, PROFILES[self.settings.profile])
+        engines, absent = await asyncio.to_thread(self._engines)
+        if not engines:
+            raise _nothing(absent)
+        try:
+            await asyncio.to_thread(health.count, run, len(queries), self.settings.searches)
+        except EngineFailed as error:
+            raise ToolError(error.problem, fix="answer from what was found, or say what is missing.") from error
+        searcher = Searcher(
+            engines,
+            health,
+            seconds=self.settings.seconds,
+            grace=self.settings.grace,
+            paces={one.name: self._pace(one.name) for one in engines if one.name != LOCAL},
+            rerank=self._rerank,
+            absent=absent,
+        )
+        found = await searcher.search(queries, most=self.settings.results, since=since)
+        if not found.results and all(one.state == "failed" for one in found.reports):
+            raise _failed(found)
+        return self._told(found)
+
+    def _engines(self) -> tuple[list[Engine], list[Report]]:
+        """Return the engines that can be asked, and why others that are wanted cannot; blocks."""
+        engines, absent = list[Engine](), list[Report]()
+        guard, wanted = UrlGuard(self.web.allow), self.settings.engines
+        limits = Limits(seconds=self.settings.seconds, bytes_of=lambda content_type: MOST_BYTES)
+        fetcher = Fetcher(guard, agent=self.web.agent, limits=limits)
+        for name in wanted or (*APIS, LOCAL):
+            if name == LOCAL:
+                problem = self._corpus_fault()
+                engine: Engine | None = None if problem else self.corpus()
+            elif name == DDGS:
+                engine, problem = self._ddgs(guard), ""
+            else:
+                engine, problem = self._service(name, fetcher)
+            if engine is not None:
+                engines.append(engine)
+            elif name in wanted or name in self.settings.named:
+                tier = 1 if name == LOCAL else APIS[name].tier
+                missing = Report(engine=name, tier=tier, query="", state="failed", kind="missing", problem=problem)
+                absent.append(missing)
+        return engines, absent
+
+    def _corpus_fault(self) -> str:
+        """Return why the corpus cannot be searched, empty if it can."""
+        try:
+            empty = not self.place.is_file() or self.corpus().is_empty()
+            return "there is no corpus; `tea corpus add FOLDER` makes one" if empty else ""
+        except TeaError as error:
+            return error.problem
+
+    def _service(self, name: str, fetcher: Fetcher) -> tuple[Engine | None, str]:
+        """Return the engine of an API, or why it cannot be asked."""
+        api, own = APIS[name], self.settings.of_engine(name)
+        options = {**own.options, "url": own.url}
+        lacking = next((option for option in api.options if not options.get(option)), "")
+        if lacking:
+            return None, f"[search.{name}] {lacking} in {SETTINGS} is missing: the {api.options[lacking]}"
+        variable, address = self.settings.key_name(name), self.settings.address(name)
+        key = (self.keys(variable) or "") if variable else ""
+        if variable and not key:
+            return None, f"the variable {variable} is not set"
+        if key and not self.settings.is_official(name):
+            try:
+                self.grants.of_search(name, variable, address)
+            except TeaError as error:
+                return None, f"{error.problem} {error.fix}"
+        return ApiEngine(
+            name, api, fetcher, key=key, address=address, options=options, tier=own.tier or api.tier,
+            retries=self.settings.retries,
+        ), ""  # fmt: skip
+
+    def _ddgs(self, guard: UrlGuard) -> Engine:
+        from tea.web.search.ddgs import DdgsEngine
+
+        own = self.settings.of_engine(DDGS)
+        seconds = min(10.0, self.settings.seconds)
+        return DdgsEngine(
+            guard, backends=own.options.get("backends", "auto"), seconds=seconds, tier=own.tier or SCRAPED
+        )
+
+    def _pace(self, name: str) -> Pace:
+        own = self.settings.of_engine(name)
+        usual = APIS[name].delay if name in APIS else _DDGS_DELAY
+        delay = usual if own.delay < 0 else own.delay
+        return Pace(delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
+
+    def _rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return how well texts fit a query, from 0 to 1: by its words, and by what it means; blocks."""
+        rows = self.corpus().embedder.embed([query, *texts])
+        near = rows[1:] @ rows[0]
+        pairs = zip(covered(query, texts), near, strict=True)
+        return [(1 - _MEANING) * one + _MEANING * max(0.0, float(meaning)) for one, meaning in pairs]
+
+    def _told(self, found: Findings) -> JsonObject:
+        profile = PROFILES[self.settings.profile]
+        results = [
+            {
+                **asdict(one.hit),
+                "engines": list(one.engines),
+                "tier": one.tier,
+                "score": one.score,
+                "query": one.query,
+            }
+            for one in found.results
+        ]
+        engines = [asdict(one) for one in found.reports]
+        opens = profile.opens if self.settings.open else 0
+        opened = {"most": opens, "score": profile.score, "parallel": profile.parallel}
+        return {"results": results, "engines": engines, "relaxed": dict(found.relaxed), "open": opened}
+
+
+def _nothing(absent: Sequence[Report]) -> BadInput:
+    """Return the error where no engine can be asked."""
+    why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""
+    keys = ", ".join(one.key for one in APIS.values() if one.key and not one.options)
+    return BadInput(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))
+
+
+def _failed(found: Findings) -> ToolError:
+    """Return the error where every engine failed."""
+    told: Mapping[str, str] = {one.engine: one.problem for one in found.reports}
+    words = " ".join(f"{engine}: {problem}" for engine, problem in told.items())
+    return ToolError(f"No engine answered. {words}"[:900], fix="try again later, or with other engines in [search].")

@@ -1,0 +1,112 @@
+"""A search of the web and of the operator's own documents: one list of results, which lead on to `fetch_page`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict
+
+from tea import BudgetExceeded, Context, TeaError, tool
+
+LOCAL = "file://"
+MOST_LOCAL = 9_000  # characters of local passages that are given whole
+SHORT = 300
+MOST_OPENED = 4_000
+
+
+class Found(TypedDict):
+    """A result: where it is, what it says of itself, who found it, and how well it fits (0 to 1).
+
+    `place` is the line, page or heading of a passage of the operator's own documents. `read` is what the page says,
+    where it was opened.
+    """
+
+    url: str
+    title: str
+    text: str
+    engines: list[str]
+    tier: int
+    score: float
+    date: NotRequired[str]
+    place: NotRequired[str]
+    query: NotRequired[str]
+    read: NotRequired[str]
+
+
+class Search(TypedDict):
+    """What a search gave; everything that stands in it was written by others."""
+
+    label: str
+    results: list[Found]
+    notes: NotRequired[list[str]]
+
+
+@tool(
+    effects="reads",
+    idempotent=True,
+    scope=True,
+    network=True,
+    metadata={"category": "web", "files": "web", "needs": "search"},
+)
+async def web_search(
+    ctx: Context, queries: list[str], since: Literal["", "day", "week", "month", "year"] = ""
+) -> Search:
+    """Search the web and local documents; gives addresses with snippets. Read a page with `fetch_page`.
+
+    Args:
+        queries: One to five queries of a few words.
+        since: Only pages of the last day, week, month or year.
+    """
+    found = (await ctx.tcp.invoke("search_engines", {"queries": queries, "since": since})).unwrap()
+    left, results = MOST_LOCAL, list[Found]()
+    for one in found["results"]:
+        text = str(one["snippet"])
+        if one["url"].startswith(LOCAL):
+            text = text if len(text) <= left else f"{text[:SHORT]}..."
+            left -= len(text)
+        results.append(_result(one, text, many=len(queries) > 1))
+    await _open(ctx, results, found["open"])
+    search = Search(label="untrusted", results=results)
+    if notes := _notes(found):
+        search["notes"] = notes
+    return search
+
+
+def _result(one: Mapping[str, Any], text: str, *, many: bool) -> Found:
+    result = Found(
+        url=one["url"], title=one["title"], text=text, engines=one["engines"], tier=one["tier"], score=one["score"]
+    )
+    if one["date"]:
+        result["date"] = one["date"]
+    if one["place"]:
+        result["place"] = one["place"]
+    if many:
+        result["query"] = one["query"]
+    return result
+
+
+async def _open(ctx: Context, results: Sequence[Found], policy: Mapping[str, Any]) -> None:
+    """Read the best pages at once, where the operator wants that; one that cannot be read stays unread."""
+    left = policy["most"]
+    for one in results:
+        if not left or one["score"] < policy["score"]:
+            return
+        if one["url"].startswith(LOCAL):
+            continue
+        left -= 1
+        wanted = {"url": one["url"], "find": one.get("query") or one["title"]}
+        try:
+            page = (await ctx.tcp.invoke("fetch_page", wanted)).unwrap()
+        except BudgetExceeded:
+            raise
+        except TeaError as error:
+            one["read"] = f"It cannot be read: {error.problem[:200]}"
+            continue
+        one["read"] = "\n\n".join(excerpt["text"] for excerpt in page["excerpts"])[:MOST_OPENED]
+
+
+def _notes(found: Mapping[str, Any]) -> list[str]:
+    """Return what a reader should know of how the search went."""
+    notes = [f"{was!r} found nothing, so it was asked as {now!r}." for was, now in found["relaxed"].items()]
+    failed = {one["engine"]: one["problem"] for one in found["engines"] if one["state"] == "failed"}
+    notes += [f"{engine} gave nothing: {problem}" for engine, problem in failed.items()]
+    if not found["results"]:
+        notes.append("Nothing was found; use other or fewer words.")
+    return notes
