@@ -13,7 +13,7 @@ TeaError                    exit code 3 unless a subclass says otherwise
 │   ├── Archived            2  the version is kept for the record, not for use
 │   ├── AlreadyRegistered   2  that name and version exist
 │   ├── NotEvolvable        2  the component does not allow its text to be rewritten
-│   └── Quarantined         2  source that is not trusted is not executed
+│   └── Quarantined         2  source that is not trusted is not executed here
 ├── MissingExtra            2  an optional dependency is not installed
 ├── StorageError            2  a file cannot be read or written
 │   ├── Conflict            2  another process changed it first

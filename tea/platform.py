@@ -52,6 +52,7 @@ from tea.store.registry import FileRegistry
 from tea.store.usage import FileUsage
 from tea.store.vectors import FileVectors
 from tea.types import JsonObject, JsonValue, Response, Result
+from tea.untrusted.workers import Workers
 
 if TYPE_CHECKING:
     from tea.corpus.corpus import Corpus
@@ -130,7 +131,8 @@ class Platform:
         self.models.add(OFFLINE, OfflineModel())
         installed = entry_point_roots()
         self.problems: list[str] = list(installed.problems)
-        self._instances = Instances()
+        self._workers = Workers()
+        self._instances = Instances(self._workers)
         roots = (*bundled_roots(), *installed.roots.values())
         embedder = cache(embedder_of(self.settings.embedder, self.keys, self.home_trust.of_embedder))
         self.models.embedder = embedder
@@ -140,7 +142,8 @@ class Platform:
             UsageEvidence(self.tracer, FileUsage(self.home / "traces")),
         )
         recipes = Recipes(self.versions, self.trust, _work)
-        self._protocols(Services(self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval))
+        parts = (self.versions, self.dynamic, self.prompts, self.trust, roots, recipes, self.retrieval)
+        self._protocols(Services(*parts, self._workers, self._sandboxes))
         self._policy, self._person = policy, person
         self._open = ExitStack()
 
@@ -341,6 +344,9 @@ class Platform:
     @cached_property
     def sandboxes(self) -> Sandboxes:
         """Where code runs that nobody vouches for; loaded with what runs, as a list needs none."""
+        return self._sandboxes()
+
+    def _sandboxes(self) -> Sandboxes:
         from tea.sandbox.levels import Sandboxes, cache_folder
 
         return Sandboxes(self.settings.sandbox, cache_folder())

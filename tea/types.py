@@ -81,6 +81,10 @@ class Principal(Record):
     name: str = "local"
 
 
+class Untrusted(Principal):
+    """An untrusted component, `kind:name@version`, as the originator of the calls that it makes."""
+
+
 class Budget(Record):
     """The limits of a task; None means no limit of its own.
 

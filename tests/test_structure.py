@@ -32,6 +32,7 @@ ROOMS = [
     {"sandbox"},
     {"reading"},
     {"source"},
+    {"untrusted"},
     {"registry"},
     {"models"},
     {"prompts"},

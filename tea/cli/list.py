@@ -12,6 +12,9 @@ from tea.errors import BadRef, StorageError
 from tea.refs import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tea.platform import Platform
     from tea.registry.row import Row
 
 
@@ -31,10 +34,11 @@ async def list_components(
                 found += await tea.libraries[one].list(state=None if everything else "active", category=category)
             except StorageError as error:
                 tea.problems.append(error.problem)
+        level = await level_for(tea, found)
     if command.as_json:
-        command.show("", {"components": [_facts(one) for one in found], "problems": tea.problems})
+        command.show("", {"components": [_facts(one, level) for one in found], "problems": tea.problems})
         return
-    command.show(_text(found), {})
+    command.show(_text(found, level), {})
     for problem in tea.problems:
         command.tell(f"skipped {one_line(problem, 250)}")
 
@@ -48,17 +52,33 @@ def _kinds(text: str | None) -> list[Kind]:
     return [found]
 
 
-def _text(found: "list[Row]") -> str:
-    rows = [(f"{one.kind}:{one.name}", one.version, one.origin, marked(one)) for one in found]
+async def level_for(tea: "Platform", found: "Iterable[Row]") -> str:
+    """Return the level of the sandbox for what is not trusted among components; empty for none, or if none needs it."""
+    return await tea.sandboxes.name() if any(map(_runs_in_sandbox, found)) else ""
+
+
+def _text(found: "list[Row]", level: str) -> str:
+    rows = [(f"{one.kind}:{one.name}", one.version, one.origin, marked(one, level)) for one in found]
     return table(rows) if rows else "Nothing is registered."
 
 
-def _facts(one: "Row") -> dict[str, Any]:
-    return {name: fact for name, fact in one._asdict().items() if name != "text"}
+def _facts(one: "Row", level: str) -> dict[str, Any]:
+    facts = {name: fact for name, fact in one._asdict().items() if name != "text"}
+    return {**facts, "sandbox": level if _runs_in_sandbox(one) else ""}
 
 
-def marked(one: "Row") -> str:
-    """Return a component's description, preceded by its warnings."""
-    marks = [] if one.trusted else ["quarantined"]
+def marked(one: "Row", level: str) -> str:
+    """Return a component's description, preceded by its warnings.
+
+    Args:
+        one: The component.
+        level: The sandbox for what is not trusted, empty for none.
+    """
+    held = f"sandboxed: {level}" if level and _runs_in_sandbox(one) else "quarantined"
+    marks = [] if one.trusted else [held]
     marks += [] if one.state == "active" else [one.state]
     return " ".join([*(f"[{mark}]" for mark in marks), one.description])
+
+
+def _runs_in_sandbox(one: "Row") -> bool:
+    return not one.trusted and one.kind in ("tool", "environment")

@@ -39,7 +39,10 @@ def _notes(found: "Loaded") -> Iterator[str]:
     hidden, moved, kept = set(found.unregistered), set(_names(found.current)), _names((*found.added, *found.skipped))
     added = [name for name in _names(found.added) if name not in hidden]
     if added:
-        yield "what nobody trusts yet is quarantined: `tea list` shows it, `tea trust REF` vouches for it"
+        yield (
+            "what nobody trusts yet is quarantined: tools and environments run in a sandbox only, the rest not at all; "
+            "`tea list` shows it, `tea trust REF` vouches for it"
+        )
     for name in added:
         if name not in moved:
             yield f"{name} stays as it is here: `tea history {name}` shows what lies beside"

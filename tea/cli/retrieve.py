@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tea.cli.command import Command
-from tea.cli.list import marked
+from tea.cli.list import level_for, marked
 from tea.cli.reference import KEPT, find, kind_named
 from tea.cli.terminal import brief, counted, table
 from tea.errors import BadInput, BadRef
@@ -48,7 +48,8 @@ async def retrieve(
             command.show(f"erased {counted(erased, 'use')}", {"erased": erased})
         else:
             found = await tea.libraries[one].retrieve(query, number, route=route)
-            command.show(_text(found), {"matches": [one.to_json() for one in found]})
+            level = await level_for(tea, [one.listing for one in found])
+            command.show(_text(found, level), {"matches": [one.to_json() for one in found]})
 
 
 def _kind(text: str) -> Kind:
@@ -67,8 +68,8 @@ async def _served_by(tea: "Platform", what: str, kind: Kind) -> tuple[Kind, str 
     return found.kind, found.name
 
 
-def _text(found: "list[Match]") -> str:
-    rows = [(one.ref, f"{one.score:.3f}", _why(one.why), marked(one.listing)) for one in found]
+def _text(found: "list[Match]", level: str) -> str:
+    rows = [(one.ref, f"{one.score:.3f}", _why(one.why), marked(one.listing, level)) for one in found]
     return table(rows) if rows else "Nothing is registered."
 
 

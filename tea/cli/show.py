@@ -35,6 +35,7 @@ async def show_component(
         library, found = await find(tea, ref)
         config: Manifest = await library.info(found.at(found.selector))
         trusted = tea.trust(config.digest)
+        held = "" if trusted or config.kind not in ("tool", "environment") else await tea.sandboxes.name()
         head = await asyncio.to_thread(tea.versions.head, config.kind, config.name)
     if schema is not None:
         schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")
@@ -44,17 +45,18 @@ async def show_component(
         await asyncio.to_thread(_remember, tea, config)
     else:
         state = head.states.get(config.version, "active")
-        command.show(review(_text(config, trusted, state)), {**_data(config, trusted), "state": state})
+        facts = {**_data(config, trusted), "state": state, "sandbox": held}
+        command.show(review(_text(config, trusted, state, held)), facts)
 
 
-def _text(config: "Manifest", trusted: bool, state: str) -> str:
+def _text(config: "Manifest", trusted: bool, state: str, held: str) -> str:
     from tea.protocols.contract_documents import document_facts
 
     said = "\n".join(f"{name}: {_fitting(text)}" for name, text in document_facts(config) if text)
-    return "\n\n".join(part for part in (config.text(), said, _facts(config, trusted, state)) if part)
+    return "\n\n".join(part for part in (config.text(), said, _facts(config, trusted, state, held)) if part)
 
 
-def _facts(config: "Manifest", trusted: bool, state: str) -> str:
+def _facts(config: "Manifest", trusted: bool, state: str, held: str) -> str:
     lineage = config.lineage
     origin = lineage.how + (f" from {lineage.parent}" if lineage.parent else "")
     facts = {
@@ -66,7 +68,7 @@ def _facts(config: "Manifest", trusted: bool, state: str) -> str:
         "requires": ", ".join(config.requires),
         "written in": "; ".join(config.changes),
         "state": "" if state == "active" else state,
-        "trusted": "yes" if trusted else "no, so it is not executed",
+        "trusted": "yes" if trusted else f"no, so it is {f'sandboxed ({held})' if held else 'not executed'}",
     }
     return "\n".join(f"{name}: {brief(text)}" for name, text in facts.items() if text)
 

@@ -28,10 +28,11 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
     scopes = [path_of(one.key) for one in records if _is_note(one, "enter")]
     told = set(map(_problem, records))
+    levels = {one.key: level for one in records if (level := _level(one))}
     lines: list[str] = []
     hidden = 0
     for record in records:
-        line = _line(record, ends.get(record.key), whole)
+        line = _line(record, ends.get(record.key), whole, levels.get(record.key, ""))
         if line is None:
             hidden += record.kind == "start"
         else:
@@ -52,7 +53,7 @@ def _depth(record: "TraceRecord", scopes: list[str]) -> int:
     return inside - 1 if _is_note(record, "enter") else inside
 
 
-def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool) -> str | None:
+def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool, level: str) -> str | None:
     data = fields(record.data)
     if record.kind == "run":
         task = fields(data.get("task"))
@@ -66,7 +67,7 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool) -> str 
     if record.kind == "forked":
         return _forked(fields(data.get("data")))
     if record.kind == "start":
-        return _effect(record, data, end) if whole or data.get("kind") not in _ASIDE else None
+        return _effect(record, data, end, level) if whole or data.get("kind") not in _ASIDE else None
     if record.kind == "note":
         return _note(data, whole)
     if record.kind in ("done", "failed", "fired", "message"):
@@ -111,7 +112,14 @@ def _problem(record: "TraceRecord") -> str:
     return str(fields(fields(data.get("response", data)).get("error", data)).get("problem", ""))
 
 
-def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | None") -> str:
+def _level(record: "TraceRecord") -> str:
+    """Return the sandbox level in a record about a call; empty for every other record."""
+    data = fields(record.data)
+    noted = record.kind == "evidence" and data.get("kind") == "sandbox"
+    return str(fields(data.get("data")).get("level", "")) if noted else ""
+
+
+def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | None", level: str) -> str:
     if data.get("kind") == "messages":
         texts = items(fields(end.data if end else None).get("data"))
         return f"told: {'; '.join(_said(one.get('text')) for one in texts)}"
@@ -125,7 +133,8 @@ def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | 
         return f"{what} -> no outcome"
     value = fields(end.data).get("data")
     result = f"failed: {_said(fields(value).get('problem'))}" if end.kind == "failed" else _outcome(value)
-    return f"{what} -> {result}  [{_milliseconds(record.time, end.time)}]"
+    held = f", sandboxed: {level}" if level else ""
+    return f"{what} -> {result}  [{_milliseconds(record.time, end.time)}{held}]"
 
 
 def _outcome(value: Any) -> str:

@@ -114,7 +114,7 @@ def _notes(one: ContractEntry) -> Iterator[str]:
     if one.state != "active":
         yield f"*It is {one.state}: choose another for new work.*"
     if not one.trusted:
-        yield "*It is not trusted: read it before you use it. Code that is not trusted is not executed.*"
+        yield "*It is not trusted: read it before you use it. Code that is not trusted runs in a sandbox only.*"
 
 
 def _facts(found: Manifest) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from tea.components.definition import Definition
 from tea.components.manifest import Manifest
 from tea.errors import BadComponent, CallFailed, TeaError, words_of
 from tea.shielded import completed
+from tea.untrusted.workers import Workers
 
 SNAPSHOT, JOINED = "snapshot", "joined"
 _TEARDOWN_SECONDS = 10.0
@@ -55,9 +56,14 @@ class _Instance:
 
 
 class Instances:
-    """The live environments: set up on first use, used by one action at a time, and torn down."""
+    """The live environments: set up on first use, used by one action at a time, and torn down.
 
-    def __init__(self) -> None:
+    Args:
+        workers: The workers of untrusted tools, which end with their session, too.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
         self._live: dict[Place, _Instance] = {}
         self._private: dict[tuple[str, str], list[Place]] = {}
         self._ending: dict[asyncio.Task[None], Place] = {}
@@ -174,8 +180,11 @@ class Instances:
         leaving = [self._live.pop(place) for place in list(self._live) if meant(place)]
         ready = [_tear_down(instance.environment) for instance in leaving if instance.environment is not None]
         ready += [one for one, place in self._ending.items() if meant(place)]
-        if ready:
-            await completed(asyncio.gather(*ready))
+        try:
+            if ready:
+                await completed(asyncio.gather(*ready))
+        finally:
+            await self._workers.close(session, run)
 
     def _instance(self, place: Place) -> _Instance:
         """Return the instance at a place, initially empty."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -33,6 +33,12 @@ from tea.source.requires import requirements
 from tea.source.text import SourceText, check_characters
 from tea.source.trust import Trust, untrusted
 from tea.types import State
+from tea.untrusted.definition import sandboxed
+from tea.untrusted.describing import described
+from tea.untrusted.workers import Workers
+
+if TYPE_CHECKING:
+    from tea.sandbox.levels import Sandboxes
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
 _SUFFIXES = (".py", ".md", ".json")
@@ -50,6 +56,8 @@ class Services:
     roots: tuple[Path, ...]
     recipes: Recipes
     retrieval: Retrieval
+    workers: Workers
+    sandboxes: Callable[[], Sandboxes]
 
 
 class Reading(Generic[ConfigT]):
@@ -92,7 +100,10 @@ class Reading(Generic[ConfigT]):
             Quarantined: Its source is not trusted.
             CallFailed: It cannot be instantiated.
         """
-        return instance_of(await self.definition(await self.info(ref)))
+        config = await self.info(ref)
+        if not is_recipe(config.source) and not self.services.trust(config.digest):
+            raise untrusted(config.ref)
+        return instance_of(await self.definition(config))
 
     async def argument_model(self, ref: str | Ref, operation: str) -> type[BaseModel]:
         """Return the type-safe model of an operation's arguments, as strict as a call.
@@ -105,13 +116,15 @@ class Reading(Generic[ConfigT]):
         return await asyncio.to_thread(self.services.dynamic.model_from_schema, schema, title)
 
     async def definition(self, config: Manifest) -> Definition:
-        """Return the definition of a version, executing its source on first use.
+        """Return the definition of a version, executing its source on first use; untrusted source only in a sandbox.
 
         Raises:
-            Quarantined: Its source is not trusted.
+            Quarantined: Its source is not trusted, and cannot be executed in a sandbox.
         """
         known = self._known.definition(config)
         if known is None:
+            if not is_recipe(config.source) and not self.services.trust(config.digest):
+                return sandboxed(config, self.services.workers)
             known = await asyncio.to_thread(self._defined, config)
             self._known.keep_definition(config, known)
         return known
@@ -212,17 +225,17 @@ class Reading(Generic[ConfigT]):
         return self.services.dynamic.outline(source, self.kind)
 
     def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
-        """Return the manifest of checked source; the source is executed to describe it.
+        """Return the manifest of checked source; it is executed to be described, in a sandbox if no person wrote it.
 
         Raises:
             BadComponent: It is not usable.
-            Quarantined: No person wrote it, so it may not be executed here.
+            ToolError: No person wrote it, and there is no sandbox.
         """
         if is_recipe(text.source):
             return self.services.recipes.manifest(text, version, lineage, created, reason)
         if lineage.how in _BY_MACHINE:
-            problem = f"{text.kind}:{text.name} was not written by a person, so it is not executed."
-            raise Quarantined(problem, fix="read its source, then register it by hand.")
+            boxes = self.services.sandboxes()
+            return described(text, boxes, version=version, lineage=lineage, created=created, reason=reason)
         return self.services.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
 
     def read(self, what: object) -> SourceText:

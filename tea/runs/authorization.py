@@ -15,7 +15,7 @@ from tea.runs.call import CallRequest
 from tea.runs.human_input import Person
 from tea.runs.policy import DECISIONS, Decision, Policy, StandingPolicy
 from tea.source.trust import Consents
-from tea.types import EVERY, AgentResponse, Response, Result, failure, is_text
+from tea.types import EVERY, AgentResponse, Response, Result, Untrusted, failure, is_text
 
 CONSENT = ("allow", "deny")
 Check = Callable[[], Awaitable[Response]]
@@ -158,6 +158,8 @@ class Authorizer:
         self, request: CallRequest, response: type[Response], why: str, version: str = ""
     ) -> Response | None:
         called = f", called through {', '.join(request.through)}," if request.through else ""
+        if isinstance(request.principal, Untrusted):
+            called += f" for {request.principal.name}, which is not trusted,"
         which = f"call {request.key}" if request.key else "call"
         asked = f"The {which} of {request.ref}{called} {why}."
         about = {"target": request.ref, "data": dict(request.arguments), **({"once": version} if version else {})}

@@ -73,8 +73,17 @@ class CallRequest:
             passes_on=passes_on(config.source, operation),
         )
 
-    def by(self, agent: str, arguments: JsonObject, depth: int, through: tuple[str, ...] = ()) -> CallRequest:
+    def by(
+        self,
+        agent: str,
+        arguments: JsonObject,
+        depth: int,
+        through: tuple[str, ...] = (),
+        principal: Principal | None = None,
+    ) -> CallRequest:
         """Return the call by an agent, with its own copy of the arguments, equal for permission and execution.
+
+        A principal counts in place of the run's own.
 
         Raises:
             BadArguments: They are not JSON.
@@ -86,7 +95,8 @@ class CallRequest:
         given = own(arguments)
         used = lossless(self.config.operation(self.operation).parameters, given)
         handed = None if used is given else given
-        return replace(self, arguments=used, given=handed, agent=agent, depth=depth, through=through)
+        who = principal or self.principal
+        return replace(self, arguments=used, given=handed, agent=agent, depth=depth, through=through, principal=who)
 
     def under(self, name: str) -> CallRequest:
         """Return the same call under another of its names."""

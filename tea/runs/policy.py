@@ -7,7 +7,7 @@ from typing import Literal, Protocol, get_args, runtime_checkable
 
 from tea.components.operation import Traits
 from tea.runs.call import CallRequest as CallRequest
-from tea.types import Principal
+from tea.types import Principal, Untrusted
 
 Decision = Literal["allow", "once", "ask", "deny"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)  # the strictest last
@@ -44,8 +44,8 @@ class StandingPolicy(Protocol):
 class AskOnce:
     """The default: a person is asked once about each version declaring effects beyond the workspace.
 
-    What declares no effects runs, since whoever registered it vouched for it; what is not trusted is quarantined
-    before it is asked for.
+    What declares no effects runs, since whoever registered it vouched for it. What is not trusted runs in a sandbox; a
+    person is asked about each call of its own to what may leave the workspace, or does not say that it does not.
 
     Args:
         settings: What the operator decides instead about the effects `external` and `irreversible`.
@@ -57,13 +57,24 @@ class AskOnce:
     async def decide(self, request: CallRequest) -> Decision:
         """Decide by the effects declared by the operation."""
         traits = request.traits
-        if not traits.declared or traits.effects not in BEYOND:
+        if _stays(traits, request.principal):
             return "allow"
-        return self._settings.get(traits.effects, "once")
+        said = self._settings.get(traits.effects, "once")
+        return "ask" if isinstance(request.principal, Untrusted) and said != "deny" else said
 
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
         """Allow operations declaring no effects beyond the workspace once for all."""
-        return None if traits.declared and traits.effects in BEYOND else "allow"
+        return "allow" if _stays(traits, principal) else None
+
+
+def _stays(traits: Traits, principal: Principal) -> bool:
+    """Return whether a call stays within the workspace, as far as it is known; of whom nobody trusts nothing may leave.
+
+    What reads an address tells it what is read.
+    """
+    if isinstance(principal, Untrusted):
+        return traits.declared and traits.effects not in BEYOND and not traits.network
+    return not traits.declared or traits.effects not in BEYOND
 
 
 class AllowTrusted:

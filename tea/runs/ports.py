@@ -12,7 +12,7 @@ from tea.kernel.defects import as_defects
 from tea.kernel.entry import copied
 from tea.kernel.key import question_key
 from tea.runs.services import RunServices
-from tea.types import ModelResponse, Response
+from tea.types import ModelResponse, Principal, Response
 
 _ROOT = 1  # how deep the calls of the root task's agent are
 _PATIENCE = 10.0  # seconds that a question waits for what a tool does beside it
@@ -27,12 +27,20 @@ class RunInterface(Protocol):
         """What answers requests to the run."""
         ...
 
-    async def call(self, invocation: Invocation, agent: str, depth: int, through: tuple[str, ...]) -> Response:
+    async def call(
+        self, invocation: Invocation, agent: str, depth: int, through: tuple[str, ...], principal: Principal | None
+    ) -> Response:
         """Call an operation for an agent, so many calls deep; `through` was called in its place."""
         ...
 
     async def call_within(
-        self, invocation: Invocation, key: str, agent: str, depth: int, through: tuple[str, ...]
+        self,
+        invocation: Invocation,
+        key: str,
+        agent: str,
+        depth: int,
+        through: tuple[str, ...],
+        principal: Principal | None,
     ) -> Response:
         """Call an operation from inside an effect, so many calls deep; `through` was called in its place."""
         ...
@@ -50,18 +58,26 @@ class AgentPort:
         agent: Who asks.
         depth: How deep its calls are.
         through: What was called in the place of what it calls, of a transformation that does nothing else.
+        principal: Who its calls are made for, where it is not who the run works for.
     """
 
-    def __init__(self, run: RunInterface, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        run: RunInterface,
+        agent: str,
+        depth: int,
+        through: tuple[str, ...] = (),
+        principal: Principal | None = None,
+    ) -> None:
         self._run = run
         self._agent = agent
         self._depth = depth
-        self._through = through
+        self._through, self._principal = through, principal
 
     async def call(self, invocation: Invocation) -> Response:
         """Call another component."""
         with as_defects(f"The call of {invocation.kind} {invocation.ref[:80]}"):
-            return await self._run.call(invocation, self._agent, self._depth, self._through)
+            return await self._run.call(invocation, self._agent, self._depth, self._through, self._principal)
 
     async def serve(self, request: ServiceRequest) -> Any:
         """Send a request to a service of the run; a person's messages go to the agent of the root task only."""
@@ -85,21 +101,31 @@ class LeafPort:
         agent: Who asked for it.
         depth: How deep its calls are.
         through: What was called in the place of what it calls, of a transformation that does nothing else.
+        principal: Who its calls are made for, where it is not who the run works for.
     """
 
-    def __init__(self, run: RunInterface, key: str, agent: str, depth: int, through: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        run: RunInterface,
+        key: str,
+        agent: str,
+        depth: int,
+        through: tuple[str, ...] = (),
+        principal: Principal | None = None,
+    ) -> None:
         self._run = run
         self._key = key
         self._agent = agent
         self._depth = depth
-        self._through = through
+        self._through, self._principal = through, principal
         self._asked = 0
         self._under_way: set[asyncio.Future[None]] = set()
 
     async def call(self, invocation: Invocation) -> Response:
         """Call another component, inside this effect."""
         with as_defects(f"The call of {invocation.kind} {invocation.ref[:80]}"):
-            work = self._run.call_within(invocation, self._key, self._agent, self._depth, self._through)
+            asked = (invocation, self._key, self._agent, self._depth, self._through, self._principal)
+            work = self._run.call_within(*asked)
             return await self._beside(work)
 
     async def serve(self, request: ServiceRequest) -> Any:

@@ -36,7 +36,17 @@ from tea.runs.policy import BEYOND
 from tea.runs.ports import AgentPort, LeafPort
 from tea.runs.services import RunServices
 from tea.runs.share import within_limits
-from tea.types import AgentResponse, JsonObject, JsonValue, ModelResponse, Response, as_object, failure
+from tea.types import (
+    AgentResponse,
+    JsonObject,
+    JsonValue,
+    ModelResponse,
+    Principal,
+    Response,
+    Untrusted,
+    as_object,
+    failure,
+)
 
 
 class Run:
@@ -150,7 +160,14 @@ class Run:
             declared=declared or {},
         )
 
-    async def call(self, invocation: Invocation, agent: str, depth: int, through: tuple[str, ...] = ()) -> Response:
+    async def call(
+        self,
+        invocation: Invocation,
+        agent: str,
+        depth: int,
+        through: tuple[str, ...] = (),
+        principal: Principal | None = None,
+    ) -> Response:
         """Call an operation for `agent`, so many calls deep: an effect, or for a scope a part of this run.
 
         Args:
@@ -158,11 +175,12 @@ class Run:
             agent: Who calls it.
             depth: How many calls it is inside of.
             through: What was called in its place.
+            principal: Who it is called for, in place of the run's own.
         """
         kind, ref, arguments = invocation
         try:
             resolved = self._resolved.get((kind, ref)) or await self._resolve(kind, ref)
-            call = resolved.by(agent, arguments, depth, through)
+            call = resolved.by(agent, arguments, depth, through, principal)
         except (RegistryError, BadInput, CallError) as error:
             return failure(self._servers[kind].response, with_kind(ref, kind), error)
         return await (self._scope(call) if call.traits.scope else self._leaf(call))
@@ -184,7 +202,13 @@ class Run:
         return CallRequest.to(config, operation, self.run_config.principal, self.id, self.session)
 
     async def call_within(
-        self, invocation: Invocation, key: str, agent: str, depth: int, through: tuple[str, ...] = ()
+        self,
+        invocation: Invocation,
+        key: str,
+        agent: str,
+        depth: int,
+        through: tuple[str, ...] = (),
+        principal: Principal | None = None,
     ) -> Response:
         """Call an operation from inside the effect of a key; its work is evidence, not an effect of its own."""
         kind, ref, arguments = invocation
@@ -192,7 +216,8 @@ class Run:
         self._inner[key] += 1  # before it waits for anything: when its effect begins anew, the keys are the same
         try:
             parsed = self._servers[kind].manager.ref(ref)
-            call = self._call_of(await self.pins.pin(parsed), parsed).by(agent, arguments, depth, through)
+            found = self._call_of(await self.pins.pin(parsed), parsed)
+            call = found.by(agent, arguments, depth, through, principal)
             canonical(call.begun)  # evidence holds no more than the start of a call
         except NotLocked:
             raise
@@ -254,9 +279,9 @@ class Run:
 
     async def outside(self, config: Manifest, branch: str = "") -> tuple[Definition, Context]:
         """Return the definition of a version held by this run, and the context of work outside any call."""
-        definition = await self.pins.definition(config)
+        definition, who = await self.pins.definition(config), self._principal(config, self.run_config.principal)
         return definition, self.context(
-            LeafPort(self, "", "", 0), LeafFlow(self.recorder, ""), "", opens_files=True, branch=branch
+            LeafPort(self, "", "", 0, principal=who), LeafFlow(self.recorder, ""), "", opens_files=True, branch=branch
         )
 
     def lose(self, place: Place) -> None:
@@ -309,7 +334,8 @@ class Run:
             definition = self.pins.loaded(call.config)
             if model := definition.metadata.get("model"):
                 self._model_calls.declared[worker] = model
-            port, branch = AgentPort(self, worker, call.depth + 1, call.handed_on), self.place(call.config, key).branch
+            port = AgentPort(self, worker, call.depth + 1, call.handed_on, self._principal(call.config, call.principal))
+            branch = self.place(call.config, key).branch
             context = self.context(
                 port, self._flow, worker, opens_files=False, branch=branch, declared=definition.declared
             )
@@ -335,10 +361,20 @@ class Run:
             definition = await self.pins.definition(call.config)
         except (RegistryError, BadInput) as error:
             return failure(self._response(call), call.ref, error)
-        port = LeafPort(self, key, call.agent, call.depth + 1, call.handed_on)
+        port = LeafPort(
+            self, key, call.agent, call.depth + 1, call.handed_on, self._principal(call.config, call.principal)
+        )
         context = self.context(port, LeafFlow(self.recorder, key), call.agent, opens_files=True, branch=place.branch)
         seconds, carry_out = self.run_config.call_seconds, self._servers[call.config.kind].carry_out
         return await carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
+
+    def _principal(self, config: Manifest, caller: Principal) -> Principal:
+        """Return who the calls of a component are made for: an untrusted one calls for itself.
+
+        What it calls in turn does so, too, however trusted that is: it acts on its word.
+        """
+        trust = self._servers[config.kind].manager.services.trust
+        return caller if trust(config.digest) else Untrusted(name=str(config.ref))
 
     async def _permit(self, call: CallRequest, key: str) -> Response | None:
         """Return the response in place of a call; for one only passed on, the acting operation is decided instead."""
@@ -366,7 +402,8 @@ class Run:
         name = call.traits.check
         ref = name if call.config.kind == "tool" else f"{call.config.name}@{call.config.version}#{name}"
         look = Invocation(call.config.kind, ref, call.arguments)
-        return await self.call_within(look, check_key(key), call.agent, call.depth + 1)
+        who = self._principal(call.config, call.principal)
+        return await self.call_within(look, check_key(key), call.agent, call.depth + 1, principal=who)
 
     def _response(self, call: CallRequest) -> type[Response]:
         return self._servers[call.config.kind].response

@@ -21,6 +21,7 @@ from tea.sandbox.inside import frames
 from tea.sandbox.inside.folders import uncover
 from tea.sandbox.launch import STARTING, account, command, plan
 from tea.sandbox.layout import INSTALLED, INSTALLER, TEMPORARY, WHEELS, WORKSPACE, Layout
+from tea.sandbox.relay import Hear, Relay, first_of
 from tea.sandbox.settings import MOVED, LevelName, Limits
 from tea.threads import Threads
 from tea.types import JsonObject
@@ -118,6 +119,7 @@ class Sandbox:
         self._count = 0
         self._threads = Threads(1)
         self._lost = False
+        self._interpreters = 0
 
     @classmethod
     async def open(cls, terms: JsonObject) -> Self:
@@ -139,6 +141,11 @@ class Sandbox:
     def workspace(self) -> str:
         """The folder of its files, on this machine."""
         return self._layout.workspace
+
+    @property
+    def interpreter(self) -> int:
+        """Number of the interpreter that answered last, from 1; 0 where none is left to answer."""
+        return 0 if self._lost or self.process is None else self._interpreters
 
     @property
     def process(self) -> int | None:
@@ -178,6 +185,34 @@ class Sandbox:
         """
         line = [self._layout.interpreter, "-s", "-P", f"./{name}", *arguments]
         return await self._call(_command(line, _bounded(data)))
+
+    async def converse(
+        self, module: str, message: JsonObject, hear: Hear, *, seconds: float | None = None
+    ) -> JsonObject:
+        """Let a module of tea answer a message inside, in the interpreter of this session.
+
+        Args:
+            module: Its name; its function `answer` is given the message.
+            message: What it is to answer.
+            hear: Answers what it asks the host before it has answered; what this raises ends the call.
+            seconds: Time of the call by the clock, where it is another one than the operator's limit.
+
+        Raises:
+            ToolError: It was stopped by a limit, or its interpreter died.
+        """
+        wanted: dict[str, Any] = {"what": "converse", "module": module, "message": message}
+        limit = self._limits.call_seconds if seconds is None else seconds
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                relay = Relay(hear, self._send, tasks)
+                answer, _ = await self._called({**wanted, "limits": {"seconds": limit}}, limit, relay)
+                relay.end()
+        except BaseExceptionGroup as group:
+            raise first_of(group) from None
+        self._ran(answer, [])
+        if not isinstance(answer.get("reply"), dict):
+            raise ToolError("The code gave no answer.", fix="mend its source.")
+        return answer["reply"]
 
     async def install(self, packages: Sequence[str]) -> Ran:
         """Install packages for this session, from the operator's folder of wheels alone.
@@ -228,6 +263,16 @@ class Sandbox:
     # -- one call -----------------------------------------------------------------------------------------------------
 
     async def _call(self, request: dict[str, Any]) -> Ran:
+        answer, lost = await self._called(request, self._limits.call_seconds)
+        notes = ["The interpreter began anew; what was defined before is gone."] if lost and _is_python(request) else []
+        if not _is_python(request):
+            self._lost = self._lost or lost
+        return self._ran(answer, notes)
+
+    async def _called(
+        self, request: dict[str, Any], seconds: float, relay: Relay | None = None
+    ) -> tuple[dict[str, Any], bool]:
+        """Send a request once it is its turn; return its answer, and whether what was defined before is gone."""
         async with self._lock:
             lost = self._lost
             self._lost = False
@@ -236,20 +281,19 @@ class Sandbox:
                 await self._stop()
                 await self._begin()
             self._count += 1
-            answer = await self._answered({**request, "id": self._count})
-        notes = ["The interpreter began anew; what was defined before is gone."] if lost and _is_python(request) else []
-        if not _is_python(request):
-            self._lost = self._lost or lost
-        return self._ran(answer, notes)
+            answer = await self._answered({**request, "id": self._count}, seconds, relay)
+            self._interpreters += bool(answer.get("fresh"))
+            return answer, lost
 
-    async def _answered(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def _answered(self, request: dict[str, Any], seconds: float, relay: Relay | None) -> dict[str, Any]:
         """Send a request and return its answer; who is called off stops what runs."""
         try:
-            async with asyncio.timeout(self._limits.call_seconds + _START_SECONDS):
+            async with asyncio.timeout(seconds + _START_SECONDS):
                 await self._threads.run(self._own)
                 self._send(request)
-                while (answer := await self._receive()).get("id") != request["id"]:
-                    pass
+                while (answer := await self._receive()).get("id") != request["id"] or "say" in answer:
+                    if relay is not None and answer.get("id") == request["id"]:
+                        relay.pass_on(answer["say"], request["id"])
                 return answer
         except asyncio.CancelledError:
             await self._call_off(request["id"])

@@ -299,8 +299,9 @@ def test_what_was_saved_is_loaded_elsewhere_and_waits_for_trust(tea: Tea, tmp_pa
     assert loaded.out == "loaded 3 versions\n"
     assert "quarantined" in loaded.err
     assert other("load", tea.folder / "some.json", "--json").data["added"] == []
-    assert "[quarantined]" in other("list", "tools").out
-    other("call", "shout", "text=hi").refused(2, "not trusted", "tea trust")
+    assert "[sandboxed: bubblewrap]" in other("list", "tools").out
+    assert "sandboxed (bubblewrap)" in other("show", "shout").out
+    assert other("call", "shout", "text=hi").out == "HI\n"
     other("trust", "shout").refused(6, "tea show tool:shout@1.0.0 --source", "tea trust tool:shout@sha256:")
     other("show", "shout", "--source")
     assert other("trust", "shout").out == "trusted tool:shout@1.0.0\n"

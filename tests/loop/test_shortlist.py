@@ -190,14 +190,14 @@ async def test_a_star_makes_what_is_not_offered_callable_and_nothing_else(stage:
     assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
 
 
-async def test_a_star_leaves_out_what_is_not_trusted(stage: Stage) -> None:
+async def test_a_star_does_not_offer_what_is_not_trusted_and_works_in_a_sandbox_if_called(stage: Stage) -> None:
     digest, granted = (await stage.tea.tcp.info("op99")).digest, stage.tea.tcp.manager.services.trust.path
     lines = granted.read_text().splitlines(keepends=True)
     granted.write_text("".join(line for line in lines if not line.startswith(digest)))
     wish = "will it rain in the city tomorrow"
     _, model = await stage.play(step(("op99", {"number": 1})), step(done(1)), task=wish, tools=["*"])
     assert "op99" not in offered(model.requests[0])
-    assert observations(model.requests[1])[0]["calls"][0]["error"]["code"] == "Quarantined"
+    assert observations(model.requests[1])[0]["calls"][0]["value"] == 100
 
 
 async def test_a_star_gives_an_agent_that_was_made_of_tools_no_others(stage: Stage) -> None:

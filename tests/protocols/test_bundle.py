@@ -66,13 +66,14 @@ async def test_everything_comes_back_and_nothing_is_trusted(case: Case, house: H
     (found,) = await library.list()
     assert not found.trusted
     if case.operation:
-        refused = await theirs.invoke(case.kind, case.ref(), case.arguments(), None)
-        assert refused.error is not None
-        assert refused.error["code"] == "Quarantined"
+        answered = await theirs.invoke(case.kind, case.ref(), case.arguments(), None)
+        assert answered.ok is (case.kind != "agent"), "a sandbox carries out what nobody trusts, but for agents"
+        assert answered.ok or "not trusted" in str(answered.error)
     await library.trust("greeter")
     if case.operation:
         assert (await theirs.invoke(case.kind, case.ref(), case.arguments(), None)).ok
-        assert not (await theirs.invoke(case.kind, case.ref(selector="@prod"), case.arguments(), None)).ok
+        other_version = await theirs.invoke(case.kind, case.ref(selector="@prod"), case.arguments(), None)
+        assert other_version.ok is (case.kind != "agent")
     assert (await library.rollback("greeter")).version == "1.0.2"
     assert (await library.update("greeter", case.source(hello="hey"))).version == "1.0.4"
 

@@ -68,5 +68,7 @@ async def test_what_was_loaded_is_not_handed_out_once_it_is_not_trusted_any_more
         found = await tools.definition(config)
         assert await tools.definition(config) is found
         tea.trust.path.write_text("")
+        elsewhere = await tools.definition(config)
+        assert elsewhere.create is None, "it is carried out in a sandbox"
         with pytest.raises(Quarantined):
-            await tools.definition(config)
+            await tools.get("greet")

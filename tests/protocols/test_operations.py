@@ -122,17 +122,13 @@ async def test_where_no_text_is_new_nothing_is_written(case: Case, house: House)
     assert house.files() == before
 
 
-async def test_what_a_machine_wrote_becomes_text_but_no_code(case: Case, house: House) -> None:
+async def test_what_a_machine_wrote_becomes_a_version_that_nobody_trusts(case: Case, house: House) -> None:
     await house.register()
     lineage = Lineage(how="textgrad", run="r1", before=0.25, after=0.5)
-    before = house.files()
-    if case.operation:
-        with pytest.raises(Quarantined, match="not written by a person"):
-            await house.door.setvars("greeter", {"source": text(case, "hi")}, lineage=lineage)
-        assert house.files() == before
-        return
+    example = "'hello world'"
     for hello in ("hi", "ho"):
-        made = await house.door.setvars("greeter", {piece(case): text(case, hello)}, lineage=lineage)
+        given = text(case, hello).replace(example, f"'{hello} world'")
+        made = await house.door.setvars("greeter", {piece(case): given}, lineage=lineage)
         assert (made.lineage.how, made.lineage.run, made.lineage.after) == ("textgrad", "r1", 0.5)
         assert not house.platform.trust(made.digest)
     assert (made.version, made.lineage.parent) == ("1.0.2", "1.0.1")
@@ -293,8 +289,8 @@ async def test_trust_is_granted_to_one_version_by_a_person(case: Case, house: Ho
     house.distrust()
     assert await house.ask("list") == [["greeter", "1.0.1", "active", False, "registry"]]
     if case.operation:
-        quarantined = await house.platform.tcp._host.invoke(case.kind, case.ref(), case.arguments(), None)
-        assert quarantined.error["code"] == "Quarantined"
+        with pytest.raises(Quarantined):
+            await house.door.get("greeter")
     assert (await house.door.trust("greeter@1.0.0")).digest == first.digest
     assert [house.platform.trust(one.digest) for one in (first, second)] == [True, False]
     assert await says(house, "@1.0.0") == "hello world"

@@ -374,13 +374,11 @@ async def test_recipes_that_would_follow_each_other_without_end_stay_as_they_are
     assert [str(one.ref) for one in await stage.ecp.history("pad")] == ["environment:pad@2.0.0"]
 
 
-async def test_untrusted_recipes_and_operands_are_not_executed(stage: Platform) -> None:
+async def test_an_untrusted_recipe_is_read_and_an_untrusted_agent_in_it_is_not_executed(stage: Platform) -> None:
     [tool] = await stage.transform("A2T", "echo", name="mirror")
     echo = await stage.acp.info("echo")
     task = {"task": {"text": "a"}}
     stage.trust.path.write_text(f"{echo.digest} echo\n")
-    assert (await stage.tcp.invoke("mirror", task)).error["code"] == "Quarantined"  # type: ignore[index]
-    stage.trust.grant(tool.digest, "mirror")
     assert (await stage.tcp.invoke("mirror", task)).ok
     stage.trust.path.write_text(f"{tool.digest} mirror\n")
     assert (await stage.tcp.invoke("mirror", task)).error["code"] == "Quarantined"  # type: ignore[index]
@@ -412,20 +410,19 @@ async def test_a_recipe_is_copied_and_rewritten_like_every_component(stage: Plat
         await stage.ecp.setvars("chat", {"source": source.value.replace("T2E", "T2Q")})
 
 
-async def test_saved_recipes_are_listed_elsewhere_and_wait_for_trust(stage: Platform, tmp_path: Path) -> None:
+async def test_saved_recipes_of_saved_tools_work_elsewhere_in_a_sandbox(stage: Platform, tmp_path: Path) -> None:
     await stage.transform("T2E", ["join"], name="talk")
     await stage.tcp.save(tmp_path / "tools.json", ["join"])
     await stage.ecp.save(tmp_path / "environments.json", ["talk"])
     async with platform() as made:
         await made.ecp.load(tmp_path / "environments.json")
         assert [one.trusted for one in await made.ecp.list() if one.name == "talk"] == [False]
-        refused = [await made.ecp.invoke("talk#join", {"text": "a"})]
-        await made.ecp.trust("talk")
-        refused += [await made.ecp.invoke("talk#join", {"text": "a"})]
+        refused = await made.ecp.invoke("talk#join", {"text": "a"})
+        assert "made of tool:join@1.0.0, which is not in the registry" in str(refused.error)
         await made.tcp.load(tmp_path / "tools.json")
-        refused += [await made.ecp.invoke("talk#join", {"text": "a"})]
-        assert [one.error["code"] for one in refused if one.error] == ["Quarantined", "BadComponent", "Quarantined"]
-        assert "made of tool:join@1.0.0, which is not in the registry" in str(refused[1].error)
+        assert (await made.ecp.invoke("talk#join", {"text": "a"})).unwrap() == "a"
+        await made.ecp.trust("talk")
+        assert (await made.ecp.invoke("talk#join", {"text": "a"})).unwrap() == "a"
         await made.tcp.trust("join")
         assert (await made.ecp.invoke("talk#join", {"text": "a"})).unwrap() == "a"
 

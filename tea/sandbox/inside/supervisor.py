@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, cast
 
 from tea.sandbox.inside import frames, worker
 from tea.sandbox.inside.capture import Capture, pipe
@@ -21,6 +21,7 @@ _TURN = 0.01  # seconds between two looks at what a call uses
 _GRACE = 1.0  # seconds that code has to end after it was interrupted
 _MOST_ANSWER = 1 << 20
 _MOST_LISTED = 50
+_MOST_SAID = 64  # messages that are passed on between two looks at what a call uses
 _POLITELY = ("seconds", "cpu", "cancelled")
 _CHANNEL = 3
 
@@ -64,6 +65,7 @@ class Supervisor:
         self._interpreter: _Child | None = None
         self._ended: dict[int, int] = {}
         self._count = 0
+        self._conversation: int | None = None
         self._woken, waking = pipe()
         os.set_blocking(waking, False)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -80,7 +82,7 @@ class Supervisor:
                 request = frames.read(self._requests)
             except (frames.Broken, OSError):
                 break
-            if "cancel" not in request:
+            if "id" in request and "hear" not in request:
                 frames.write(self._answers, {**self._answer(request), "id": request["id"]})
         self._end(set())
 
@@ -89,14 +91,17 @@ class Supervisor:
         self._count += 1
         began = monotonic()
         before = files(self._workspace)
-        watch = Watch(self._plan["limits"], self._folders, self._base, own_network=self._plan["own_pids"])
+        limits = {**self._plan["limits"], **request.get("limits", {})}
+        watch = Watch(limits, self._folders, self._base, own_network=self._plan["own_pids"])
         fresh = False
-        if request["what"] == "python":
+        self._conversation = request["id"] if request["what"] == "converse" else None
+        if request["what"] != "command":
             child = self._interpreter
             if child is None or self._gone(child):
                 fresh, child = True, self._start_interpreter()
             token = token_hex(8)
-            child.to_send = frames.encode({"code": request["code"], "token": token})
+            wanted = {name: request[name] for name in ("code", "module", "message") if name in request}
+            child.to_send = frames.encode({**wanted, "token": token})
             os.kill(child.number, signal.SIGCONT)
         else:
             child, token = self._start_command(request), ""
@@ -132,11 +137,11 @@ class Supervisor:
         last = 0.0
         while True:
             try:
-                self._wait(child, captures)
+                self._wait(child, captures, token)
             except _Cancelled:
                 why, last = ("cancelled", "It was called off."), self._interrupt(child, token)
             self._reap()
-            if token and (answer := _received(child, token)) is not None:
+            if token and (answer := self._received(child, token)) is not None:
                 if answer:
                     return (None, {**answer, "stopped": why}) if why else (None, answer)
                 return ("broken", "Its interpreter answered what is no answer."), {}
@@ -159,7 +164,7 @@ class Supervisor:
             os.kill(child.number, signal.SIGINT if token else signal.SIGKILL)
         return monotonic() + _GRACE
 
-    def _wait(self, child: _Child, captures: list[Capture]) -> None:
+    def _wait(self, child: _Child, captures: list[Capture], token: str) -> None:
         """Wait a turn for whatever happens, and take what came."""
         reading: list[Any] = [self._requests, self._woken, *(one.handle for one in captures)]
         channel = child.channel
@@ -181,11 +186,29 @@ class Supervisor:
                 child.received += channel.recv(1 << 16)
         if self._requests in ready:
             try:
-                frames.read(self._requests)
+                message = frames.read(self._requests)
             except (frames.Broken, OSError):
                 self._end(set())
                 os._exit(0)
-            raise _Cancelled
+            if "hear" not in message:
+                raise _Cancelled
+            if message["id"] == self._conversation:  # else it is the answer to a call that has ended
+                child.to_send += frames.encode({"hear": message["hear"], "token": token})
+
+    def _received(self, child: _Child, token: str) -> dict[str, Any] | None:
+        """Return what an interpreter answered: nothing yet is None, what is no answer is empty.
+
+        What it says in a conversation before it answers is passed on.
+        """
+        for _ in range(_MOST_SAID):
+            found = _message(child)
+            if found is None:
+                return None
+            said: object = found.get("say")
+            if self._conversation is None or not isinstance(said, dict) or found.get("token") != token:
+                return _answer_in(found, token, more=bool(child.received))
+            frames.write(self._answers, {"id": self._conversation, "say": cast("dict[str, Any]", said)})
+        return None
 
     def _reap(self) -> None:
         """Note which children ended; those of others that nobody waits for come here, too."""
@@ -318,8 +341,8 @@ def _moved(channel: int) -> int:
     return _CHANNEL
 
 
-def _received(child: _Child, token: str) -> dict[str, Any] | None:
-    """Return what an interpreter answered: nothing yet is None, what is no answer is empty."""
+def _message(child: _Child) -> dict[str, Any] | None:
+    """Take the next message of an interpreter: nothing yet is None, what is no message is empty."""
     data = child.received
     if len(data) < frames.HEAD:
         return None
@@ -327,13 +350,18 @@ def _received(child: _Child, token: str) -> dict[str, Any] | None:
         end = frames.HEAD + frames.length(bytes(data[: frames.HEAD]), _MOST_ANSWER)
         if len(data) < end:
             return None
-        answer = frames.decode(bytes(data[frames.HEAD : end]))
+        found = frames.decode(bytes(data[frames.HEAD : end]))
     except frames.Broken:
         return {}
     del data[:end]
-    known = {"result": str, "exit": int, "raised": str}
-    found = {name: answer[name] for name, kind in known.items() if isinstance(answer.get(name), kind)}
-    return {**found, "answered": True} if answer.get("token") == token and not data else {}
+    return found
+
+
+def _answer_in(message: dict[str, Any], token: str, *, more: bool) -> dict[str, Any]:
+    """Return the answer that a message is, empty for what is none: an answer is the last that is sent."""
+    known = {"result": str, "exit": int, "raised": str, "reply": dict}
+    found = {name: message[name] for name, kind in known.items() if isinstance(message.get(name), kind)}
+    return {**found, "answered": True} if message.get("token") == token and not more else {}
 
 
 def _changes(before: Files | None, after: Files | None) -> dict[str, Any]:

@@ -34,17 +34,51 @@ def serve(channel: int, path: list[str]) -> None:
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
     sys.modules["__main__"].__dict__.clear()
     sys.modules["__main__"].__dict__.update(names)
-    count = 0
+    count, kept = 0, dict[str, Any]()
     while True:
         try:
             request = frames.read(channel)
         except (frames.Broken, OSError):
             os._exit(0)
         count += 1
+        if "hear" in request:
+            continue  # it came too late for the call that asked
+        if "module" in request:
+            frames.write(channel, {"reply": _converse(request, channel, kept), "token": request["token"]})
+            continue
         answer = _run(request["code"], f"<call {count}>", sys.modules["__main__"].__dict__)
         if os.getpid() != own:
             os._exit(0)  # a copy that the code made of this process, and that came to the end of the code
         frames.write(channel, {**answer, "token": request["token"]})
+
+
+class Line:
+    """The way to the host in the course of one call.
+
+    Args:
+        channel: The descriptor that leads there.
+        token: Marks what belongs to the call.
+    """
+
+    def __init__(self, channel: int, token: str) -> None:
+        self.channel, self._token = channel, token
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Send a message to the host."""
+        frames.write(self.channel, {"say": message, "token": self._token})
+
+    def heard(self) -> dict[str, Any]:
+        """Read the host's next message; one that belongs to a call before is empty."""
+        message = frames.read(self.channel)
+        return message["hear"] if message.get("token") == self._token and "hear" in message else {}
+
+
+def _converse(request: dict[str, Any], channel: int, kept: dict[str, Any]) -> dict[str, Any]:
+    """Let a module answer a message of the host, which it may ask something meanwhile; `kept` is its own."""
+    if "" in sys.path:
+        sys.path.remove("")  # files of the workspace are no modules of a component
+    line = Line(channel, request["token"])
+    return importlib.import_module(request["module"]).answer(request["message"], line, kept)
 
 
 def _run(code: str, name: str, names: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,63 @@
+"""AsyncioFlow: the flow of a component that nothing steps or records, left to asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, TypeVar
+
+from tea.components.port import Group
+from tea.errors import InternalError
+
+T = TypeVar("T")
+
+
+class AsyncioFlow:
+    """The branches and timers of a tool or action."""
+
+    @asynccontextmanager
+    async def group(self) -> AsyncGenerator[Group]:
+        """Run work side by side."""
+        async with asyncio.TaskGroup() as tasks:
+            yield _Tasks(tasks)
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Limit the body's time."""
+        return _timeout(seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
+        """Return the result of the first to end; the others are cancelled and awaited."""
+        tasks = [asyncio.ensure_future(one) for one in work]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            first = next(index for index, task in enumerate(tasks) if task.done())
+            return first, tasks[first].result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def receive(self) -> Any:
+        """Raise InternalError: messages are for agents."""
+        raise InternalError("A tool cannot receive messages.", fix="receive them in an agent.")
+
+
+class _Tasks:
+    """A task group with the interface of `tea.components.port.Group`."""
+
+    def __init__(self, tasks: asyncio.TaskGroup) -> None:
+        self._tasks = tasks
+
+    def spawn(self, work: Coroutine[Any, Any, T], /) -> asyncio.Task[T]:
+        return self._tasks.create_task(work)
+
+
+@asynccontextmanager
+async def _timeout(seconds: float) -> AsyncGenerator[None]:
+    async with asyncio.timeout(seconds):
+        yield

@@ -1,0 +1,98 @@
+"""Bridge: what an untrusted component asks of its run, answered by the port of its call as far as it may ask."""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+from tea.components.context import Context
+from tea.components.port import AskPerson, Invocation, PortMessage, Question
+from tea.components.wire import from_wire
+from tea.errors import BadArguments, CallError, CallFailed, CallTimeout, Denied, RegistryError, TeaError, ToolError
+from tea.types import JsonObject, JsonValue, as_object
+
+_MOST_HEARD = 4_000_000  # characters of one answer
+_MOST_NOTED = 50_000  # characters of all notes of one call
+# What a run serves to anybody. The memory, the state of agents and the messages of persons are not among it: they hold
+# what others wrote, and what is written there is read by others.
+_SERVED = ("registry", "clock", "random", "budget")
+_NOTE = "said"
+_GIVEN: dict[str, type[TeaError]] = {one.__name__: one for one in (BadArguments, CallFailed, CallTimeout, ToolError)}
+
+
+class Bridge:
+    """The answers to one call's questions.
+
+    Args:
+        context: The context of the call; its port holds each question to the policy.
+        ref: What asks, in words for a person.
+    """
+
+    def __init__(self, context: Context, ref: str) -> None:
+        self._context, self._ref = context, ref
+        self._noted = 0
+
+    async def hear(self, question: JsonObject) -> JsonObject:
+        """Return the answer to a question, or why there is none.
+
+        Raises:
+            TeaError: The run cannot go on, for example since a person has to decide.
+        """
+        if "note" in question:
+            self._note(_members(question["note"]))
+            return {}
+        try:
+            value = await self._answered(from_wire(_members(question.get("message"))))
+            if len(json.dumps(value)) > _MOST_HEARD:
+                raise ToolError("The answer is too long for a sandbox.", fix="ask for less.")
+            answer: JsonObject = {"value": value}
+        except (BadArguments, CallError, RegistryError) as error:
+            answer = {"error": dict(error.record())}
+        return {"number": question.get("number"), "answer": answer}
+
+    async def _answered(self, message: PortMessage) -> JsonValue:
+        """Return the answer of the port to a message that an untrusted component may send."""
+        match message:
+            case Invocation():
+                return (await self._context.port.call(message)).model_dump(mode="json")
+            case Question():
+                raise Denied(f"{self._ref} is not trusted, so it asks no model.", fix="let an agent ask.")
+            case AskPerson():
+                asked = f"{self._ref}, which is not trusted, asks: {message.question}"
+                return await self._context.port.serve(message._replace(question=asked))
+            case _ if message.service in _SERVED:
+                return await self._context.port.serve(message)
+            case _:
+                problem = f"{self._ref} is not trusted, so it has no {message.service}."
+                raise Denied(problem, fix="do without it, or grant it with `tea trust`.")
+
+    def _note(self, note: JsonObject) -> None:
+        """Write a note under a kind of its own, so that it is taken for nothing that the platform says."""
+        said = {"kind": str(note.get("kind"))[:64], "data": note.get("data")}
+        self._noted += len(json.dumps(said))
+        if self._noted <= _MOST_NOTED:
+            self._context.note(_NOTE, said)
+
+
+def error_in(record: object, ref: str) -> TeaError:
+    """Return the error that a component gives, of a class that a component may give.
+
+    Args:
+        record: What came: anything.
+        ref: What gave it.
+    """
+    data = _members(record)
+    made = _GIVEN.get(str(data.get("code")), CallFailed)
+    problem, fix = (_line(data.get(name), most) for name, most in (("problem", 2_000), ("fix", 500)))
+    return made(problem or f"{ref} failed, and does not say why.", fix=fix or "look at its source.")
+
+
+def _members(data: object) -> JsonObject:
+    """Return the members of an object that came from anybody; none where it is no object."""
+    return as_object(cast(object, data)) if isinstance(data, dict) else {}
+
+
+def _line(text: object, most: int) -> str:
+    """Return a text as the line of an error, without what no journal takes."""
+    words = text if isinstance(text, str) else ""
+    return words.encode("utf-8", "replace").decode()[:most]

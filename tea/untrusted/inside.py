@@ -1,0 +1,222 @@
+"""Inside: a component at work in the interpreter of a sandbox, where the host reaches it by messages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, cast
+
+from tea.components.component import Environment
+from tea.components.context import Context
+from tea.components.definition import Definition
+from tea.components.flow import AsyncioFlow
+from tea.components.manifest import Lineage, Manifest
+from tea.components.operation import Signature
+from tea.components.wire import WirePort
+from tea.errors import BadArguments, CallFailed, TeaError, words_of
+from tea.sandbox.inside.worker import Line
+from tea.source.dynamic import DynamicManager
+from tea.types import (
+    JsonObject,
+    Principal,
+    Result,
+)
+from tea.untrusted.examples import trials
+
+MOST_ANSWERED = 1_000_000  # bytes of one answer as JSON
+
+
+def answer(message: JsonObject, line: Line, kept: dict[str, Any]) -> JsonObject:
+    """Return the answer to a message of the host: a value, or an error as data.
+
+    Args:
+        message: What it wants, under `do`.
+        line: The way to the host meanwhile.
+        kept: What stays from message to message.
+    """
+    if not kept:
+        kept |= {"runner": asyncio.Runner(), "held": _Held()}
+    held: _Held = kept["held"]
+    try:
+        value = kept["runner"].run(_done(held, message, line))
+        found: JsonObject = {"value": value}
+    except (TeaError, TimeoutError) as error:
+        found = {"error": _record(error)}
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        found = {"error": CallFailed("It was called off.", fix="call again.").record()}
+    except BaseException as error:  # whatever it raises is its answer
+        found = {"error": _record(error)}
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    if len(json.dumps(found)) > MOST_ANSWERED:
+        problem = f"It gave more than {MOST_ANSWERED:,} bytes."
+        found = {"error": CallFailed(problem, fix="let it write into a file, and give the name.").record()}
+    return found
+
+
+@dataclass(slots=True, kw_only=True)
+class _Held:
+    """The component of this interpreter, and its instance if it is an environment."""
+
+    definition: Definition | None = None
+    instance: Environment | None = None
+    dynamic: DynamicManager = field(default_factory=lambda: DynamicManager(lambda _: True))  # the walls are around it
+
+
+async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
+    """Do what a message wants."""
+    do = message["do"]
+    if do == "describe":
+        return _described(held, message)
+    if do == "load":
+        held.definition = held.dynamic.load(Manifest.from_json(message["manifest"]))
+        return None
+    if held.definition is None:
+        raise CallFailed("What it held is lost: its interpreter ended between two calls.", fix="call again.")
+    if do == "examples":
+        return await trials(held.definition)
+    async with _Asking(line) as asking:
+        return await _worked(held, held.definition, message, asking)
+
+
+async def _worked(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
+    """Carry out a call, or one step in the life of an environment."""
+    match message["do"]:
+        case "call":
+            executor = definition.operations[message["operation"]].executor
+            return await executor(held.instance, message["arguments"], _context(message["context"], asking))
+        case "setup":
+            held.instance = cast(Environment, cast(Callable[[], object], definition.create)())
+            return await _own("setup", held.instance.setup(_context(message["context"], asking)))
+        case "teardown":
+            return None if held.instance is None else await _own("teardown", held.instance.teardown())
+        case "restore":
+            return await _own("restore", _instance(held).restore(message["state"]))
+        case _:
+            return await _own("snapshot", _instance(held).snapshot())
+
+
+async def _own(what: str, work: Awaitable[Any]) -> Any:
+    """Return what a method of an environment gives, as JSON; what it raises is an error of its source."""
+    try:
+        return json.loads(json.dumps(await work, allow_nan=False))
+    except (TeaError, TimeoutError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        raise CallFailed(f"{what!r} raised {words_of(error)}.", fix="mend its source.") from error
+
+
+def _instance(held: _Held) -> Environment:
+    if held.instance is None:
+        raise CallFailed("The environment was not set up.", fix="call it through the platform.")
+    return held.instance
+
+
+def _described(held: _Held, message: JsonObject) -> JsonObject:
+    """Return the manifest of a source: it is checked, and executed to be described."""
+    text = held.dynamic.check(message["source"], message["files"], kind=message["kind"], requires=message["requires"])
+    version, created, reason = message["version"], message["created"], message["reason"]
+    lineage = Lineage(**message["lineage"])
+    made = held.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
+    held.definition = held.dynamic.load(made)
+    data = made.to_json()
+    return json.loads(json.dumps(data, default=_plain))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[object, object]", value))
+    if isinstance(value, Signature):
+        return value.to_json()
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def _context(facts: JsonObject, asking: _Asking) -> Context:
+    """Return the context of a call here: its port leads to the host."""
+    return Context(
+        port=WirePort(asking.send),
+        flow=_Flow(asking),
+        principal=Principal(name=facts["principal"]),
+        run=facts["run"],
+        session=facts["session"],
+        task=facts["task"],
+        agent=facts["agent"],
+        workspace=os.getcwd(),
+        locale=facts["locale"],
+        branch=facts["branch"],
+        sandbox=facts["sandbox"],
+    )
+
+
+class _Asking:
+    """The questions of one call to the host, which answers them side by side."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Future[JsonObject]] = {}
+
+    async def __aenter__(self) -> _Asking:
+        asyncio.get_running_loop().add_reader(self._line.channel, self._take)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        asyncio.get_running_loop().remove_reader(self._line.channel)
+
+    def tell(self, message: JsonObject) -> None:
+        """Send what has no answer."""
+        self._line.say(dict(_sent(message)))
+
+    async def send(self, message: JsonObject) -> JsonObject:
+        """Send a message of a port, and return the answer to it."""
+        number = next(self._numbers)
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self.tell({"number": number, "message": message})
+        try:
+            return await answer
+        finally:
+            del self._waiting[number]
+
+    def _take(self) -> None:
+        heard = self._line.heard()
+        waiting = self._waiting.get(heard.get("number", 0))
+        if waiting is not None and not waiting.done():
+            waiting.set_result(heard["answer"])
+
+
+class _Flow(AsyncioFlow):
+    """The flow of a tool or action, with its notes sent to the host."""
+
+    def __init__(self, asking: _Asking) -> None:
+        self._asking = asking
+
+    def note(self, kind: str, data: JsonObject) -> None:
+        """Write a record of its own."""
+        self._asking.tell({"note": {"kind": kind, "data": data}})
+
+    def so_far(self, result: Result) -> None:
+        """Ignore an intermediate result: a tool returns its value at its end, or none."""
+
+
+def _sent(data: JsonObject) -> JsonObject:
+    try:
+        found = json.loads(json.dumps(data, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadArguments(f"What is asked is not JSON: {words_of(error)}.", fix="give plain data.") from error
+    return found
+
+
+def _record(error: BaseException) -> JsonObject:
+    """Return an error as data: that of a component by its class, any other in words."""
+    if isinstance(error, TeaError):
+        return dict(error.record())
+    if isinstance(error, TimeoutError):
+        return {"code": "CallTimeout", "problem": "It did not end in time.", "fix": "ask for less at once."}
+    return dict(CallFailed(f"It raised {words_of(error)}.", fix="mend its source.").record())

@@ -1,0 +1,72 @@
+"""Schemas of untrusted components: they bound what goes in and out, and may be anything themselves."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from tea.components.json_schema import schema_fault, value_faults
+from tea.components.operation import Signature
+from tea.errors import BadArguments, CallFailed
+from tea.types import JsonObject, JsonSchema, JsonValue
+
+_MOST = 200_000  # characters of a schema as it is looked through
+_BY_NAME = ("properties", "$defs", "definitions", "dependentSchemas")
+_VALUES = ("const", "enum", "default", "examples")
+
+
+def check_arguments(signature: Signature, arguments: JsonObject, ref: str) -> None:
+    """Check arguments against an operation's schema.
+
+    Args:
+        signature: The operation, as its manifest describes it.
+        arguments: By name.
+        ref: What is called, for the error.
+
+    Raises:
+        BadArguments: They do not fit.
+        CallFailed: The schema is none.
+    """
+    if faults := value_faults(_usable(signature.parameters, ref), dict(arguments)):
+        problem = f"{signature.name!r} got bad arguments: {'; '.join(faults)}."
+        raise BadArguments(problem, fix="follow its schema.")
+
+
+def check_result(signature: Signature, value: JsonValue, ref: str) -> None:
+    """Check a result against an operation's schema.
+
+    Raises:
+        CallFailed: It does not fit, or the schema is none.
+    """
+    if faults := value_faults(_usable(signature.returns, ref), value):
+        problem = f"{ref} gave what its manifest does not promise: {'; '.join(faults)}."
+        raise CallFailed(problem, fix="mend its return annotation or its source.")
+
+
+def _usable(schema: JsonSchema, ref: str) -> JsonSchema:
+    """Return a schema without patterns.
+
+    To match them may take time without end, and they are matched in the worker, too.
+    """
+    if len(str(schema)) > _MOST:
+        raise CallFailed(f"{ref} has a schema that is too long.", fix="mend its annotations.")
+    found = cast(JsonSchema, _plain(dict(schema)))
+    if (fault := schema_fault(found)) is not None:
+        raise CallFailed(f"{ref} has a schema that cannot be used: {fault}.", fix="mend its annotations.")
+    return found
+
+
+def _plain(schema: JsonValue, *, names: bool = False) -> JsonValue:
+    """Return a schema without regular expressions; `names` where its keys are those of members."""
+    if isinstance(schema, list):
+        return [_plain(one) for one in cast("list[JsonValue]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    found = cast("dict[str, JsonValue]", schema)
+    if names:
+        return {name: _plain(value) for name, value in found.items()}
+    dropped = ["pattern", "patternProperties", *(["additionalProperties"] if "patternProperties" in found else [])]
+    return {
+        name: value if name in _VALUES else _plain(value, names=name in _BY_NAME)
+        for name, value in found.items()
+        if name not in dropped
+    }

@@ -1,0 +1,151 @@
+"""Worker: one untrusted component in a sandbox of its own, reached over JSON."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from tea.components.context import Context
+from tea.components.manifest import Manifest
+from tea.errors import CallFailed, ToolError
+from tea.types import JsonObject
+from tea.untrusted.bridge import Bridge, error_in
+
+if TYPE_CHECKING:
+    from tea.sandbox.session import Sandbox
+
+MODULE = "tea.untrusted.inside"
+_NEEDS = ("pydantic", "docstring-parser")  # what describes and calls a component
+_PACKAGE = Path(__file__).parent.parent
+_held: ContextVar[tuple[Worker, ...]] = ContextVar("held", default=())
+
+
+class Worker:
+    """One component at work: its source is executed here, and what it holds stays from call to call.
+
+    Args:
+        sandbox: Where it works.
+        manifest: What it is.
+        ref: What it is, for errors.
+
+    Attributes:
+        workspace: The folder that it works in; empty for one of its own.
+        run: The run that it worked for last.
+    """
+
+    def __init__(self, sandbox: Sandbox, manifest: JsonObject, ref: str) -> None:
+        self._sandbox, self._manifest, self.ref = sandbox, manifest, ref
+        self._in = 0
+        self.workspace, self.run = "", ""
+
+    @classmethod
+    async def begin(cls, terms: JsonObject, config: Manifest) -> Self:
+        """Open a sandbox for a component; its source is executed with the first call.
+
+        Args:
+            terms: What a sandbox is opened with.
+            config: The component.
+
+        Raises:
+            ToolError: There is no sandbox.
+        """
+        from tea.sandbox.session import Sandbox  # loaded with what runs, as a list needs none
+
+        found = {**terms, "packages": with_runtime(terms["packages"], config.requires)}
+        made = cls(await Sandbox.open(found), plain_manifest(config), str(config.ref))
+        made.workspace = terms["workspace"]
+        return made
+
+    @property
+    def claims(self) -> JsonObject:
+        """The level in force, and what it enforces."""
+        return self._sandbox.claimed()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the interpreter that the component was loaded into is still there."""
+        return self._in > 0 and self._in == self._sandbox.interpreter
+
+    async def load(self) -> None:
+        """Execute the source, unless this interpreter has.
+
+        Raises:
+            TeaError: It cannot be used.
+        """
+        if not self.loaded:
+            await self.ask({"do": "load", "manifest": self._manifest})
+            self._in = self._sandbox.interpreter
+
+    async def ask(self, message: JsonObject, context: Context | None = None, *, seconds: float | None = None) -> Any:
+        """Return the answer to a message.
+
+        Args:
+            message: What is wanted, under `do`; see `tea.untrusted.inside`.
+            context: Answers what is asked meanwhile.
+            seconds: Time by the clock, where it is not the operator's limit.
+
+        Raises:
+            CallFailed: It was stopped by a limit, or died; the next call begins anew.
+            TeaError: The component says what is wrong.
+        """
+        if self in (held := _held.get()):
+            problem = f"{self.ref} cannot act in itself before it has ended."
+            raise CallFailed(problem, fix="let its caller act twice.")
+        told = message if context is None else {**message, "context": _facts(context, self.ref)}
+        token = _held.set((*held, self))
+        try:
+            hear = silent if context is None else Bridge(context, self.ref).hear
+            found = await self._sandbox.converse(MODULE, told, hear, seconds=seconds)
+        except ToolError as error:
+            raise CallFailed(f"{self.ref} was stopped in its sandbox: {error.problem}", fix=error.fix) from error
+        finally:
+            _held.reset(token)
+        if "value" not in found:
+            raise error_in(found.get("error"), self.ref)
+        return found["value"]
+
+    async def close(self) -> None:
+        """End it, with all that runs in it."""
+        await self._sandbox.close()
+
+
+def nested() -> bool:
+    """Return whether a worker waits for what is done here."""
+    return bool(_held.get())
+
+
+def plain_manifest(config: Manifest) -> JsonObject:
+    """Return a manifest as JSON data."""
+    data = config.to_json()
+    return {**data, "files": dict(config.files), "metadata": dict(config.metadata)}
+
+
+def with_runtime(packages: list[str], requires: tuple[str, ...]) -> list[str]:
+    """Return packages together with what a component needs: tea itself, and what its source requires.
+
+    Raises:
+        BadInput: What it requires is not installed.
+    """
+    from importlib import metadata
+
+    from tea.sandbox.packages import declared
+
+    found = dict.fromkeys([*packages, str(_PACKAGE), *map(str, declared(_NEEDS))])
+    for name in requires:
+        with suppress(metadata.PackageNotFoundError):
+            found |= dict.fromkeys(map(str, declared((name,))))
+    return list(found)
+
+
+async def silent(question: JsonObject) -> JsonObject:
+    """Refuse what is asked outside of any call."""
+    error = ToolError("Nothing can be asked here.", fix="ask inside of a call.")
+    return {"number": question.get("number"), "answer": {"error": dict(error.record())}}
+
+
+def _facts(context: Context, ref: str) -> JsonObject:
+    """Return what a component is told of its call: nothing of the machine, and nobody's name."""
+    names = ("run", "session", "task", "agent", "locale", "branch", "sandbox")
+    return {**{name: getattr(context, name) for name in names}, "principal": ref}

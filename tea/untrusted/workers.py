@@ -1,0 +1,128 @@
+"""Workers: the untrusted components of one platform at work, each in a sandbox of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from tea.components.context import Context
+from tea.components.manifest import Manifest
+from tea.errors import CallFailed
+from tea.shielded import completed
+from tea.untrusted.worker import Worker, nested
+
+MOST, MOST_NESTED, MOST_ENVIRONMENTS = 8, 32, 64
+_Key = tuple[str, str, str]
+
+
+class Workers:
+    """The warm workers of tools, pooled by session, digest and workspace, and those of environments.
+
+    An environment has one for itself, since what it holds is there.
+    """
+
+    def __init__(self) -> None:
+        self._idle: OrderedDict[_Key, list[Worker]] = OrderedDict()
+        self._live = 0
+        self._environments = 0
+        self._freed = asyncio.Event()
+
+    @asynccontextmanager
+    async def use(self, config: Manifest, context: Context) -> AsyncGenerator[Worker]:
+        """Yield a worker of a tool for one call, a warm one if there is one; an error ends it.
+
+        Raises:
+            CallFailed: Too many of them call each other.
+            ToolError: There is no sandbox.
+        """
+        key = (context.session, config.digest, context.workspace)
+        worker = await self._taken(key, config, context)
+        worker.run = context.run
+        try:
+            yield worker
+        except BaseException:
+            await self._end(worker)
+            raise
+        self._idle.setdefault(key, []).append(worker)
+        self._idle.move_to_end(key)
+        self._freed.set()
+
+    async def _taken(self, key: _Key, config: Manifest, context: Context) -> Worker:
+        """Return a warm worker, or a new one once there is room for it."""
+        while (worker := self._warm(key)) is None:
+            if self._live < (MOST_NESTED if nested() else MOST):
+                return await self._begun(config, context)
+            if (oldest := self._oldest()) is not None:
+                await self._end(oldest)
+            elif nested():  # who waits here may be what the others wait for
+                problem = "Too many untrusted components call each other at once."
+                raise CallFailed(problem, fix="let them call fewer side by side.")
+            else:
+                self._freed.clear()
+                await self._freed.wait()
+        return worker
+
+    async def _begun(self, config: Manifest, context: Context) -> Worker:
+        self._live += 1
+        try:
+            return await Worker.begin(await context.sandbox_terms(), config)
+        except BaseException:
+            self._live -= 1
+            self._freed.set()
+            raise
+
+    async def environment(self, config: Manifest, context: Context) -> Worker:
+        """Return a worker for an instance of an environment, which its owner ends with `leave`.
+
+        Raises:
+            CallFailed: There are too many already.
+            ToolError: There is no sandbox.
+        """
+        if self._environments >= MOST_ENVIRONMENTS:
+            raise CallFailed("Too many untrusted environments are open.", fix="end other sessions first.")
+        self._environments += 1
+        try:
+            return await Worker.begin(await context.sandbox_terms(), config)
+        except BaseException:
+            self._environments -= 1
+            raise
+
+    async def leave(self, worker: Worker) -> None:
+        """End the worker of an environment."""
+        self._environments -= 1
+        await worker.close()
+
+    async def close(self, session: str | None = None, run: str | None = None) -> None:
+        """End the workers that wait.
+
+        Args:
+            session: Those of a session; all by default.
+            run: Of these those alone that worked last on the files of a run.
+        """
+        leaving: list[Worker] = []
+        for key in [key for key in self._idle if session in (None, key[0])]:
+            leaving += [one for one in self._idle[key] if run is None or (one.workspace and one.run == run)]
+            self._idle[key] = [one for one in self._idle[key] if one not in leaving]
+            if not self._idle[key]:
+                del self._idle[key]
+        if leaving:
+            await asyncio.gather(*map(self._end, leaving))
+
+    def _warm(self, key: _Key) -> Worker | None:
+        waiting = self._idle.get(key)
+        if not waiting:
+            return None
+        worker = waiting.pop()
+        if not waiting:
+            del self._idle[key]
+        return worker
+
+    def _oldest(self) -> Worker | None:
+        return self._warm(next(iter(self._idle))) if self._idle else None
+
+    async def _end(self, worker: Worker) -> None:
+        self._live -= 1
+        self._freed.set()
+        await completed(worker.close())

@@ -1,0 +1,110 @@
+"""Source that a machine wrote: described by a worker, which executes its examples, before anything is stored."""
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tea.components.manifest import Lineage
+from tea.errors import BadComponent, Quarantined
+from tea.platform import Platform
+from tea.testing import platform
+
+BY_MACHINE = Lineage(how="generator", run="r1")
+ADD = '''
+import os
+
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+async def add(first: int, second: int = 2) -> int:
+    """Add two numbers.
+
+    Examples:
+        >>> await add(1)
+        3
+        >>> await add(1, "x")
+        Traceback (most recent call last):
+        TypeError: ...
+    """
+    return first + second
+'''
+AGENT = '''
+from tea import Agent
+
+
+class Scribe(Agent):
+    """Write."""
+
+    tools = ("done",)
+    output = {"type": "object"}
+'''
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        yield tea
+
+
+async def test_it_is_described_by_its_source_and_trusted_by_nobody(tea: Platform) -> None:
+    before = set(sys.modules)
+    made = await tea.tcp.register(ADD, lineage=BY_MACHINE, reason="generated")
+    assert (made.version, made.description, made.lineage, made.reason) == (
+        "1.0.0", "Add two numbers.", BY_MACHINE, "generated",
+    )  # fmt: skip
+    assert made.operations["call"].parameters["properties"]["second"] == {"default": 2, "type": "integer"}
+    assert not tea.trust(made.digest)
+    assert not [name for name in set(sys.modules) - before if name.startswith("_tea_")]
+    assert (await tea.tcp.invoke("add", {"first": 1})).unwrap() == 3
+    with pytest.raises(Quarantined):
+        await tea.tcp.get("add")
+
+
+async def test_an_agent_is_described_and_does_not_run(tea: Platform) -> None:
+    made = await tea.acp.register(AGENT, lineage=BY_MACHINE)
+    assert made.metadata["tools"] == ["done"]
+    refused = await tea.acp.invoke("scribe", {"task": {"text": "write"}})
+    assert refused.error is not None
+    assert refused.error["code"] == "Quarantined"
+    assert (refused.error["problem"], "tea trust" in refused.error["fix"]) == (
+        "agent:scribe@1.0.0 is not trusted, so it is not used.", True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("        3\n", "        4\n", r"examples say: await sum_up\(1\) gave 3"),
+        ("second: int = 2", "second: int = 'a'", "default of 'second' of 'sum_up' does not fit"),
+        ("from tea import tool\n", "from tea import tool\nos._exit(3)\n", "line"),
+        ("second: int = 2", "second: int = os._exit(3)", "."),
+    ],
+)
+async def test_one_that_cannot_be_described_is_refused_and_nothing_is_written(
+    tea: Platform, old: str, new: str, words: str
+) -> None:
+    with pytest.raises(BadComponent, match=words):
+        await tea.tcp.register(ADD.replace(old, new).replace("add(", "sum_up("), lineage=BY_MACHINE)
+    assert "sum_up" not in [one.name for one in await tea.tcp.list()]
+    assert not [one for one in (tea.home / "registry").rglob("*") if "sum_up" in str(one)]
+
+
+async def test_examples_are_executed_where_they_can_do_nothing(
+    tea: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANTED", "sesame")
+    call = f"[os.getenv('PLANTED'), open({str(tmp_path / 'there')!r}, 'w')]"
+    with pytest.raises(BadComponent, match="FileNotFoundError"):
+        await tea.tcp.register(
+            ADD.replace("await add(1)\n", f"[one for os in [__import__('os')] for one in {call}]\n"), lineage=BY_MACHINE
+        )
+    assert list(tmp_path.iterdir()) == []
+    assert os.getenv("PLANTED") == "sesame"
