@@ -50,6 +50,7 @@ _COMMANDS = {
     "load": "load:load",
     "purge": "purge:purge",
     "eval": "eval_run:eval_run",
+    "evolve": "evolve:evolve",
     "models": "models:models",
     "corpus": "corpus:ls",
     "init": "init:init",
@@ -65,6 +66,7 @@ _FURTHER = {
         "rm": "corpus:rm",
         "search": "corpus:search",
     },
+    "evolve": {"log": "evolve_log:evolve_log"},
     "eval": {
         "score": "eval_score:eval_score",
         "diff": "eval_diff:eval_diff",

@@ -80,7 +80,7 @@ class Editor:
         lineage = Lineage(how="copy", parent=str(found.ref))
         return self._kept(text, replace(wanted, lineage=lineage), fresh=True)
 
-    def setvars(self, ref: Ref, values: Mapping[str, str], wanted: NewVersion) -> Manifest:
+    def setvars(self, ref: Ref, values: Mapping[str, str], wanted: NewVersion, *, current: bool = True) -> Manifest:
         """See `ContextManager.setvars`."""
         _check_texts(values)
         found = self._shelf.resolve(ref)
@@ -98,7 +98,7 @@ class Editor:
             self._check_trusted(found)
         text = self._named(self._library.rewritten(found, values), found.name)
         lineage = replace(wanted.lineage, parent=wanted.lineage.parent or found.version)
-        return self._kept(text, replace(wanted, lineage=lineage))
+        return self._kept(text, replace(wanted, lineage=lineage), current=current, again="add" if current else "keep")
 
     def purge(self, ref: Ref, reason: str, author: str | None) -> list[Tombstone]:
         """See `ContextManager.purge`."""
@@ -119,6 +119,7 @@ class Editor:
         wanted: NewVersion,
         *,
         fresh: bool = False,
+        current: bool = True,
         after: int | None = None,
         again: Again = "add",
     ) -> Manifest:
@@ -132,7 +133,7 @@ class Editor:
             if self._library.executed:
                 self._library.services.recipes.check_operands(text.source)
 
-        return self._shelf.register(text, wanted, fresh=fresh, again=again, guard=guard)
+        return self._shelf.register(text, wanted, fresh=fresh, current=current, again=again, guard=guard)
 
     def _shipped_text(self, path: Path) -> SourceText:
         """Return a shipped file's source, checked here unless it is tea's own or already stored."""

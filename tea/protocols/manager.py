@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -152,6 +153,7 @@ class ContextManager(Reading[ConfigT]):
         reason: str = "",
         lineage: Lineage | None = None,
         author: str | None = None,
+        current: bool = True,
     ) -> ConfigT:
         """Rewrite parts of a component's text, as a new version with lineage.
 
@@ -161,6 +163,7 @@ class ContextManager(Reading[ConfigT]):
             reason: Why, in words.
             lineage: Where they come from; written by hand by default.
             author: Who writes them; the operator by default.
+            current: Whether the new version becomes the current one.
 
         Raises:
             BadInput: They are the texts that are there, or no texts by name; nothing is written.
@@ -170,7 +173,8 @@ class ContextManager(Reading[ConfigT]):
             Quarantined: No person wrote them and they are code, or what they change is not trusted.
         """
         wanted = NewVersion(reason=reason, lineage=lineage or Lineage(), author=author)
-        return cast(ConfigT, await asyncio.to_thread(self._workshop.setvars, self.ref(name), values, wanted))
+        write = partial(self._workshop.setvars, self.ref(name), values, wanted, current=current)
+        return cast(ConfigT, await asyncio.to_thread(write))
 
     async def deprecate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
         """Remove a version from lists and retrieval; it can still be called."""

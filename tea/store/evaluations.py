@@ -169,3 +169,14 @@ def _objects(data: bytes) -> list[JsonObject]:
         if isinstance(one, Mapping):
             found.append(cast("dict[str, Any]", one))
     return found
+
+
+def read_ledger(path: Path) -> list[JsonObject]:
+    """Return the whole lines of a ledger, without opening it for appending.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    with reading(path):
+        data = read_regular(path, _LIMIT)
+    return _objects(data[: data.rfind(b"\n") + 1])

@@ -1,0 +1,97 @@
+"""`tea evolve`: components improved from their own traces, accepted on held-out evidence alone."""
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.run import UseOption
+from tea.cli.task_input import read_uses
+from tea.cli.terminal import one_line
+from tea.errors import BadInput
+
+RefsArgument = Annotated[list[str], typer.Argument(metavar="REF...", help="What may be rewritten: `kind:name`.")]
+SetOption = Annotated[Path, typer.Option("--tasks", help="The task set, as for `tea eval`; its parts by digest.")]
+StrategyOption = Annotated[str, typer.Option("--strategy", help="reflection, random or nothing.")]
+BudgetOption = Annotated[
+    str | None, typer.Option("--budget", help="When to stop for now, for example usd=2,runs=2000; tests=10 by default.")
+]
+AgentOption = Annotated[str, typer.Option("--agent", help="Who works on the tasks.")]
+ModelOption = Annotated[str | None, typer.Option("--model", help="Which model answers the tasks.")]
+ReflectOption = Annotated[str | None, typer.Option("--reflect-model", help="Which model proposes.")]
+ProtectOption = Annotated[list[str] | None, typer.Option("--protect", help="A tag that must not become worse.")]
+PromoteOption = Annotated[bool, typer.Option("--promote", help="Make accepted prompts current, not `candidate` only.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Decide by the strict rule, for graded scores.")]
+ReuseOption = Annotated[bool, typer.Option("--reuse-locked", help="Look at the locked tasks more than three times.")]
+ConcurrencyOption = Annotated[int, typer.Option("--concurrency", min=1, help="How many runs go on at once.")]
+
+
+async def evolve(
+    command: Command,
+    refs: RefsArgument,
+    tasks: SetOption,
+    strategy: StrategyOption = "reflection",
+    budget: BudgetOption = None,
+    agent: AgentOption = "planner",
+    model: ModelOption = None,
+    reflect_model: ReflectOption = None,
+    use: UseOption = None,
+    protect: ProtectOption = None,
+    promote: PromoteOption = False,
+    strict: StrictOption = False,
+    reuse_locked: ReuseOption = False,
+    concurrency: ConcurrencyOption = 8,
+) -> None:
+    """Improve components on a task set: propose from training tasks, accept on tasks no proposer sees.
+
+    Called again, a campaign goes on where it stopped. `tea evolve log REF` shows what was proposed and decided.
+    """
+    from tea.evaluate.plan import Plan
+    from tea.evaluate.task_set import read_task_set
+    from tea.evolve.campaign import Campaign
+    from tea.evolve.strategies import strategy as strategy_of
+
+    limits = _limits(budget)
+    found = await asyncio.to_thread(read_task_set, tasks)
+    chosen = strategy_of(strategy, reflect_model)
+    async with command.platform() as tea:
+        campaign = Campaign(
+            platform=tea, tasks=found, refs=refs, strategy=chosen,
+            plan=Plan(agent=agent, model=model, use=read_uses(use or ())), protected=tuple(protect or ()),
+            promote=promote, concurrency=concurrency, strict=True if strict else None, reuse_locked=reuse_locked,
+            tell=lambda line: command.tell(one_line(line, 400)),
+        )  # fmt: skip
+        report = await campaign.run(limits)
+    versions = ", ".join(f"{name}@{version}" for name, version in sorted(report.use.items())) or "nothing changed"
+    words = (
+        f"{report.accepted} accepted of {report.tests} tested; score at the gate {100 * report.before:.1f} % before, "
+    )
+    words += f"{100 * report.after:.1f} % after; {versions}"
+    command.show(words, asdict(report))
+
+
+def _limits(text: str | None) -> Any:
+    """Return the limits named by `usd=2,runs=2000,tests=10`.
+
+    Raises:
+        BadInput: They are not of this form.
+    """
+    from tea.evolve.campaign import Limits
+
+    given: dict[str, float] = {}
+    for part in (text or "").split(","):
+        if not part.strip():
+            continue
+        name, _, value = part.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if name.strip() not in ("usd", "runs", "tests") or number <= 0:
+            raise BadInput(f"The budget {part[:40]!r} is not usable.", fix="write for example usd=2,runs=2000,tests=5.")
+        given[name.strip()] = number
+    whole: dict[str, Any] = {name: int(number) if name != "usd" else number for name, number in given.items()}
+    return Limits(**whole)

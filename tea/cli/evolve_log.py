@@ -1,0 +1,48 @@
+"""`tea evolve log`: what was proposed for a component, and decided."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.terminal import one_line
+from tea.refs import Ref
+
+if TYPE_CHECKING:
+    from tea.types import JsonObject
+
+
+async def evolve_log(
+    command: Command, ref: Annotated[str, typer.Argument(metavar="REF", help="A component: `kind:name`.")]
+) -> None:
+    """Show every proposal for a component: strategy, verdict, evidence and version, the oldest first."""
+    async with command.platform() as tea:
+        name = str(Ref.parse(ref).at(None))
+        await tea.libraries[Ref.parse(ref).kind].info(name)
+        found = await asyncio.to_thread(_lines, tea.home / "traces" / "evolution" / "ledgers", name)
+    command.show(
+        "\n".join(_text(one, name) for one in found) or "nothing was proposed for it yet", {"proposals": found}
+    )
+
+
+def _lines(folder: Path, name: str) -> "list[JsonObject]":
+    """Return the lines of all campaigns about one component, by time."""
+    from tea.store.evaluations import read_ledger
+
+    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_ledger(path)]
+    about = [one for one in lines if name in one.get("proposal", {}).get("changes", {})]
+    return sorted(about, key=lambda one: str(one.get("time")))
+
+
+def _text(line: "JsonObject", name: str) -> str:
+    proposal: Any = line["proposal"]
+    head = f"{line['time'][:19]}  {line['strategy']}  campaign {line['campaign']}"
+    if line["what"] == "refused":
+        return f"{head}  refused: {one_line(str(line['reason']), 200)}"
+    verdict = line["verdict"]
+    said = "accepted" if verdict["accepted"] else "rejected"
+    words = f"{head}  test {verdict['test']}  {name}@{line['use'].get(name, '?')}  {said}: {verdict['reason']}"
+    figures = f"gain {100 * verdict['gain']:+.1f} points, p {verdict['p']:.2g} at {verdict['level']:.2g}"
+    return one_line(f"{words}; {figures}; {proposal['why']}", 400)

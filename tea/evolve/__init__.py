@@ -1,0 +1,1 @@
+"""Evolve: components improved from their own traces, accepted on held-out evidence alone."""

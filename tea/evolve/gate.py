@@ -1,0 +1,255 @@
+"""The gate: candidates tested on tasks that no proposer sees; it says accept or reject, and nothing else leaves it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from tea.evaluate.evaluation import Evaluation
+from tea.evaluate.runner import evaluate
+from tea.evolve.acceptance import (
+    BASELINE_RUNS,
+    LEAST_TASKS,
+    LOOKS,
+    Betting,
+    Looks,
+    blocking_tags,
+    differences,
+    is_cheaper,
+    level,
+    total_failures,
+)
+
+if TYPE_CHECKING:
+    from tea.evaluate.plan import Plan
+    from tea.evaluate.task_set import TaskSet
+    from tea.platform import Platform
+
+_BATCH = 20  # draws of the strict mode between two decisions
+_MOST_BROKEN = 0.05  # share of tasks that a provider or this machine may make fail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the gate found of one candidate; only `accepted` is told to proposers.
+
+    Args:
+        accepted: Whether it may replace the incumbent.
+        reason: Why, in one line.
+        test: Which test of the campaign it was.
+        p: The probability of as much evidence without a real difference.
+        level: What the test was allowed.
+        looks: How many looks were taken.
+        gain: Mean difference over the gate's tasks.
+        cheaper: Whether it was accepted for its cost alone.
+        blocked: Tags that forbid it, with the reasons.
+        failures: Tasks that the incumbent solves and the candidate never did.
+        evaluations: Ids of the evaluations behind it.
+    """
+
+    accepted: bool
+    reason: str
+    test: int
+    p: float = 1.0
+    level: float = 0.0
+    looks: int = 0
+    gain: float = 0.0
+    cheaper: bool = False
+    blocked: Mapping[str, str] = field(default_factory=dict[str, str])
+    failures: tuple[str, ...] = ()
+    evaluations: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Gate:
+    """The gate of one campaign.
+
+    Args:
+        platform: Runs the tasks.
+        tasks: The gate's tasks.
+        plan: Who works on them; the versions of a candidate come on top.
+        series: Name of the campaign, so that its runs are its own.
+        concurrency: How many runs go on at once.
+        protected: Tags that must be shown to be not worse.
+        strict: Whether the strict mode decides; chosen by the number of tasks and the shape of scores if None.
+    """
+
+    platform: Platform
+    tasks: TaskSet
+    plan: Plan
+    series: str
+    concurrency: int = 8
+    protected: tuple[str, ...] = ()
+    strict: bool | None = None
+    cheaper_tests: int = 0
+
+    @property
+    def clusters(self) -> dict[str, str]:
+        """What each task has in common with others."""
+        return {one.id: one.cluster for one in self.tasks.tasks}
+
+    async def baseline(self, use: Mapping[str, str], promotions: int) -> Evaluation:
+        """Run the incumbent afresh on each task; runs that won a promotion are not among these."""
+        return await self._runs(use, f"{self.series}/base/{promotions}", BASELINE_RUNS, self.tasks)
+
+    def is_strict(self, base: Evaluation) -> bool:
+        """Return whether the strict mode decides: few tasks, or scores between wrong and right."""
+        if self.strict is not None:
+            return self.strict
+        graded = any(0 < one.score < 1 for one in base.runs)
+        return graded or len(set(self.clusters.values())) < LEAST_TASKS
+
+    async def test(
+        self,
+        candidate: Mapping[str, str],
+        incumbent: Mapping[str, str],
+        anchor: Evaluation,
+        base: Evaluation,
+        number: int,
+    ) -> Verdict:
+        """Test one candidate against the incumbent.
+
+        Args:
+            candidate: Versions of the candidate by `kind:name`.
+            incumbent: Versions of the incumbent.
+            anchor: Baseline of the last version promoted for its score.
+            base: Baseline of the incumbent.
+            number: Which test of the campaign it is, from 1.
+        """
+        if self.is_strict(base):
+            return await self._strict(candidate, incumbent, number)
+        return await self._looks(candidate, base, anchor, number)
+
+    async def _looks(self, candidate: Mapping[str, str], base: Evaluation, anchor: Evaluation, number: int) -> Verdict:
+        alpha, series = level(number), f"{self.series}/test/{number}"
+        if not alpha:
+            return Verdict(accepted=False, reason="the campaign's tests are used up", test=number)
+        found, broken, looks, step = base, set[str](), Looks({}, alpha), "continue"
+        for look, (runs, _) in enumerate(LOOKS):
+            found = await self._runs(candidate, series, runs, self.tasks)
+            broken = _broken(base) | _broken(found)
+            if len(broken) > _MOST_BROKEN * len(self.tasks):
+                return self._undecided(number, broken, found)
+            looks = self._looked(base, found, broken, alpha, look)
+            step = looks.decision
+            if step != "continue":
+                break
+        means = {task: own - looks.base[task] for task, own in found.means().items() if task in looks.base}
+        verdict = Verdict(
+            accepted=step == "accept", reason="better" if step == "accept" else "not shown to be better", test=number,
+            p=looks.p, level=alpha, looks=looks.look, gain=sum(means.values()) / len(means),
+            failures=tuple(total_failures(looks.base, looks.scores)), evaluations=(base.id, found.id),
+        )  # fmt: skip
+        if verdict.accepted:
+            return await self._with_tags(verdict, candidate, series, base, broken)
+        return await self._cheaper(verdict, candidate, series, base, anchor, broken)
+
+    def _looked(self, base: Evaluation, found: Evaluation, broken: set[str], alpha: float, last: int) -> Looks:
+        """Return the looks up to the given one, with the tasks that count."""
+        means = {task: mean for task, mean in base.means().items() if task not in broken}
+        scores = {task: [one.score for one in runs] for task, runs in found.by_task().items() if task in means}
+        looks, done = Looks(means, alpha, self.clusters), 0
+        for runs, _ in LOOKS[: last + 1]:
+            looks.add({task: own[done:runs] for task, own in scores.items()})
+            done = runs
+        return looks
+
+    async def _with_tags(
+        self, verdict: Verdict, candidate: Mapping[str, str], series: str, base: Evaluation, broken: set[str]
+    ) -> Verdict:
+        """Return the verdict after a look at each tag, with all runs of the last look."""
+        found = await self._runs(candidate, series, LOOKS[-1][0], self.tasks)
+        means = base.means()
+        changes = {task: own - means[task] for task, own in found.means().items() if task not in broken}
+        tags = {one.id: one.task.tags for one in self.tasks.tasks}
+        blocked = blocking_tags(changes, tags, self.protected)
+        if not blocked:
+            return verdict
+        reason = f"better as a whole, and worse in part: {', '.join(blocked)}"
+        return replace(verdict, accepted=False, reason=reason, blocked=blocked, evaluations=(base.id, found.id))
+
+    async def _cheaper(
+        self, verdict: Verdict, candidate: Mapping[str, str], series: str, base: Evaluation, anchor: Evaluation,
+        broken: set[str],
+    ) -> Verdict:  # fmt: skip
+        """Return the verdict, turned where the candidate is cheaper and not worse than the anchor."""
+        means = anchor.means()
+        old, costs = _costs(base), verdict.evaluations
+        seen = await self._runs(candidate, series, LOOKS[max(verdict.looks, 1) - 1][0], self.tasks)
+        if not old or verdict.gain < -0.05 or sum(_costs(seen).values()) > 0.9 * sum(old.values()):
+            return verdict
+        found = await self._runs(candidate, series, LOOKS[-1][0], self.tasks)
+        new = _costs(found)
+        kept = [task for task in sorted(means) if task not in broken and old.get(task) and new.get(task)]
+        self.cheaper_tests += 1
+        if not kept:
+            return verdict
+        scores = {task: [one.score for one in runs] for task, runs in found.by_task().items()}
+        against = differences({task: means[task] for task in kept}, scores, self.clusters)
+        margin = 0.05 if len(kept) >= 100 else 0.08
+        if not is_cheaper(against, [new[task] / old[task] for task in kept], self.cheaper_tests, margin):
+            return verdict
+        turned = replace(
+            verdict, accepted=True, cheaper=True, reason="cheaper and not worse", evaluations=(*costs, found.id)
+        )
+        return await self._with_tags(turned, candidate, series, base, broken)
+
+    async def _strict(self, candidate: Mapping[str, str], incumbent: Mapping[str, str], number: int) -> Verdict:
+        alpha = level(number)
+        betting, drawn, step = Betting(len(self.tasks), alpha), Counter[str](), "continue"
+        chance = random.Random(f"{self.series}/{number}")
+        gains: list[float] = []
+        names = sorted(one.id for one in self.tasks.tasks)
+        while step == "continue" and alpha:
+            batch = [chance.choice(names) for _ in range(_BATCH)]
+            sides = [await self._drawn(use, f"{self.series}/strict/{number}/{side}", Counter(drawn) + Counter(batch))
+                     for side, use in (("new", candidate), ("old", incumbent))]  # fmt: skip
+            found: list[float] = []
+            for task in batch:
+                new, old = (side[task][drawn[task]] for side in sides)
+                drawn[task] += 1
+                if not (new.infrastructure or old.infrastructure):
+                    found.append(new.score - old.score)
+            if len(found) < (1 - _MOST_BROKEN) * len(batch):
+                reason = "not decided: a provider or this machine made runs fail"
+                return Verdict(accepted=False, reason=reason, test=number, level=alpha)
+            gains += found
+            step = betting.add(found)
+        gain = sum(gains) / len(gains) if gains else 0.0
+        reason = "better on these tasks" if step == "accept" else "not shown to be better"
+        return Verdict(accepted=step == "accept", reason=reason, test=number, p=betting.p, level=alpha,
+                       looks=betting.draws, gain=gain)  # fmt: skip
+
+    async def _drawn(self, use: Mapping[str, str], series: str, counts: Mapping[str, int]) -> dict[str, list[Any]]:
+        """Return the runs of each drawn task, as many as it was drawn."""
+        found: dict[str, list[Any]] = {}
+        for count in sorted(set(counts.values())):
+            chosen = tuple(one for one in self.tasks.tasks if counts.get(one.id) == count)
+            found |= (await self._runs(use, series, count, replace(self.tasks, tasks=chosen))).by_task()
+        return found
+
+    async def _runs(self, use: Mapping[str, str], series: str, epochs: int, tasks: TaskSet) -> Evaluation:
+        plan = replace(self.plan, use={**self.plan.use, **use}, label=series)
+        return await evaluate(
+            self.platform, tasks, plan, epochs=epochs, concurrency=self.concurrency, series=series, retry=True
+        )
+
+    def _undecided(self, number: int, broken: set[str], found: Evaluation) -> Verdict:
+        reason = f"not decided: a provider or this machine made {len(broken)} tasks fail"
+        return Verdict(accepted=False, reason=reason, test=number, evaluations=(found.id,))
+
+
+def _broken(found: Evaluation) -> set[str]:
+    """Return the tasks with a run that failed for no reason of the agent's."""
+    return {one.id for one in found.runs if one.infrastructure}
+
+
+def _costs(found: Evaluation) -> dict[str, float]:
+    """Return what each task cost on average: US dollars, or tokens where a price is unknown."""
+    priced = all(one.usd is not None and one.usd > 0 for one in found.runs)
+    costs = {task: sum((one.usd or 0.0) if priced else one.tokens for one in runs) / len(runs)
+             for task, runs in found.by_task().items()}  # fmt: skip
+    return {task: cost for task, cost in costs.items() if cost > 0}

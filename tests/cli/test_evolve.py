@@ -1,0 +1,34 @@
+"""`tea evolve` on the command line."""
+
+import json
+
+from conftest import Tea
+
+SET = "".join(
+    json.dumps({"task": f"What is {one} + {count}?", "expected": one + count + 1, "scorer": "numeric", "split": split})
+    + "\n"
+    for split, count in (("train", 3), ("gate", 4))
+    for one in range(count)
+)
+
+
+def test_a_campaign_without_proposals_measures_tells_what_it_can_see_and_is_logged(tea: Tea) -> None:
+    tea.write("set.jsonl", SET)
+    found = tea("evolve", "prompt:planner", "--tasks", "set.jsonl", "--strategy", "nothing", "--json")
+    assert found.code == 0, found
+    assert (found.data["tests"], found.data["accepted"], found.data["before"]) == (0, 0, 0.0)
+    log = tea("evolve", "log", "prompt:planner")
+    assert (log.code, log.out.strip()) == (0, "nothing was proposed for it yet")
+
+
+def test_bad_input_is_one_line_with_a_remedy(tea: Tea) -> None:
+    tea.write("set.jsonl", SET)
+    for arguments, said in (
+        (["prompt:planner", "--tasks", "set.jsonl", "--strategy", "magic"], "There is no strategy 'magic'"),
+        (["prompt:planner", "--tasks", "set.jsonl", "--budget", "usd=lots"], "The budget 'usd=lots' is not usable"),
+        (["prompt:nobody", "--tasks", "set.jsonl", "--strategy", "nothing"], "No prompt is named 'nobody'"),
+        (["prompt:planner", "--tasks", "gone.jsonl"], "gone.jsonl"),
+    ):
+        found = tea("evolve", *arguments)
+        assert (found.code, len(found.err.strip().splitlines())) == (2, 1), found
+        assert said in found.err

@@ -1,0 +1,226 @@
+"""Campaigns: what is better on unseen tasks is accepted, whoever proposes it; everything else is not."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea import Platform
+from tea.errors import Conflict, UnknownComponent
+from tea.evaluate import Plan, TaskSet
+from tea.evolve.campaign import Campaign, Limits
+from tea.evolve.proposal import Known, Proposal
+from tea.evolve.strategies import Nothing, RandomEdit, Reflection, material
+from tea.store.evaluations import FileEvaluations
+from tea.testing import FunctionModel
+from tea.types import ModelRequest
+
+AGENT = '''
+from tea import Agent, Context, Result, Task, consult
+
+
+class Speller(Agent):
+    """Repeat a word in some form."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask the model once."""
+        return Result(answer=await consult(ctx, "speller", {"word": task.text}, lambda found: found.output["word"]))
+'''
+PROMPT = """---
+name: speller
+description: Repeats a word.
+variables:
+  word: string
+output:
+  type: object
+  properties: {word: {type: string}}
+  required: [word]
+trainable: [rules]
+---
+# system
+
+{{ rules }}
+
+# message
+
+{{ word }}
+
+# module: rules
+
+Be brief.
+Write the word in small letters.
+"""
+WORDS = ("apple", "pear", "plum", "fig", "lime", "kiwi", "grape", "melon", "date", "mango", "lemon", "cherry")
+
+
+class Obedient:
+    """A model that obeys its prompt to the letter, and reflects by what the traces show."""
+
+    def __init__(self, *, blind: bool = False) -> None:
+        self.blind, self.reflections = blind, list[str]()
+
+    def __call__(self, request: ModelRequest) -> Any:
+        """Answer one request."""
+        system, *_, last = (
+            "".join(getattr(part, "text", "") for part in message.content) for message in request.messages
+        )
+        if "word" in request.variables:
+            word = str(request.variables["word"])
+            answers = dict(re.findall(r"For (\w+) write (\w+)\.", system))
+            return {"word": answers.get(word, word.upper() if "in capitals" in system else word.lower())}
+        self.reflections.append(last)
+        return self.reflect(last)
+
+    def reflect(self, shown: str) -> dict[str, Any]:
+        """Derive the change from what was expected, as far as it is shown."""
+        capitals = re.search(r"expected: ([A-Z]+)\n", shown) and not self.blind
+        rule = "Write the word in capitals." if capitals else "Write the word well."
+        lists = {name: [] for name in ("failure_points", "missing_facts", "wrong_assumptions", "unsafe_actions")}
+        return {
+            **lists, "cause": "the form of the word", "component": "prompt:speller", "variable": "rules",
+            "text": f"Be brief.\n{rule}\n", "why": rule,
+        }  # fmt: skip
+
+
+def tasks(count: int = 60) -> TaskSet:
+    rows = [{"task": f"{WORDS[one % len(WORDS)]}{chr(97 + one // 26)}{chr(97 + one % 26)}"} for one in range(count)]
+    return TaskSet.of(
+        [{**row, "expected": row["task"].upper(), "scorer": "exact", "tags": ["fruit"]} for row in rows], name="words"
+    )
+
+
+@pytest.fixture
+async def tea(tmp_path: Path) -> AsyncIterator[Platform]:
+    async with platform(tmp_path) as made:
+        await made.acp.register(AGENT)
+        await made.libraries["prompt"].register(PROMPT)
+        yield made
+
+
+def platform(folder: Path, model: Obedient | None = None) -> Platform:
+    return Platform(folder / "home", state=folder / "state", model=FunctionModel(model or Obedient()))
+
+
+def campaign(tea: Platform, strategy: Any = None, **options: Any) -> Campaign:
+    told: list[str] = options.pop("told", [])
+    return Campaign(
+        platform=tea, tasks=options.pop("tasks", tasks()), refs=["prompt:speller"], strategy=strategy or Reflection(),
+        plan=Plan(agent="speller"), tell=told.append, **options,
+    )  # fmt: skip
+
+
+class Proposes:
+    """A proposer with prepared texts."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts, self.name, self.known = list(texts), "prepared", list[Known]()
+
+    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+        """Return the next text."""
+        self.known.append(known)
+        text = self.texts.pop(0) if self.texts else None
+        return text and Proposal(changes={"prompt:speller": {"rules": text}}, why="prepared")
+
+
+async def test_a_wrong_rule_is_repaired_from_traces_compared_and_rolled_back(tea: Platform) -> None:
+    told: list[str] = []
+    report = await campaign(tea, told=told, promote=True).run(Limits(tests=2))
+    assert (report.accepted, report.before, report.after) == (1, 0.0, 1.0), told
+    library = tea.libraries["prompt"]
+    current = await library.info("speller")
+    assert "in capitals" in current.source
+    assert (current.lineage.how, current.lineage.parent) == ("reflection", "1.0.0")
+    assert current.lineage.run in tea.tracer.runs()
+    assert any("gate tasks, only improvements of about" in one for one in told)
+    assert await tea.run("plum", agent="speller") is not None
+    assert (await library.rollback("speller")).version == "1.0.0"
+
+
+async def test_without_a_promotion_by_the_operator_it_is_a_candidate_only(tea: Platform) -> None:
+    report = await campaign(tea).run(Limits(tests=1))
+    library = tea.libraries["prompt"]
+    assert report.accepted == 1
+    assert (await library.info("speller")).version == "1.0.0"
+    assert (await library.info("speller@candidate")).version == report.use["prompt:speller"]
+    assert (await tea.run("plum", agent="speller", use={"prompt:speller": "candidate"})).answer == "PLUM"
+
+
+async def test_where_the_trace_does_not_show_the_cause_reflection_fails(tmp_path: Path) -> None:
+    async with platform(tmp_path, Obedient(blind=True)) as tea:
+        await tea.acp.register(AGENT)
+        await tea.libraries["prompt"].register(PROMPT)
+        report = await campaign(tea).run(Limits(tests=1))
+        assert report.accepted == 0
+
+
+async def test_answers_of_training_tasks_in_a_prompt_do_not_pass(tea: Platform) -> None:
+    train = tasks().part("train")
+    copied = "".join(f"For {one.task.task} write {one.task.expected}.\n" for one in train.tasks)
+    told: list[str] = []
+    report = await campaign(tea, Proposes(copied), told=told).run(Limits(tests=1))
+    assert (report.accepted, report.tests) == (0, 1)
+    assert "test 1: rejected, not shown to be better" in told
+
+
+async def test_what_breaks_or_grows_is_refused_before_any_test(tea: Platform) -> None:
+    told: list[str] = []
+    proposer = Proposes("x" * 20_000, "{{ nothing }}", "Be brief.\nWrite the word in small letters.\n")
+    report = await campaign(tea, proposer, told=told).run(Limits(tests=3))
+    assert (report.tests, report.accepted) == (0, 0)
+    assert sum(one.startswith("refused before any test") for one in told) == 3
+
+
+async def test_a_component_outside_of_the_campaign_is_not_touched(tea: Platform) -> None:
+    class Strays(Proposes):
+        async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+            return Proposal(changes={"prompt:planner": {"rules": "None."}})
+
+    report = await campaign(tea, Strays()).run(Limits(tests=1))
+    assert (report.tests, report.accepted) == (0, 0)
+    assert len(await tea.libraries["prompt"].history("planner")) <= 1
+
+
+async def test_proposers_learn_nothing_of_the_gate_but_accept_or_reject(tea: Platform) -> None:
+    proposer = Proposes("Be kind.\n", "Write the word in capitals.\n", "Be kind, always.\n")
+    await campaign(tea, proposer).run(Limits(tests=3))
+    gate = {one.task.task for one in tasks().part("gate").tasks}
+    for known in proposer.known:
+        assert gate.isdisjoint(one.task.task for one in known.tasks.tasks)
+        assert not any(word in material(tea, known) for word in gate)
+    assert [accepted for _, accepted in proposer.known[-1].verdicts] == [False, True]
+
+
+async def test_a_campaign_goes_on_where_it_stopped_and_refunds_no_test(tea: Platform) -> None:
+    first = await campaign(tea, Proposes("Be kind.\n")).run(Limits(tests=1))
+    again = await campaign(tea, Proposes("Be kind.\n", "Be slow.\n")).run(Limits(tests=2))
+    assert (first.tests, again.tests) == (1, 2)
+    store = FileEvaluations(tea.home / "traces" / "evolution")
+    with store.ledger(tasks().digest[:16]) as ledger:
+        lines = ledger.lines()
+    assert [one["test"] for one in lines if one["what"] == "test"] == [1, 2]
+    with store.ledger(tasks().digest[:16]), pytest.raises(Conflict):
+        await campaign(tea, Nothing()).run()
+
+
+async def test_limits_end_a_campaign_between_tests(tea: Platform) -> None:
+    told: list[str] = []
+    report = await campaign(tea, RandomEdit(), told=told).run(Limits(tests=5, runs=10))
+    assert report.tests == 0
+    assert any("runs were made; the campaign goes on" in one for one in told)
+
+
+async def test_a_set_too_small_for_a_gate_is_told_and_gives_candidates_only(tea: Platform) -> None:
+    told: list[str] = []
+    report = await campaign(tea, tasks=tasks(24), told=told, promote=True).run(Limits(tests=1))
+    assert any("gets the alias `candidate` only" in one for one in told)
+    assert (await tea.libraries["prompt"].info("speller")).version == "1.0.0"
+    assert report.accepted <= 1
+
+
+async def test_a_component_that_is_not_there_is_refused_before_any_run(tea: Platform) -> None:
+    given = campaign(tea)
+    given.refs = ["tool:nothing"]
+    with pytest.raises(UnknownComponent):
+        await given.run()
