@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CORPORA := python3-doc postgresql-doc-15 git-doc sqlite3-doc debian-reference-en
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: help demo test slow check format lint types wheel-check bubblewrap corpora
+.PHONY: help demo test slow check format lint types wheel-check bubblewrap chromium corpora
 .DEFAULT_GOAL := help
 
 help:
@@ -22,13 +22,18 @@ demo: $(VENV)/core.stamp
 test: $(VENV)/test.stamp bubblewrap
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-slow: $(VENV)/test.stamp bubblewrap corpora
+slow: $(VENV)/browser.stamp bubblewrap chromium corpora
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m slow
 
 # The strongest sandbox is a program of the system; where this may not install it, the tests that need it fail.
 bubblewrap:
 	@command -v bwrap >/dev/null || (apt-get update -qq && apt-get install -y -qq bubblewrap) >/dev/null 2>&1 \
 	  || echo 'bubblewrap is missing, so its tests fail: install the package `bubblewrap` of your distribution.'
+
+# The browser's tests drive the one of the system.
+chromium:
+	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium) >/dev/null 2>&1 \
+	  || echo 'chromium is missing, so its tests fail: install the package `chromium` of your distribution.'
 
 # What the measurement of the local search reads; where it is missing, that slow test fails.
 corpora:
@@ -56,4 +61,8 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt
 
 $(VENV)/test.stamp: $(VENV)/core.stamp
 	$(INSTALL) --editable '.[test]'
+	touch $@
+
+$(VENV)/browser.stamp: $(VENV)/test.stamp
+	$(INSTALL) --editable '.[test,browser]'
 	touch $@

@@ -1,43 +1,49 @@
-"""The reporter: findings become a Markdown report whose sources are numbered and linked.
+"""The reporter: findings become a report whose sources are numbered, linked and compared with its claims.
 
-Source: the paper, Appendix D.7: one number for each source, URLs count before descriptions, files become links.
+Source: the paper, Appendix D.7: pieces are added, then completed as one text with one list of references.
 """
 
+import json
+import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from tea import Agent, Context, Result, Task, ToolError, consult
 
-from ._reporter.references import References
-
 MOST_MATERIAL = 8_000
 MOST_REPORTS = 200
+MOST_SAID = 20
 TRIES = 3
+
+_FACTS = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 class Reporter(Agent):
-    """Write a Markdown report of findings, with numbered citations, into the workspace."""
+    """Write a report of findings, with numbered citations, into the workspace: Markdown, also HTML or PDF."""
 
     role = "Reporter"
     competencies = (
         "write a report of findings given in words, as JSON, or in files",
         "keep every claim with its source: citations as [n](source), each source once, numbered from 1",
+        "tell which claims cite nothing, and which values their source does not contain",
     )
     objectives = ("say what was asked, what was found, how, and from where", "add nothing that was not found")
     relations = {"planner": "hierarchical"}
-    environments = ("workspace",)
+    environments = ("workspace", "report")
     metadata: ClassVar[Mapping[str, Any]] = {"takes": "findings"}
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Draft, number the references, and write the report under a name that is free."""
+        """Draft, number the references, check the claims, and write the report under a name that is free."""
         materials = [await _material(ctx, name) for name in task.files]
         findings = [one.model_dump(mode="json") for one in task.facts]
         variables = {"task": task.text, "materials": materials, "findings": findings, "locale": ctx.locale}
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
-        body = References(ctx.workspace).number(draft["markdown"])
-        name = await _written(ctx, f"# {' '.join(draft['title'].split())}\n\n{body}")
-        _note(ctx, draft, name)
-        return Result(answer=draft["summary"], report=name)
+        report = await ctx.new_id()  # reports that are written side by side do not mix
+        references = _quoted([*findings, *_facts_of(task.text)])
+        await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
+        written, trouble = await _completed(ctx, draft, report)
+        _note(ctx, draft, written)
+        return Result(answer=" ".join([draft["summary"], *trouble]).strip(), report=written["files"][0])
 
 
 async def _material(ctx: Context, name: str) -> dict[str, str]:
@@ -45,31 +51,87 @@ async def _material(ctx: Context, name: str) -> dict[str, str]:
     return {"source": name, "content": response.unwrap()["text"]}
 
 
-async def _written(ctx: Context, text: str) -> str:
-    """Write under the first free name: an earlier report is never replaced."""
-    names = ["report.md", *(f"report-{number}.md" for number in range(2, MOST_REPORTS))]
-    listing = (await ctx.ecp.invoke("workspace#list_files", {"names": names, "limit": MOST_REPORTS})).unwrap()
+async def _act(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return (await ctx.ecp.invoke(f"report#{action}", arguments)).unwrap()
+
+
+async def _completed(ctx: Context, draft: dict[str, Any], report: str) -> tuple[dict[str, Any], list[str]]:
+    """Write the report; where a form cannot be made, the Markdown is written, and the answer says why."""
+    formats = list(dict.fromkeys(["md", *draft.get("formats", ())]))
+    response = await _written(ctx, {"title": draft["title"], "report": report, "formats": formats})
+    if response.ok or formats == ["md"] or response.error is None:
+        return response.unwrap(), []
+    trouble = f"{response.error['problem']} {response.error['fix']}".strip()
+    return (await _written(ctx, {"title": draft["title"], "report": report})).unwrap(), [trouble]
+
+
+async def _written(ctx: Context, arguments: dict[str, Any]) -> Any:
+    """Complete the report under the first free name: an earlier one is never replaced."""
+    names = ["report", *(f"report-{number}" for number in range(2, MOST_REPORTS))]
+    wanted = {"names": [f"{name}.md" for name in names], "limit": MOST_REPORTS}
+    listing = (await ctx.ecp.invoke("workspace#list_files", wanted)).unwrap()
     taken = [file["name"] for file in listing["files"]]
-    free = [name for name in names if name not in taken][:TRIES]
-    for name in free:
-        response = await ctx.ecp.invoke("workspace#write", {"name": name, "text": text, "replace": False})
-        if response.ok or name == free[-1]:
-            return response.unwrap()["name"]
-    raise ToolError(f"The workspace holds {MOST_REPORTS} reports.", fix="move some of them away.")
+    response = None
+    for name in [name for name in names if f"{name}.md" not in taken][:TRIES]:
+        response = await ctx.ecp.invoke("report#complete", {**arguments, "name": name})
+        if response.ok:
+            break
+    if response is None:
+        raise ToolError(f"The workspace holds {MOST_REPORTS} reports.", fix="move some of them away.")
+    return response
 
 
-def _note(ctx: Context, draft: dict[str, Any], name: str) -> None:
+def _quoted(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the sources of findings with what was quoted of them; no number of the draft stands for them."""
+    return [
+        {"number": 0, "source": one["source"], "quote": one["quote"]}
+        for one in findings
+        if one.get("source") and one.get("quote")
+    ]
+
+
+def _facts_of(text: str) -> list[dict[str, Any]]:
+    """Return the references in the block of JSON of a task; what was calculated stands in their quotes."""
+    found = _FACTS.search(text)
+    try:
+        told: Any = json.loads(found[1]) if found else {}
+    except (ValueError, RecursionError):
+        told = {}
+    findings: Any = cast("dict[str, Any]", told).get("findings") if isinstance(told, dict) else None
+    listed = [one for one in _objects(findings) for one in _objects(one.get("references"))]
+    return [{"source": str(one["source"]), "quote": _words(one)} for one in listed if one.get("source")]
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", one) for one in items if isinstance(one, dict)]
+
+
+def _words(reference: dict[str, Any]) -> str:
+    given = [reference[name] for name in ("detail", "quote") if reference.get(name)]
+    return "\n".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given)
+
+
+def _note(ctx: Context, draft: dict[str, Any], written: dict[str, Any]) -> None:
     ctx.note(
         "step",
         {
             "agent": ctx.agent,
             "step": 1,
             "observation": {},
-            "thinking": "Lay out the findings, number their sources, and write the report.",
+            "thinking": "Lay out the findings, number and compare their sources, and write the report.",
             "evaluation": draft["summary"],
-            "memory": f"The report is {name}.",
+            "memory": f"The report is {written['files'][0]}.",
             "next_goal": "",
-            "calls": [{"name": "workspace_write", "arguments": {"name": name}}],
-            "results": [{"name": "workspace_write", "ok": True}],
+            "calls": [{"name": "report_complete", "arguments": {"title": draft["title"]}}],
+            "results": [
+                {
+                    "name": "report_complete",
+                    "ok": True,
+                    "doubts": len(written["doubts"]),
+                    "unsourced": len(written["unsourced"]),
+                    "missing": written["missing"][:MOST_SAID],
+                }
+            ],
         },
     )

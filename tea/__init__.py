@@ -20,6 +20,7 @@ if _typing.TYPE_CHECKING:
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
     from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
+    from tea.sandbox.service import SandboxService as SandboxService
     from tea.sandbox.session import Sandbox as Sandbox
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
@@ -70,6 +71,7 @@ _LAZY = {
     "PromptManager": "tea.prompts.manager",
     "Result": "tea.types",
     "Sandbox": "tea.sandbox.session",
+    "SandboxService": "tea.sandbox.service",
     "StaticEmbedder": "tea.retrieval.embedding.builtin",
     "TCPServer": "tea.protocols.tcp",
     "Task": "tea.types",

@@ -42,7 +42,7 @@ async def tea() -> AsyncIterator[Platform]:
 def reporter() -> Any:
     """Return the module that numbers the references of a draft, which is loaded by no name."""
     spec = importlib.util.spec_from_file_location(
-        "_references_of_the_reporter", ROOT / "agents" / "_reporter" / "references.py"
+        "_references_of_the_reporter", ROOT / "environments" / "_report" / "references.py"
     )
     assert spec is not None
     assert spec.loader is not None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Literal
 
 from tea.components.context import Context
-from tea.components.port import LookAtMedia
 from tea.types import JsonObject, MediaPart, Message, TextPart
 
 KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
@@ -27,7 +26,7 @@ async def shown(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
     names = [name for name in files if PurePath(name).suffix.lower() in KINDS]
     if not names:
         return ()
-    found: list[dict[str, Any]] = await ctx.port.serve(LookAtMedia(names))
+    found = await ctx.media(names)
     words = [f"{one['name']} ({one['problem'] or one['media_type']})" for one in found]
     parts = [_part(one) for one in found if not one["problem"]]
     text = TextPart(text=f"Files of the task, shown in this order: {', '.join(words)}.")

@@ -20,7 +20,7 @@ _ACCOUNTS = range(61_184, 65_520)  # which no person and no service has (systemd
 _MEGABYTE = 1 << 20
 _SHARED_MEMORY = 64 * _MEGABYTE
 _FLAGS = ("-S", "-s", "-P", "-B")
-_BEGIN = f"import sys; sys.path.append({{path!r}}); from {start.__name__} import main; main()"
+_BEGIN = "import sys; sys.path.append({path!r}); from {entry} import main; main()"
 _OWN_NETWORK = (kernel.UNIX, kernel.INET, kernel.INET6)
 
 
@@ -69,15 +69,20 @@ def account(layout: Layout, level: LevelName) -> int | None:
     return _ACCOUNTS[crc32(os.path.realpath(layout.workspace).encode()) % len(_ACCOUNTS)]
 
 
-def command(layout: Layout, level: LevelName) -> list[str]:
+def command(layout: Layout, level: LevelName, entry: str = start.__name__) -> list[str]:
     """Return the command that starts the process inside of a level.
+
+    Args:
+        layout: What lies where.
+        level: The level.
+        entry: The module whose `main` begins there.
 
     Raises:
         ToolError: What it needs is not installed.
     """
     moved = level in MOVED
     path = PYTHON if level == "bubblewrap" else layout.place(PYTHON)
-    inner = [layout.interpreter, *_FLAGS, "-c", _BEGIN.format(path=path)]
+    inner = [layout.interpreter, *_FLAGS, "-c", _BEGIN.format(path=path, entry=entry)]
     if level != "bubblewrap":
         return inner
     program = shutil.which(BUBBLEWRAP)

@@ -386,7 +386,7 @@ class Sandbox:
         process, self._process = self._process, None
         if process is None:
             return
-        ending = asyncio.ensure_future(_ended(process))
+        ending = asyncio.ensure_future(ended(process))
         try:
             await asyncio.shield(ending)
         except asyncio.CancelledError:
@@ -443,8 +443,8 @@ async def opened(terms: JsonObject) -> AsyncGenerator[Sandbox]:
         await sandbox.close()
 
 
-async def _ended(process: Process) -> None:
-    """End a process: it goes when its input ends, else it is killed."""
+async def ended(process: Process) -> None:
+    """End a process of a sandbox with all below it: it goes when its input ends, else it is killed."""
     if process.stdin is not None:
         process.stdin.close()
     try:

@@ -1,6 +1,7 @@
 """The reporter: drafts by script or solver, references by rule."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,44 @@ async def test_any_draft_gives_a_report_whose_numbers_are_in_its_list(stage: Any
     text = await report_of(stage, f"{markdown}\n\nSee [12](a.csv) and [40](b.csv).")
     assert text.startswith("# T\n")
     assert ("[a.csv](a.csv)" in text) == ("[b.csv](b.csv)" in text)
+
+
+async def test_values_that_a_cited_file_lacks_are_marked_and_claims_without_source_listed(
+    stage: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("Oslo has 700 parks.")
+    draft = {"title": "T", "summary": "s", "markdown": "Oslo has 900 parks [1](notes.txt). Many people like them."}
+    outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter", files=[str(tmp_path / "notes.txt")])
+    text = outcome.report.read_text()
+    assert "Oslo has 900 [?] parks [1](notes.txt)." in text
+    assert "- 900: Oslo has 900 parks [1](notes.txt)." in text
+    assert "Claims without a source:\n\n- Many people like them.\n" in text
+    assert (await stage.tea.replay(outcome.run)).ok
+
+
+async def test_calculated_values_count_as_said_where_a_finding_quotes_them(stage: Any) -> None:
+    facts = {"findings": [{"content": "c", "references": [{"source": "t.csv", "detail": "avg", "quote": "41.5"}]}]}
+    draft = {"title": "T", "summary": "s", "markdown": "The mean is 41.5 [1](t.csv). The sum is 83 [1](t.csv)."}
+    task = f"Report.\n\n```json\n{json.dumps(facts)}\n```"
+    outcome = await stage.play({"reporter": [draft]}, task, agent="reporter")
+    text = outcome.report.read_text()
+    assert "41.5 [1]" in text
+    assert "83 [?] [1]" in text
+
+
+async def test_other_forms_are_written_beside_the_markdown(stage: Any) -> None:
+    draft = {"title": "T", "summary": "s", "markdown": "Fine.", "formats": ["html", "pdf"]}
+    outcome = await stage.play({"reporter": [draft]}, "Report as PDF.", agent="reporter")
+    assert outcome.report.name == "report.md"
+    assert outcome.report.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+    assert "Fine." in outcome.report.with_suffix(".html").read_text()
+
+
+async def test_without_a_renderer_the_markdown_is_written_and_the_answer_says_why(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    draft = {"title": "T", "summary": "Done.", "markdown": "Fine.", "formats": ["html"]}
+    outcome = await stage.play({"reporter": [draft]}, "Report as a page.", agent="reporter")
+    assert outcome.report.read_text() == "# T\n\nFine.\n"
+    assert "tea-protocol[reports]" in outcome.answer

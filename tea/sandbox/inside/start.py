@@ -12,7 +12,7 @@ from tea.sandbox.inside.supervisor import Supervisor
 def main() -> None:
     """Serve the host at the other end of the standard streams."""
     try:
-        requests, answers = _apart()
+        requests, answers = apart()
         plan = frames.read(requests)
         if plan["enter"]:
             namespaces.enter(plan)
@@ -36,7 +36,7 @@ def main() -> None:
     supervisor.serve()
 
 
-def _apart() -> tuple[int, int]:
+def apart() -> tuple[int, int]:
     """Move the ways to the host off the standard streams, which belong to the code that runs here."""
     requests, answers = os.dup(0), os.dup(1)
     empty = os.open("/dev/null", os.O_RDWR)

@@ -4,6 +4,7 @@ Source: the paper, Appendix D.7: URLs count before descriptions, files become fi
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _CITATION = re.compile(
@@ -24,6 +25,9 @@ _WEB = re.compile(r"(https?)://([^/?#\s]+)([^?#\s]*)(\?[^#\s]*)?(?:#\S*)?", re.I
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _UNSAFE = re.compile(r"[\x00-\x20<>()\[\]\"%`\\?#^{|}]")
+_PLAIN_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
+_TRACKING = re.compile(r"(?:utm_[a-z]+|gclid|fbclid|msclkid)(?:=|$)", re.IGNORECASE)
 _PORTS = {"http": ":80", "https": ":443"}
 _BALANCED = re.compile(r"[^()]*(?:\([^()]*\)[^()]*)*")
 _UNSAFE_IN_URL = re.compile(r"[\x00-\x20<>\[\]\"`\\^{|}]")
@@ -35,13 +39,17 @@ class Reference:
 
     Args:
         number: Its number in the report.
+        key: What all spellings of the source have in common.
         link: Where its link leads; empty where there is nothing safe to lead to.
         description: Its words.
+        file: Name of the file from the workspace, or its absolute path outside of it; empty for no file.
     """
 
     number: int
+    key: str
     link: str
     description: str
+    file: str = ""
 
 
 class References:
@@ -55,6 +63,10 @@ class References:
         self._workspace = _folded(workspace)
         self._found: dict[str, Reference] = {}
         self._listed: dict[int, tuple[str, str]] = {}
+        self.unresolved: list[str] = []
+
+    def __iter__(self) -> Iterator[Reference]:
+        return iter(self._found.values())
 
     def number(self, markdown: str) -> str:
         """Return a draft with its citations numbered from 1 and its own list of references replaced.
@@ -62,10 +74,37 @@ class References:
         Args:
             markdown: A draft that cites as `[n](source)`, or as `[n]` with a list of references at its end.
         """
+        body = self.body(markdown)
+        return f"{body}\n\n{self.section()}" if self._found else f"{body}\n"
+
+    def body(self, markdown: str, listed: Iterable[tuple[int, str, str]] = ()) -> str:
+        """Return one part of a report with the numbers of the whole, without its own list of references.
+
+        Args:
+            markdown: The part.
+            listed: Its references: number in the part (0 for none), address or file (empty for none), description.
+        """
+        self._listed = {number: (target, words) for number, target, words in listed if number}
         for section in _LIST.finditer(markdown):
             self._collect(section["body"])
-        body = _CITATION.sub(self._cited, _LIST.sub("", markdown)).strip()
-        return f"{body}\n\n## References\n\n{self._list()}\n" if self._found else f"{body}\n"
+        return _CITATION.sub(self._cited, _LIST.sub("", markdown)).strip()
+
+    def cite(self, target: str, words: str = "") -> str:
+        """Return the citation of a source, which is given a number if it has none.
+
+        Args:
+            target: Its address or file.
+            words: Its description.
+        """
+        return _citation(self._of(target, words))
+
+    def find(self, target: str, words: str = "") -> Reference | None:
+        """Return the reference to a source, None where nothing cites it."""
+        return self._found.get(self._key(target, words))
+
+    def section(self) -> str:
+        """Return the list of all sources under its heading."""
+        return f"## References\n\n{self._list()}\n"
 
     def _collect(self, body: str) -> None:
         for match in _LISTED.finditer(body):
@@ -81,26 +120,34 @@ class References:
         listed = self._listed.get(int(match["number"]))
         target = (match["target"] or "").strip("<>").strip()
         if not target and listed is None:
+            self.unresolved.append(match[0])
             return match[0]
         known, words = listed or ("", "")
         if target and known and self._key(target, "") != self._key(known, ""):
             words = ""
-        reference = self._of(target or known, words)
-        return f"[{reference.number}]({reference.link})" if reference.link else f"[{reference.number}]"
+        return _citation(self._of(target or known, words))
 
     def _of(self, target: str, words: str) -> Reference:
         key = self._key(target, words)
         if key not in self._found:
             link = self._link(target)
             name = words or (target if _WEB.fullmatch(target) else _decoded(self._inside(target)))
-            self._found[key] = Reference(number=len(self._found) + 1, link=link, description=_plain(name))
+            self._found[key] = Reference(
+                number=len(self._found) + 1,
+                key=key,
+                link=link,
+                description=_plain(name),
+                file=key.removeprefix("file ") if link and not _WEB.fullmatch(target) else "",
+            )
         return self._found[key]
 
     def _key(self, target: str, words: str) -> str:
         """Return what two citations of one source have in common."""
         if web := _WEB.fullmatch(target):
             scheme, host = web[1].lower(), web[2].lower()
-            return f"{scheme}://{host.removesuffix(_PORTS[scheme])}{web[3].rstrip('/')}{web[4] or ''}"
+            path = _PLAIN_ESCAPE.sub(_unescaped, web[3]).rstrip("/")
+            query = "&".join(one for one in (web[4] or "")[1:].split("&") if not _TRACKING.match(one))
+            return f"{scheme}://{host.removesuffix(_PORTS[scheme])}{path}{query and '?'}{query}"
         return f"file {self._inside(_decoded(target))}" if target else f"words {' '.join(words.lower().split())}"
 
     def _link(self, target: str) -> str:
@@ -124,6 +171,16 @@ class References:
             f"{one.number}. [{one.description}]({one.link})" if one.link else f"{one.number}. {one.description}"
             for one in self._found.values()
         )
+
+
+def _citation(one: Reference) -> str:
+    return f"[{one.number}]({one.link})" if one.link else f"[{one.number}]"
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Return an escape in the one form that RFC 3986 (6.2.2) gives all its spellings."""
+    letter = chr(int(match[0][1:], 16))
+    return letter if _UNRESERVED.fullmatch(letter) else match[0].upper()
 
 
 def _folded(path: str) -> str:

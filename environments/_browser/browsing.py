@@ -1,0 +1,211 @@
+"""Browsing: a browser in its sandbox behind the guard, from its start to its end."""
+
+import asyncio
+import os
+import re
+import secrets
+import shutil
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tea import SandboxService, ToolError
+from tea.web import GuardProxy, UrlGuard, WebSettings
+
+from .driver import Driver, check_extra
+from .gate import gate
+
+PROGRAMS = ("/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome")
+INSTALL = "apt-get update && apt-get install -y chromium"
+WIDTH, HEIGHT = 1280, 900
+MEMORY_MB = 3_000
+MOST_DOWNLOAD = 500_000_000
+READY = "profile/DevToolsActivePort"
+FLAGS = (
+    "--headless=new",
+    "--remote-debugging-port=0",
+    "--proxy-server=http://127.0.0.1:{proxy}",
+    "--proxy-bypass-list=<-loopback>",  # also what is on loopback goes through the guard
+    "--disable-quic",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--dns-prefetch-disable",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-component-update",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-field-trial-config",
+    "--disable-sync",
+    "--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,AsyncDns",
+    "--metrics-recording-only",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-pings",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    f"--window-size={WIDTH},{HEIGHT}",
+)
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
+
+
+class Browsing:
+    """A browser that lives until it is closed.
+
+    Args:
+        terms: What the sandbox is opened with.
+        settings: The operator's settings of the way out.
+    """
+
+    def __init__(self, terms: dict[str, Any], settings: dict[str, Any]) -> None:
+        self._terms, self._settings = terms, WebSettings.of(settings)
+        self._leave, self._ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+        self._life: asyncio.Task[None] | None = None
+        self._driver: Driver | None = None
+        self._service: SandboxService | None = None
+
+    @classmethod
+    async def open(cls, terms: dict[str, Any], settings: dict[str, Any]) -> "Browsing":
+        """Start a browser.
+
+        Raises:
+            MissingExtra: The extra `browser` is not installed.
+            ToolError: Chromium is missing, or does not start.
+        """
+        await asyncio.to_thread(check_extra)
+        if program() is None:
+            raise ToolError("Chromium is not installed.", fix=f"install it: {INSTALL}")
+        made = cls(terms, settings)
+        # What it consists of has to be left in the task that entered it, and setup and teardown are two.
+        made._life = asyncio.get_running_loop().create_task(made._live())
+        try:
+            await asyncio.shield(made._ready)
+        except BaseException:
+            await made.close()
+            raise
+        return made
+
+    @property
+    def alive(self) -> bool:
+        """Whether the browser runs."""
+        return (
+            self._service is not None
+            and self._service.process is not None
+            and self._driver is not None
+            and self._driver.connected
+        )
+
+    @property
+    def driver(self) -> Driver:
+        """The connected browser.
+
+        Raises:
+            ToolError: It has ended.
+        """
+        if self._driver is None or not self.alive:
+            problem = "The browser has crashed; its pages, tabs and cookies are gone."
+            raise ToolError(problem, fix="call again: a new one begins with a blank page.")
+        return self._driver
+
+    async def close(self) -> None:
+        """End the browser, and all that belongs to it."""
+        self._leave.set()
+        if self._life is not None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(self._life)
+
+    async def _live(self) -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                self._driver = await stack.enter_async_context(self._connected(stack))
+                self._ready.set_result(None)
+                await self._leave.wait()
+        except Exception as error:
+            if not self._ready.done():
+                self._ready.set_exception(error)
+        finally:
+            self._driver = None
+
+    @asynccontextmanager
+    async def _connected(self, stack: AsyncExitStack) -> AsyncGenerator[Driver]:
+        service = self._service = SandboxService(self._terms, memory_mb=MEMORY_MB)
+        stack.push_async_callback(service.close)
+        for name in ("profile", "downloads", "uploads"):
+            (service.files / name).mkdir()
+            service.own(service.files / name)
+        proxy = GuardProxy(UrlGuard(self._settings.allow), connections=256)
+        async with proxy.on_socket(service.way_out):
+            profile = f"--user-data-dir={service.inside(service.files / 'profile')}"
+            told = await service.start([str(program()), *FLAGS, profile, "about:blank"], ready=READY)
+            async with gate(service.socket, told.split("\n")[1]) as address:
+                driver = await Driver.connect(address, service.inside(service.files / "downloads"))
+                try:
+                    yield driver
+                finally:
+                    await driver.close()
+                    await service.close()  # before the proxy, which its connections would keep waiting
+
+    def lend(self, path: Path) -> str:
+        """Copy a file to where the browser can read it, and return its name there."""
+        service = self._of()
+        folder = service.files / "uploads" / secrets.token_hex(8)
+        folder.mkdir()
+        copied = folder / path.name
+        shutil.copyfile(path, copied)
+        service.own(folder)
+        service.own(copied)
+        return service.inside(copied)
+
+    def receive(self, folder: Path) -> list[dict[str, Any]]:
+        """Move finished downloads into a folder, each under a name that is free, and return what came.
+
+        Args:
+            folder: Where they go.
+        """
+        service, came = self._of(), list[dict[str, Any]]()
+        for one in list(self.driver.events.downloads.values()):
+            if one.state == "inProgress":
+                continue
+            del self.driver.events.downloads[one.guid]
+            source = service.files / "downloads" / Path(one.guid).name
+            if one.state != "completed" or source.is_symlink() or not source.is_file():
+                came.append({"url": one.url, "problem": "it was not completed"})
+                continue
+            if (size := source.stat().st_size) > MOST_DOWNLOAD:
+                source.unlink()
+                came.append({"url": one.url, "problem": f"it has more than {MOST_DOWNLOAD:,} bytes"})
+                continue
+            came.append({"url": one.url, "name": f"{folder.name}/{_moved(source, folder, one.name)}", "size": size})
+        return came
+
+    def _of(self) -> SandboxService:
+        if self._service is None:
+            raise ToolError("The browser has ended.", fix="call again.")
+        return self._service
+
+
+def program() -> str | None:
+    """Return the path of Chromium, None where it is not installed."""
+    return next((found for one in PROGRAMS if (found := shutil.which(one)) is not None), None)
+
+
+def _moved(source: Path, folder: Path, wished: str) -> str:
+    """Move a file to the first free name like the one a page wished for, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = _UNSAFE.sub("_", wished).strip(". ")[-120:] or "download"
+    stem, dot, ending = name.rpartition(".")
+    for number in range(1, 1_000):
+        chosen = name if number == 1 else f"{stem}-{number}.{ending}" if dot and stem else f"{name}-{number}"
+        try:
+            with source.open("rb") as given, (folder / chosen).open("xb") as made:
+                shutil.copyfileobj(given, made)
+            os.unlink(source)
+            return chosen
+        except FileExistsError:
+            continue
+    raise ToolError(f"There are 1,000 files like {name!r}.", fix="move some of them away.")

@@ -1,0 +1,99 @@
+"""Compose: the pieces of a report as one Markdown text, with one list of references and what its checks found."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .checks import MARK, Checked, Doubt, Evidence, check
+from .items import Item
+from .references import Reference, References
+
+MOST_EVIDENCE = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """A report before it is written.
+
+    Args:
+        markdown: All of it.
+        references: Its sources, in the order of their numbers.
+        doubts: Values that the cited sources do not contain.
+        unsourced: Sentences without a citation.
+        unresolved: Citations without a source.
+        missing: Cited files that are not there.
+        unchecked: Numbers of the sources without a known text.
+    """
+
+    markdown: str
+    references: list[Reference]
+    doubts: list[Doubt] = field(default_factory=list[Doubt])
+    unsourced: list[str] = field(default_factory=list[str])
+    unresolved: list[str] = field(default_factory=list[str])
+    missing: list[str] = field(default_factory=list[str])
+    unchecked: list[int] = field(default_factory=list[int])
+
+
+def compose(title: str, items: list[Item], workspace: Path, *, names: bool = True) -> Composed:
+    """Return one report of all pieces.
+
+    Args:
+        title: What it is about.
+        items: Its pieces.
+        workspace: The folder that the report is for.
+        names: Whether names are told by their capitals.
+    """
+    references = References(str(workspace))
+    bodies = [
+        references.body(one.content, [(ref["number"], ref["source"], ref["description"]) for ref in one.references])
+        for one in items
+    ]
+    known = list(references)
+    texts = _quotes(items, references)
+    missing = [one.file for one in known if one.file and not (workspace / one.file).exists()]
+    for one in known:
+        if one.file and (text := _text(workspace / one.file)):
+            texts[one.number] = f"{texts.get(one.number, '')}\n{text}"
+    evidence = {number: Evidence(text) for number, text in texts.items()}
+    checked = check("\n\n".join(one for one in bodies if one), evidence, names=names)
+    parts = [f"# {' '.join(title.split())}", checked.text.strip(), _found(checked)]
+    parts += [references.section().strip()] if known else []
+    return Composed(
+        markdown="\n\n".join(one for one in parts if one) + "\n",
+        references=known,
+        doubts=checked.doubts,
+        unsourced=checked.unsourced,
+        unresolved=list(dict.fromkeys(references.unresolved)),
+        missing=missing,
+        unchecked=[one.number for one in known if one.number not in evidence],
+    )
+
+
+def _quotes(items: list[Item], references: References) -> dict[int, str]:
+    """Return what was quoted of each source, by its number."""
+    texts: dict[int, str] = {}
+    for given in (one for item in items for one in item.references if one["quote"]):
+        if (found := references.find(given["source"], given["description"])) is not None:
+            texts[found.number] = f"{texts.get(found.number, '')}\n{given['quote']}"
+    return texts
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file, empty if it holds none."""
+    try:
+        if not path.is_file() or path.stat().st_size > MOST_EVIDENCE:
+            return ""
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _found(checked: Checked) -> str:
+    """Return the section about what the checks found, empty if that is nothing."""
+    lines: list[str] = []
+    if checked.doubts:
+        lines.append(f"Marked{MARK}: what the text of the cited source does not contain.")
+        lines.append("\n".join(f"- {one.value}: {one.claim}" for one in checked.doubts))
+    if checked.unsourced:
+        lines.append("Claims without a source:")
+        lines.append("\n".join(f"- {one}" for one in checked.unsourced))
+    return "\n\n".join(["## Checks", *lines]) if lines else ""

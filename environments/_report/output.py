@@ -1,0 +1,159 @@
+"""Output: a report as files: Markdown, one HTML page with its figures inside, PDF."""
+
+import base64
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from tea import ToolError, require_extra
+
+from .pdf import pdf_of
+
+EXTRA = "reports"
+MOST_NAMES = 200
+MOST_FIGURE = 20_000_000
+
+_KINDS = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".svg": "image/svg+xml",
+}
+_STYLE = (
+    "body{font:16px/1.5 sans-serif;max-width:46em;margin:2em auto;padding:0 1em;color:#222}"
+    "img{max-width:100%}table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.2em .6em}"
+    "pre{background:#f4f4f4;padding:.6em;overflow-x:auto}"
+    "blockquote{border-left:3px solid #bbb;margin-left:0;padding-left:1em}"
+)
+# A report is made of what others wrote: nothing in it may run, or ask a server.
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def render(markdown: str, title: str, root: Path, formats: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
+    """Return a report's bytes by format, and what a reader has to know of them.
+
+    Args:
+        markdown: The report.
+        title: What it is about.
+        root: The folder that its figures lie in.
+        formats: Any of `md`, `html` and `pdf`.
+
+    Raises:
+        MissingExtra: HTML or PDF is wanted, and the extra for reports is not installed.
+    """
+    rendered: dict[str, bytes] = {}
+    notes: list[str] = []
+    if "md" in formats:
+        rendered["md"] = markdown.encode("utf-8", "replace")
+    if {"html", "pdf"} & {*formats}:
+        tokens: list[Any] = parser().parse(markdown)
+        figures = _figures(tokens, root)
+        notes += [f"{source} is not embedded: {why}." for source, why in figures.items() if isinstance(why, str)]
+        found = {source: path for source, path in figures.items() if isinstance(path, Path)}
+        if "pdf" in formats:
+            rendered["pdf"], more = pdf_of(tokens, title, found)
+            notes += more
+        if "html" in formats:
+            rendered["html"] = _html(tokens, title, found).encode("utf-8", "replace")
+    return {one: rendered[one] for one in formats}, notes
+
+
+def parser() -> Any:
+    """Return what reads Markdown with tables; HTML in it stays text.
+
+    Raises:
+        MissingExtra: The extra for reports is not installed.
+    """
+    module: Any = require_extra("markdown_it", EXTRA)
+    return module.MarkdownIt("commonmark", {"html": False}).enable("table").enable("strikethrough")
+
+
+def write_all(root: Path, name: str, rendered: Mapping[str, bytes], replace: bool) -> list[str]:
+    """Write a report's files, all under one name, and return their names.
+
+    Args:
+        root: Where they are written.
+        name: Their name without ending; the first free one where it is empty.
+        rendered: Their bytes by ending.
+        replace: Whether files of that name are replaced.
+
+    Raises:
+        ToolError: Files of that name exist, or cannot be written.
+    """
+    names = [name] if name else ["report", *(f"report-{number}" for number in range(2, MOST_NAMES))]
+    try:
+        for one in names:
+            if replace or all(_free(root / f"{one}.{ending}", data) for ending, data in rendered.items()):
+                for ending, data in rendered.items():
+                    _write(root / f"{one}.{ending}", data, replace)
+                return [f"{one}.{ending}" for ending in rendered]
+    except FileExistsError:
+        pass  # another writer took the name in between
+    except OSError as error:
+        problem = f"The report cannot be written: {error.strerror or type(error).__name__}."
+        raise ToolError(problem, fix="choose another name.") from error
+    problem = f"{name[:100]!r} exists." if name else f"The workspace holds {MOST_NAMES} reports."
+    raise ToolError(problem, fix="choose another name, or set replace.")
+
+
+def _free(path: Path, data: bytes) -> bool:
+    """Tell whether a file may be written: it is not there, or a repeated call wrote it already."""
+    return not path.exists() or (path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data)
+
+
+def _write(path: Path, data: bytes, replace: bool) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.parent / f".tea-{secrets.token_hex(8)}"
+    try:
+        with part.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            part.replace(path)
+        elif not (path.exists() and path.read_bytes() == data):
+            os.link(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _figures(tokens: Sequence[Any], root: Path) -> dict[str, Path | str]:
+    """Return the file of each figure by its source, or why it is not embedded."""
+    sources = [child.attrs["src"] for one in tokens for child in one.children or () if child.type == "image"]
+    return {source: _figure(unquote(source), root) for source in sources}
+
+
+def _figure(source: str, root: Path) -> Path | str:
+    try:
+        path = (root / source.removeprefix("file://")).resolve()
+        if not path.is_relative_to(root.resolve()):
+            return "it lies outside of the workspace"
+        if path.suffix.lower() not in _KINDS or not path.is_file():
+            return "it is not a picture of the workspace"
+        return path if path.stat().st_size <= MOST_FIGURE else "it is too large"
+    except (OSError, ValueError):
+        return "it cannot be read"
+
+
+def _html(tokens: Sequence[Any], title: str, figures: Mapping[str, Path]) -> str:
+    """Return the page; figures stand in it as data, and other pictures as their words."""
+    for one in tokens:
+        for child in one.children or ():
+            if child.type == "image" and (path := figures.get(child.attrs["src"])) is not None:
+                data = base64.b64encode(path.read_bytes()).decode()
+                child.attrs["src"] = f"data:{_KINDS[path.suffix.lower()]};base64,{data}"
+            elif child.type == "image":
+                child.type, child.content = "text", child.content or child.attrs["src"]
+    reader = parser()
+    body = reader.renderer.render(tokens, reader.options, {})
+    return (
+        f'<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" '
+        f'content="{_POLICY}">\n<title>{escape(" ".join(title.split()))}</title>\n<style>{_STYLE}</style>\n</head>\n'
+        f"<body>\n{body}</body>\n</html>\n"
+    )

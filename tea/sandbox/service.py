@@ -1,0 +1,169 @@
+"""Service: a program that runs for long in the sandbox, with a network that only one socket of the host leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from asyncio.subprocess import Process
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tea.errors import ToolError
+from tea.sandbox.folder import Folder, sweep
+from tea.sandbox.inside import frames, service
+from tea.sandbox.launch import STARTING, account, command, plan
+from tea.sandbox.layout import WORKSPACE, Layout
+from tea.sandbox.session import ended
+from tea.sandbox.settings import MOVED, LevelName, Limits
+from tea.types import JsonObject
+
+_CLOSE_SECONDS = 3.0
+_OUT, _IN, _LOG = "out.sock", "in.sock", "log.txt"
+
+
+class SandboxService:
+    """A program in the sandbox that listens on a port of its own network.
+
+    It runs as an account without rights, in namespaces of its own. The host reaches it by `socket`; it reaches nothing
+    but what listens on the host's socket `way_out`, at the address `127.0.0.1:{proxy}` of its own network.
+
+    Args:
+        terms: What the host decided, as `ctx.sandbox_terms()` gives it.
+        memory_mb: Most memory of all its processes, in megabytes.
+
+    Raises:
+        ToolError: The level in force gives programs no network of their own.
+
+    Example:
+        service = SandboxService(await ctx.sandbox_terms())
+        async with GuardProxy(guard).on_socket(service.way_out):
+            ready = await service.start(["server", "--proxy=127.0.0.1:{proxy}"], ready="port.txt")
+            reader, writer = await asyncio.open_unix_connection(service.socket)
+            await service.close()
+    """
+
+    def __init__(self, terms: JsonObject, *, memory_mb: int = 2_000) -> None:
+        self.level: LevelName = terms["level"]
+        if self.level not in MOVED:
+            problem = f"The sandbox's level {self.level!r} gives a program no network of its own."
+            raise ToolError(problem, fix="install the package `bubblewrap` of your distribution.")
+        self._memory = memory_mb << 20
+        self._folder = Folder()
+        self._layout = Layout(folder=self._folder.path, workspace=str(self._folder.path / "workspace"))
+        self.files = Path(self._layout.workspace)
+        self.files.mkdir()
+        self._user = account(self._layout, self.level)
+        self._process: Process | None = None
+        self._closed = False
+        self.own(self.files)
+
+    @property
+    def way_out(self) -> Path:
+        """Where a socket of the host has to listen before the program starts."""
+        return self.files / _OUT
+
+    @property
+    def socket(self) -> Path:
+        """The socket that leads to the program's port once it is ready."""
+        return self.files / _IN
+
+    @property
+    def process(self) -> int | None:
+        """Number of the process that all of it lives below, None before it was started or when it has ended."""
+        return None if self._process is None or self._process.returncode is not None else self._process.pid
+
+    def inside(self, path: Path) -> str:
+        """Return how the program names a file below `files`."""
+        return f"{WORKSPACE}/{path.relative_to(self.files)}"
+
+    def own(self, path: Path) -> None:
+        """Give a file or folder to the account that the program runs as."""
+        if self._user is not None:
+            os.chown(path, self._user, self._user)
+
+    async def start(self, words: Sequence[str], *, ready: str, seconds: float = 30.0) -> str:
+        """Start the program, and return what it wrote into the file `ready` when it listened.
+
+        Args:
+            words: Its command; `{proxy}` stands for the port of the way out in its network.
+            ready: Name of the file below `files`; its first line is the port that the program listens on.
+            seconds: Most time to wait for that.
+
+        Raises:
+            ToolError: It did not start; the error has its last words.
+        """
+        await asyncio.to_thread(self._prepare)
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *command(self._layout, self.level, service.__name__),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self._folder.path,
+                env=STARTING,
+                start_new_session=True,
+            )
+            async with asyncio.timeout(seconds):
+                answer = await self._told(words, ready)
+        except (OSError, TimeoutError, frames.Broken, asyncio.IncompleteReadError) as error:
+            answer = {"ended": str(error) or type(error).__name__, "words": await self._last_words()}
+        if "ready" not in answer:
+            await self._stop()
+            words_ = " ".join(f"{answer['ended']} {answer['words']}".split())[-600:]
+            problem = f"{os.path.basename(words[0])} does not start in the sandbox ({self.level}): {words_}"
+            raise ToolError(problem, fix="see `tea doctor --sandbox`.")
+        return answer["ready"]
+
+    async def close(self) -> None:
+        """End the program, and remove its files."""
+        await self._stop()
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._folder.remove)
+
+    def _prepare(self) -> None:
+        sweep()
+        if self._user is not None and self.way_out.exists():
+            self.own(self.way_out)
+        self._layout.prepare(self._user)
+
+    async def _told(self, words: Sequence[str], ready: str) -> dict[str, Any]:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise frames.Broken("the end")
+        told = plan(self._layout, self.level, Limits(), self._user, None)
+        told |= {
+            "command": [*words],
+            "out": self.inside(self.way_out),
+            "in": self.inside(self.socket),
+            "log": f"{WORKSPACE}/{_LOG}",
+            "ready": f"{WORKSPACE}/{ready}",
+            "memory": self._memory,
+        }
+        process.stdin.write(frames.encode(told))
+        await process.stdin.drain()
+        head = await process.stdout.readexactly(frames.HEAD)
+        return frames.decode(await process.stdout.readexactly(frames.length(head)))
+
+    async def _last_words(self) -> str:
+        process = self._process
+        if process is None or process.stderr is None:
+            return ""
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                return (await process.stderr.read(4_000)).decode("utf-8", "replace")
+        return ""
+
+    async def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        ending = asyncio.ensure_future(ended(process))
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await ending
+            raise

@@ -1,0 +1,125 @@
+"""The browser agent on the browser environment, with scripted models."""
+
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from dialects import DIALECTS, Say, said
+from loopback import Loopback
+from run_kit import home
+
+from tea.platform import Platform
+from tea.runs.policy import AllowTrusted
+from tea.testing import ScriptedModel
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
+
+PAGE = (
+    b"<!doctype html><title>Shop</title><p>The kettle costs 42 crowns.<button onclick=\"document.title='bought'\">Buy"
+)
+
+
+class Shop(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(PAGE)
+
+    def log_message(self, *words: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Shop) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+class Played:
+    def __init__(self) -> None:
+        self.model = ScriptedModel([])
+
+    async def complete(self, *words: Any) -> Any:
+        return await self.model.complete(*words)
+
+
+@pytest.fixture(scope="module")
+def played() -> Played:
+    return Played()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea(site: str, played: Any, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}"]\n')
+    async with Platform(folder, model=played, policy=AllowTrusted(), state=folder / "state") as made:
+        yield made
+
+
+def step(*actions: tuple[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
+    words = dict.fromkeys(("evaluation", "memory", "next_goal"), "w")
+    return {**words, "actions": [{"action": name, "arguments": given} for name, given in actions], **more}
+
+
+async def test_it_reads_a_page_and_keeps_log_film_and_report(tea: Platform, played: Played, site: str) -> None:
+    words = "The kettle costs 42 crowns."
+    first, second = step(("navigate", {"url": site}), ("extract", {})), step(extracted=words, final={"success": True})
+    played.model = ScriptedModel([first, second])
+    outcome = await tea.run("What does the kettle cost?", agent="browser")
+    assert (outcome.ok, outcome.answer) == (True, words)
+    assert outcome.report is not None
+    folder = outcome.report.parent
+    assert (folder / "steps.gif").read_bytes().startswith(b"GIF8")
+    assert "navigate" in (folder / "log.md").read_text()
+    assert words in outcome.report.read_text()
+    assert (await tea.replay(outcome.run)).ok
+
+
+async def test_it_ends_after_five_steps_by_elements_with_what_the_last_one_gave(
+    tea: Platform, played: Played, site: str
+) -> None:
+    played.model = ScriptedModel([step(("navigate", {"url": site})) for _ in range(9)])
+    outcome = await tea.run("Buy nothing.", agent="browser")
+    assert not outcome.ok
+    assert "5 steps" in outcome.reason
+    assert len(played.model.requests) == 5
+    assert "Shop" in str(outcome.answer)
+
+
+async def test_it_works_on_by_pixels_and_gives_up_after_three_failures(
+    tea: Platform, played: Played, site: str
+) -> None:
+    moves = [step(("navigate", {"url": site})), *(step(("click_at", {"x": 1, "y": 1})) for _ in range(6))]
+    played.model = ScriptedModel([*moves, *(step(("click", {"index": 999_999})) for _ in range(9))])
+    outcome = await tea.run("Try it.", agent="browser")
+    assert not outcome.ok
+    assert len(played.model.requests) == 10
+
+
+async def test_a_place_that_is_not_opened_is_an_observation_and_not_the_end(tea: Platform, played: Played) -> None:
+    away = step(("navigate", {"url": "http://127.0.0.1:9/"}))
+    played.model = ScriptedModel([away, step(final={"success": False, "reason": "It cannot be reached."})])
+    outcome = await tea.run("Read it.", agent="browser")
+    assert (outcome.ok, outcome.reason) == (False, "It cannot be reached.")
+
+
+@pytest.mark.parametrize(("sense", "pictures"), [("vision", 1), ("schema", 0)])
+async def test_a_model_that_sees_is_shown_the_page(site: str, tmp_path: Path, sense: str, pictures: int) -> None:
+    steps = step(("navigate", {"url": site})), step(final={"success": True, "answer": "A shop."})
+    replies = [said(DIALECTS["openai_chat"], Say(text=json.dumps(one))) for one in steps]
+    more = f'[web]\nallow = ["{site.removeprefix("http://")}"]'
+    async with Loopback(*replies).open() as server:
+        home(tmp_path, DIALECTS["openai_chat"], server.url, more, capabilities=["schema", sense])
+        async with Platform(tmp_path, policy=AllowTrusted(), state=tmp_path / "state") as tea:
+            assert (await tea.run("What is there?", agent="browser")).answer == "A shop."
+        assert [one.raw.decode().count("data:image/png") for one in server.asked] == [0, pictures]

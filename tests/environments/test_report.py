@@ -1,0 +1,255 @@
+"""The report environment, through the platform's own door."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tea.platform import Platform
+from tea.testing import platform
+
+Act = Callable[..., Coroutine[Any, Any, Any]]
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        yield tea
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace of a call from outside of a run is the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def act(tea: Platform, folder: Path) -> Act:
+    async def act(action: str, **arguments: Any) -> Any:
+        return await tea.ecp.invoke(f"report#{action}", arguments, session="s")
+
+    return act
+
+
+async def completed(act: Act, folder: Path, *pieces: str | dict[str, Any], **options: Any) -> tuple[Any, str]:
+    """Add pieces, complete the report, and return what came of it and its Markdown."""
+    for one in pieces:
+        (await act("add", **({"text": one} if isinstance(one, str) else one))).unwrap()
+    made = (await act("complete", title="T", **options)).unwrap()
+    return made, (folder / made["files"][0]).read_text()
+
+
+async def test_pieces_of_each_form_give_content_summary_and_references(act: Act, folder: Path) -> None:
+    (folder / "notes.md").write_text("Seen on Monday.")
+    (folder / "facts.json").write_text('{"fact": "It rained.", "source": "https://e.org/rain"}')
+    text = await act("add", text="# Sky\n\nIt is **blue** [1](https://e.org). It is far. It is old. It is wide.")
+    assert text.unwrap() == {
+        "number": 1,
+        "content": "# Sky\n\nIt is **blue** [1](https://e.org). It is far. It is old. It is wide.",
+        "summary": "It is blue. It is far. It is old.",
+        "references": [{"number": 1, "source": "https://e.org", "description": "", "quote": ""}],
+    }
+    data = {"content": "A claim [4].", "references": [{"id": 4, "url": "https://f.org", "title": "F"}]}
+    made = (await act("add", data=data)).unwrap()
+    assert (made["number"], made["references"]) == (
+        2,
+        [{"number": 4, "source": "https://f.org", "description": "F", "quote": ""}],
+    )
+    assert (await act("add", path="notes.md")).unwrap()["content"] == "Seen on Monday. [1](notes.md)"
+    assert (await act("add", path="facts.json")).unwrap()["content"] == "It rained. [1]"
+    assert (await act("add", data={"height": 12, "colour": "red"})).unwrap()["content"] == (
+        "- **height**: 12\n- **colour**: red"
+    )
+    made = (await act("complete", title="T")).unwrap()
+    assert [one["link"] for one in made["references"]] == [
+        "https://e.org",
+        "https://f.org",
+        "notes.md",
+        "https://e.org/rain",
+    ]
+
+
+async def test_numbers_of_each_piece_are_its_own_and_one_source_is_one_reference(act: Act, folder: Path) -> None:
+    first = "Alpha was first of all [1](https://Example.org/a/?utm_source=x#top). Beta came second to it [2](b.txt)."
+    second = "Gamma came third of them [1](./b.txt). Delta came in fourth [2](https://example.org:443/a)."
+    third = {"text": "Epsilon came in fifth [9].", "references": [{"number": 9, "source": "https://example.org/%61"}]}
+    (folder / "b.txt").write_text("Alpha beta gamma delta epsilon.")
+    made, text = await completed(act, folder, first, second, third)
+    assert [int(one) for one in re.findall(r"\[(\d)\]\(", text.partition("## References")[0])] == [1, 2, 2, 1, 1]
+    assert text.count("## References") == 1
+    assert text.endswith(
+        "## References\n\n1. [https://Example.org/a/?utm_source=x#top]"
+        "(https://Example.org/a/?utm_source=x#top)\n2. [b.txt](b.txt)\n"
+    )
+    assert (made["missing"], made["unresolved"]) == ([], [])
+
+
+async def test_citations_that_lead_nowhere_are_told(act: Act, folder: Path) -> None:
+    made, _ = await completed(act, folder, "One thing stands here [7]. Another stands there [1](gone.csv).")
+    assert (made["unresolved"], made["missing"]) == (["[7]"], ["gone.csv"])
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "doubts"),
+    [
+        ("There are 1,234 birds.", "There are 1234 birds", []),
+        ("There are 1.234,50 euros.", "It costs 1,234.5 euros", []),
+        ("There are seven birds.", "There are 7 birds", []),
+        ("There are 12 birds.", "There are 13 birds", ["13"]),
+        ("On 5 May 2024 it rained.", "It rained on 2024-05-05", []),
+        ("On May 5th, 2024 it rained.", "It rained on 05.05.2024", []),
+        ("On 5 May 2024 it rained.", "It rained on 6 May 2024", ["6 May 2024"]),
+        ("It opened on 5 May 2024.", "It opened in May 2024", []),
+        ("The bridge was built by Ada Quill.", "It was built by Ada Quill", []),
+        ("The bridge was built by Ada Quill.", "It was built by Bo Quill", ["Bo Quill"]),
+        ("NASA paid.", "It was paid by ESA", ["ESA"]),
+        ("Grown by 3.5%.", "It has grown by 3.5 % (`99` in code)", []),
+    ],
+)
+async def test_values_that_their_source_lacks_are_marked(
+    act: Act, folder: Path, source: str, claim: str, doubts: list[str]
+) -> None:
+    (folder / "s.txt").write_text(source)
+    made, text = await completed(act, folder, f"{claim} [1](s.txt).")
+    assert [one["value"] for one in made["doubts"]] == doubts
+    for value in doubts:
+        assert f"{value} [?]" in text.partition("## Checks")[0]
+        assert f"- {value}: " in text.partition("## Checks")[2]
+    assert ("## Checks" in text) == bool(doubts)
+
+
+async def test_a_quote_given_with_a_source_is_what_its_claims_are_compared_with(act: Act, folder: Path) -> None:
+    piece = {
+        "text": "Oslo holds 700,000 people [1](https://e.org). Rome holds 28 of them [2](https://f.org).",
+        "references": [{"source": "https://e.org", "quote": "Oslo: 700000 people"}, {"source": "https://f.org"}],
+    }
+    made, text = await completed(act, folder, piece)
+    assert (made["doubts"], made["unchecked"]) == ([], [2])
+    assert "[?]" not in text
+
+
+async def test_claims_without_a_source_are_listed(act: Act, folder: Path) -> None:
+    (folder / "s.txt").write_text("Grass is green, says Dr. Moss.")
+    body = (
+        "## The sky is blue\n\nThe sky is very blue. Grass is green, says Dr. Moss. [1](s.txt) Is it really so?\n\n"
+        "- Water is wet as well\n- Grass is green [1](s.txt)\n\n```\ncode is not a claim\n```\n\n"
+        "| a thing | another |\n|---|---|\n| fire is rather hot | x |\n"
+    )
+    made, text = await completed(act, folder, body)
+    assert made["unsourced"] == ["The sky is very blue.", "Water is wet as well", "| fire is rather hot | x |"]
+    assert "Claims without a source:\n\n- The sky is very blue.\n- Water is wet as well\n" in text
+
+
+async def test_pieces_added_at_once_are_all_kept_and_equal_ones_once(act: Act, folder: Path) -> None:
+    pieces = [f"Piece {n} [1](https://e.org/{n})." for n in range(12)]
+    added = await asyncio.gather(*(act("add", text=one) for one in [*pieces, *pieces]))
+    assert sorted({one.unwrap()["number"] for one in added}) == list(range(1, 13))
+    made, _ = await completed(act, folder)
+    assert len(made["references"]) == 12
+
+
+async def test_reports_of_other_names_do_not_mix_and_files_are_not_replaced(act: Act, folder: Path) -> None:
+    await act("add", text="One.", report="one")
+    await act("add", text="Two.", report="two")
+    first = (await act("complete", title="T", report="one")).unwrap()["files"]
+    assert (await act("complete", title="T", report="one")).unwrap()["files"] == first == ["report.md"]
+    assert (await act("complete", title="T", report="two")).unwrap()["files"] == ["report-2.md"]
+    refused = await act("complete", title="T", report="two", name="report")
+    assert "exists" in refused.error["problem"]
+    assert (folder / "report.md").read_text() == "# T\n\nOne.\n"
+    assert [one["report"] for one in (await act("state")).unwrap()["reports"]] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "problem"),
+    [
+        ("add", {}, "Nothing was given"),
+        ("add", {"text": "a", "path": "b"}, "at once"),
+        ("add", {"text": "a", "report": "../x"}, "is not the name of a report"),
+        ("complete", {}, "Nothing was added"),
+        ("complete", {"report": "A"}, "is not the name of a report"),
+        ("add", {"path": "../x.md"}, "outside of the workspace"),
+    ],
+)
+async def test_what_is_no_piece_and_no_report_is_refused(
+    act: Act, action: str, arguments: dict[str, Any], problem: str
+) -> None:
+    assert problem in (await act(action, **arguments)).error["problem"]
+
+
+async def test_a_report_is_never_written_outside_of_the_workspace(act: Act, folder: Path) -> None:
+    await act("add", text="One.")
+    assert "outside" in (await act("complete", title="T", name="../r")).error["problem"]
+    assert not (folder.parent / "r.md").exists()
+
+
+async def test_html_and_pdf_hold_the_figures_and_nothing_that_runs(act: Act, folder: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (20, 10), "red").save(folder / "plot one.png")
+    body = (
+        "## Found\n\nA <script>alert(1)</script> claim [1](https://e.org/a).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        "1. one\n2. two\n   - inner `code`\n\n> said\n\n```\nx < y\n```\n\n![out](../secret.png)\n\n"
+        "[x](javascript:alert(1))"
+    )
+    made, page = await completed(act, folder, body, {"path": "plot one.png"}, formats=["html", "pdf", "md"])
+    assert made["files"] == ["report.html", "report.pdf", "report.md"]
+    assert page.count("data:image/png;base64,") == 1
+    assert "&lt;script&gt;" in page
+    assert "<script" not in page
+    assert 'href="javascript' not in page
+    assert "default-src 'none'" in page
+    assert [one for one in made["notes"] if "secret.png" in one]
+    pdf = read_pdf(folder / "report.pdf")
+    assert "alert(1)" in pdf.text
+    assert "https://e.org/a" in pdf.text.replace("\r\n", "")
+    assert pdf.pictures == 1
+
+
+async def test_letters_of_any_script_are_in_the_pdf_or_named_as_lacking(act: Act, folder: Path) -> None:
+    made, _ = await completed(act, folder, "Łódź, Ωμέγα, 東京 [1](https://e.org).", formats=["md", "pdf"])
+    text = read_pdf(folder / "report.pdf").text
+    lacking = "".join(made["notes"])
+    assert all(letter in text or letter in lacking for letter in "Łźμ東")
+
+
+async def test_a_missing_renderer_is_one_line_with_its_command_and_writes_nothing(
+    act: Act, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    await act("add", text="One.")
+    error = (await act("complete", title="T", formats=["md", "html"])).error
+    assert "tea-protocol[reports]" in error["fix"]
+    assert not list(folder.glob("report*"))
+
+
+async def test_it_is_reached_as_a_tool_made_of_the_environment(tea: Platform, folder: Path) -> None:
+    await tea.tcp.transform("E2T", "report")
+    added = await tea.tcp.invoke("report_add", {"text": "One [1](https://e.org)."}, session="e2t")
+    assert added.unwrap()["number"] == 1
+
+
+class _Pdf:
+    def __init__(self, text: str, pictures: int) -> None:
+        self.text, self.pictures = text, pictures
+
+
+def read_pdf(path: Path) -> _Pdf:
+    """Return the text of a PDF file and how many pictures it holds."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+    text, pictures = list[str](), 0
+    with pypdfium2.PdfDocument(path) as document:
+        for page in document:
+            text.append(page.get_textpage().get_text_bounded())
+            pictures += len(list(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE])))
+    return _Pdf("\n".join(text), pictures)

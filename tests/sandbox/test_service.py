@@ -1,0 +1,86 @@
+"""A program that serves from inside the sandbox: its network, its account, and its end."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tea.errors import ToolError
+from tea.sandbox.service import SandboxService
+
+PROGRAM = """
+import json, os, socket, sys
+def reach(*place):
+    try:
+        socket.create_connection(place, 1).close()
+        return True
+    except OSError:
+        return False
+way = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+way.sendall(b"ping")
+told = {"way": way.recv(4).decode(), "host": reach("127.0.0.1", int(sys.argv[2])), "uid": os.getuid(),
+        "files": os.path.exists(sys.argv[3]), "far": reach("192.0.2.1", 80)}
+served = socket.create_server(("127.0.0.1", 0))
+with open("part", "w") as file:
+    file.write(f"{served.getsockname()[1]}\\n{json.dumps(told)}\\n")
+os.rename("part", "port")
+while True:
+    near, _ = served.accept()
+    near.sendall(b"served " + near.recv(9))
+    near.close()
+"""
+
+
+@pytest_asyncio.fixture
+async def service() -> AsyncIterator[SandboxService]:
+    made = SandboxService({"level": "bubblewrap"})
+    yield made
+    await made.close()
+
+
+def words(*more: str) -> list[str]:
+    return [os.path.realpath(sys.executable), "-c", PROGRAM, "{proxy}", *more]
+
+
+async def test_it_reaches_one_socket_of_the_host_and_is_reached_by_one(service: SandboxService) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"pong" if await reader.read(4) == b"ping" else b"what")
+        await writer.drain()
+        writer.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as host, tempfile.NamedTemporaryFile() as outside:
+        way = await asyncio.start_unix_server(answer, service.way_out)
+        ready = await service.start(words(str(host.getsockname()[1]), outside.name), ready="port")
+        told = json.loads(ready.split("\n")[1])
+        assert (told["way"], told["host"], told["files"], told["far"]) == ("pong", False, False, False)
+        assert told["uid"] != 0
+        reader, writer = await asyncio.open_unix_connection(service.socket)
+        writer.write(b"me")
+        assert await reader.read() == b"served me"
+        writer.close()
+        way.close()
+    process = service.process
+    assert process is not None
+    await service.close()
+    assert service.process is None
+    assert not Path(f"/proc/{process}").exists()
+    assert not service.files.exists()
+
+
+async def test_a_program_that_does_not_start_is_told_with_its_last_words(service: SandboxService) -> None:
+    async with await asyncio.start_unix_server(lambda *_: None, service.way_out):
+        with pytest.raises(ToolError, match="no such word"):
+            await service.start([os.path.realpath(sys.executable), "-c", "exit('no such word')"], ready="port")
+
+
+def test_a_level_that_moves_nothing_gives_no_network_of_its_own() -> None:
+    with pytest.raises(ToolError, match="no network of its own") as caught:
+        SandboxService({"level": "rlimits"})
+    assert "bubblewrap" in caught.value.fix
