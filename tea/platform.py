@@ -55,6 +55,7 @@ from tea.types import JsonObject, JsonValue, Response, Result
 from tea.untrusted.workers import Workers
 
 if TYPE_CHECKING:
+    from tea.chat.chat import Chat
     from tea.corpus.corpus import Corpus
     from tea.engine import Engine
     from tea.journal.header import TaskFile
@@ -326,6 +327,21 @@ class Platform:
             fix = "name a tool, environment, agent, prompt or memory; a model with --model."
             raise BadInput(f"{name!r} cannot be changed in a fork.", fix=fix)
         return await self.libraries[ref.kind].pin(ref)
+
+    def chat(self, session: str | None = None, *, agent: str | None = None, **options: Any) -> Chat:
+        """Return a conversation: a new one, or that of a session where it stands.
+
+        Args:
+            session: Its id, an own one by default.
+            agent: Who is spoken to first.
+            **options: Further keys of the task file for each turn, for example `budget={"steps": 5}`.
+
+        Raises:
+            BadInput: The session or an option cannot be used.
+        """
+        from tea.chat.chat import Chat
+
+        return Chat(self, session, agent, options)
 
     async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[Manifest]:
         """Create components from others, under the protocol of the result's kind; see `ContextManager.transform`."""

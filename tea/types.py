@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from tea.errors import ErrorRecord, TeaError, error_from
 
@@ -117,6 +117,18 @@ class Fact(Record):
     quote: str = ""
 
 
+class Said(Record):
+    """One contribution to a conversation.
+
+    Args:
+        who: `person`, the name of an agent, or empty for a remark about the conversation.
+        text: The words.
+    """
+
+    who: str = ""
+    text: str
+
+
 class Task(Record):
     """An agent's task.
 
@@ -129,6 +141,7 @@ class Task(Record):
         also: Names of tools that are offered to it for certain, beside those.
         budget: What it may use of what is left to whoever gives it away, or None for all of that.
         facts: What whoever gives it away knows already.
+        history: The conversation before it, oldest first; recorded only where there is one.
     """
 
     text: str = Field(min_length=1)
@@ -138,11 +151,16 @@ class Task(Record):
     also: tuple[str, ...] = ()
     budget: Budget | None = None
     facts: tuple[Fact, ...] = ()
+    history: tuple[Said, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
     def _words(cls, value: Any) -> Any:
         return {"text": value} if isinstance(value, str) else value
+
+    @model_serializer(mode="wrap")
+    def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_empty(whole(self), "history")
 
 
 class Evidence(Record):
@@ -171,6 +189,8 @@ class Result(Record):
         evidence: Where the answer comes from.
         report: Name of a Markdown report inside the workspace, if one was written.
         exhausted: Whether a budget ended before the work did; `answer` is then the best so far.
+        handoff: Name of the agent to go on with the conversation; the chat starts it, nobody else does.
+        task: The task of that agent, in words; without it the one that this agent had.
     """
 
     answer: Any = ""
@@ -179,6 +199,12 @@ class Result(Record):
     evidence: tuple[Evidence, ...] = ()
     report: str | None = None
     exhausted: bool = False
+    handoff: str | None = None
+    task: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_empty(whole(self), "handoff", "task")
 
 
 class Response(Record):
@@ -419,6 +445,11 @@ def success(response: type[Response], ref: str, value: JsonValue) -> Response:
 def failure(response: type[Response], ref: str, error: TeaError) -> Response:
     """Return `error` as a response of the given type."""
     return response(ref=ref, ok=False, error=error.record())
+
+
+def without_empty(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return a record's fields without those of the given names that are empty, so that they are recorded if used."""
+    return {name: value for name, value in data.items() if value or name not in names}
 
 
 def as_object(value: object) -> dict[str, Any]:

@@ -44,6 +44,7 @@ ROOMS = [
     {"recipes"},
     {"protocols"},
     {"runs"},
+    {"chat"},
     {"dotenv", "home_trust", "home", "search_service", "engine", "platform", "api", "__init__"},
     {"testing"},
     {"evaluate"},

@@ -16,6 +16,7 @@ from tea.cli.terminal import prepare, say
 # Where each command is: the files of the others are not loaded for it, nor are their options put together.
 _COMMANDS = {
     "run": "run:run",
+    "chat": "chat:chat",
     "resume": "resume:resume",
     "replay": "replay:replay",
     "fork": "fork:fork",

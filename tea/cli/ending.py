@@ -45,6 +45,9 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         say(shown(outcome.answer))
     if fault is not None:
         complain(fault)
+    if outcome.handoff is not None:
+        handed = f"hands over to {outcome.handoff}: {outcome.task or ''}"
+        command.tell(f"{one_line(handed, 300)} (`tea chat` starts that agent)")
     if doubts := list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt)):
         command.tell(f"not confirmed: {one_line('; '.join(doubts), 300)}")
     if outcome.unheard:

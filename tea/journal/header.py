@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from tea.components.json_schema import schema_fault
 from tea.errors import BadRef
 from tea.refs import Ref, check_name, check_selector, check_session
-from tea.types import EVERY, Budget, Principal, Record
+from tea.types import EVERY, Budget, Principal, Record, Said, without_empty
 
 CALL_SECONDS = 300.0
+PERSON = "person"
 OFFERED = ("agent", "tool", "environment")  # kinds that a task may switch off
 CALLED = ("tool", "environment")  # kinds that a task may allow to leave the workspace
 
@@ -74,6 +75,30 @@ class Closed(Record):
     canaries: tuple[str, ...] = ()
 
 
+class Talk(Record):
+    """The place of a run in a conversation.
+
+    Args:
+        turn: Number of the turn, from 1.
+        hop: Number of the agents that worked on the turn before, each handing over to the next.
+        line: The words of the person that began the turn, where the task is that of a handoff.
+        note: A remark of the person on the turn before, for example whether a call in flight was carried out.
+        history: The conversation before the run, folded.
+        forked: `session@turn` that the conversation goes on from, in the runs of its first turn.
+    """
+
+    turn: int = Field(ge=1)
+    hop: int = Field(default=0, ge=0)
+    line: str = ""
+    note: str = ""
+    history: tuple[Said, ...] = ()
+    forked: str = ""
+
+    def said(self) -> tuple[Said, ...]:
+        """Return the conversation before the run, with the remark of the person."""
+        return (*self.history, Said(who=PERSON, text=self.note)) if self.note else self.history
+
+
 class TaskFile(Record):
     """The fields of a task file; only `task` is required.
 
@@ -92,6 +117,7 @@ class TaskFile(Record):
         answer: JSON Schema of the wanted answer.
         id: The task's own id.
         session: The session it belongs to.
+        talk: Its place in a conversation, set by `tea chat`.
     """
 
     task: str = Field(min_length=1, max_length=200_000)
@@ -108,6 +134,11 @@ class TaskFile(Record):
     answer: dict[str, Any] | None = None
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
     session: str | None = None
+    talk: Talk | None = None
+
+    @model_serializer(mode="wrap")
+    def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_empty(whole(self), "talk")
 
     @field_validator("task")
     @classmethod

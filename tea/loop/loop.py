@@ -19,7 +19,7 @@ from tea.loop.ledger import MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import shown
 from tea.loop.observation import Observation, limit_of, shortened
-from tea.loop.opening import heads
+from tea.loop.opening import conversation, heads
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
@@ -186,7 +186,8 @@ class _Loop:
     async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
         """Collect the prompt variables: task, files, functions and memories."""
         memory = self.ctx.memory
-        remembered = [await memory.summarise(earlier=True), *await memory.insights(earlier=True), *insights]
+        before = conversation(self.task) or await memory.summarise(earlier=True)
+        remembered = [before, *await memory.insights(earlier=True), *insights]
         await self.limits.look()
         self.variables = {
             "task": self.task.text,

@@ -32,6 +32,14 @@ async def heads(ctx: Context, task: Task) -> list[str]:
     return [await _head(ctx, name, found.get(name), each) for name in task.files]
 
 
+def conversation(task: Task) -> str:
+    """Return the conversation before a task, each contribution under its speaker; empty if there is none."""
+    if not task.history:
+        return ""
+    lines = [f"{one.who}: {one.text}" if one.who else f"({one.text})" for one in task.history]
+    return "\n".join(["The conversation before this task, oldest first:", *lines])
+
+
 async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: int) -> str:
     if file is None:
         return f"{name}: there is no such file"

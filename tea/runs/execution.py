@@ -429,7 +429,8 @@ class Executions:
 
     async def _outcome(self, run: Run, task: TaskFile) -> Outcome:
         names = tuple(Path(name).name for name in task.files)
-        work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools, also=task.also)
+        said = task.talk.said() if task.talk is not None else ()
+        work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools, also=task.also, history=said)
         try:
             response = await run.gate.run(lambda: _work(run, task, work))
         except NotLocked as error:
@@ -495,7 +496,8 @@ def _told(tell: Tell | None, *lines: Sequence[str]) -> None:
 
 def _ending(outcome: Outcome) -> dict[str, Any]:
     data = outcome.to_json()
-    return {name: data[name] for name in ("status", "answer", "reason", "evidence", "cost", "error")}
+    names = ("status", "answer", "reason", "evidence", "cost", "error", "handoff", "task")
+    return {name: data[name] for name in names if name in data}
 
 
 def _short(data: JsonObject) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from tea.errors import ErrorRecord, error_from
 from tea.runs.budget import Spent
-from tea.types import AgentResponse, Evidence, Result
+from tea.types import AgentResponse, Evidence, Result, without_empty
 
 Status = Literal["done", "failed", "exhausted"]
 
@@ -29,6 +29,8 @@ class Outcome:
         error: The error that ended it, if one did.
         files: Names of the files that it wrote into its workspace.
         unheard: What it was told too late to hear.
+        handoff: Name of the agent that it hands the conversation over to.
+        task: The task of that agent, if it is another one.
     """
 
     run: str
@@ -42,6 +44,8 @@ class Outcome:
     error: ErrorRecord | None = None
     files: tuple[str, ...] = ()
     unheard: tuple[str, ...] = ()
+    handoff: str | None = None
+    task: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -74,11 +78,13 @@ class Outcome:
             trace=folder,
             report=folder / "workspace" / result.report if result.report else None,
             error=response.error,
+            handoff=result.handoff,
+            task=result.task,
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
-        return {
+        data = {
             "run": self.run,
             "status": self.status,
             "ok": self.ok,
@@ -91,4 +97,7 @@ class Outcome:
             "error": self.error,
             "files": list(self.files),
             "unheard": list(self.unheard),
+            "handoff": self.handoff,
+            "task": self.task,
         }
+        return without_empty(data, "handoff", "task")

@@ -1,0 +1,1 @@
+"""Conversations: sessions whose turns are ordinary runs."""

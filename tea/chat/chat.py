@@ -1,0 +1,361 @@
+"""Chat: a conversation of a person with agents; each turn is one run, or several where agents hand over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from tea.chat.transcript import Listed, Part, Turn, history_of, listed, part_of, parts_of, turns_of
+from tea.chat.words import addressed
+from tea.errors import BadInput
+from tea.journal.header import Talk, TaskFile
+from tea.journal.recorder import Event, Watcher
+from tea.journal.tracer import Tracer, as_mapping, new_run_id
+from tea.kernel.key import run_and_key
+from tea.memory.manager import MemoryManager
+from tea.protocols.acp import ACPServer
+from tea.refs import Ref, check_session
+from tea.runs.outcome import Outcome
+from tea.runs.task_file import find_files, make_task
+from tea.store.workspaces import FileWorkspaces
+
+MOST_HANDOFFS = 10  # in one turn
+MOST_FILES = 1_000
+FIRST_AGENT = "planner"
+LAST = "last"
+
+
+class Host(Protocol):
+    """The platform of a conversation."""
+
+    @property
+    def home(self) -> Path:
+        """The folder of its registry and journals."""
+        ...
+
+    @property
+    def tracer(self) -> Tracer:
+        """Its journals."""
+        ...
+
+    @property
+    def memory(self) -> MemoryManager:
+        """Its memory."""
+        ...
+
+    @property
+    def acp(self) -> ACPServer:
+        """Its agents."""
+        ...
+
+    async def execute(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
+        """Run a task."""
+        ...
+
+    async def resume(
+        self, run: str, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None
+    ) -> Outcome:
+        """Resume a run."""
+        ...
+
+
+class Sending:
+    """A turn on its way: awaited it gives the turn, iterated its events and the turn at the end.
+
+    Args:
+        work: Carries the turn out, telling a watcher.
+        watch: Told of each record beside the iteration.
+    """
+
+    def __init__(self, work: Callable[[Watcher | None], Coroutine[Any, Any, Turn]], watch: Watcher | None) -> None:
+        self._work, self._watch = work, watch
+
+    def __await__(self) -> Generator[Any, None, Turn]:
+        """Carry the turn out."""
+        return self._work(self._watch).__await__()
+
+    async def __aiter__(self) -> AsyncGenerator[Event | Turn]:
+        """Yield the events of the turn as they happen, and the turn; closing it early stops the turn."""
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+
+        def watch(event: Event) -> None:
+            queue.put_nowait(event)
+            if self._watch is not None:
+                self._watch(event)
+
+        running = asyncio.ensure_future(self._work(watch))
+        running.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            yield await running
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+class Chat:
+    """A conversation: a session that can be listed, taken up again and forked.
+
+    Nothing is written before its first turn. A turn that was interrupted, by a cancellation or with its process, is
+    gone on with by `proceed`, or left as it is by the next line.
+
+    Args:
+        host: The platform.
+        session: Its id, an own one by default; one that exists is taken up where it stands.
+        agent: Who is spoken to first: the last agent of a session that exists, else the planner.
+        options: Further keys of the task file for each turn, for example `model` or `budget`.
+
+    Example:
+        chat = platform.chat()
+        turn = await chat.send("How many rows has it?", files=["data.csv"])
+        async for event in chat.send("And how many columns?"):
+            ...
+    """
+
+    def __init__(
+        self, host: Host, session: str | None = None, agent: str | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self.session: str = check_session(session) or f"chat-{new_run_id()[:16]}"
+        self._host, self._options = host, dict(options or {})
+        make_task({"task": "chat", **self._options})
+        self._agent = None if agent is None else Ref.parse(agent, kind="agent").name
+        self._known: dict[str, Part] | None = None if session is not None else {}
+        self._base: tuple[Part, ...] = ()
+        self._note = ""
+        self._sending = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        """Read what there is of it."""
+        await self._parts()
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        """Leave it; every turn is in its journal."""
+
+    async def __aiter__(self) -> AsyncIterator[Turn]:
+        """Yield its turns so far, oldest first."""
+        for turn in await self.turns():
+            yield turn
+
+    async def turns(self) -> list[Turn]:
+        """Return its turns, oldest first, those inherited from a forked one included.
+
+        Raises:
+            StorageError: A journal of it cannot be read.
+        """
+        return turns_of([*self._base, *await self._parts()])
+
+    async def agent(self) -> str:
+        """Return the name of the agent to which the next line goes unless it addresses another."""
+        if self._agent is None:
+            parts = [*self._base, *await self._parts()]
+            self._agent = (parts[-1].handoff or parts[-1].agent) if parts else FIRST_AGENT
+        return self._agent
+
+    async def agents(self) -> dict[str, str]:
+        """Return the descriptions of the agents that can be addressed, by name."""
+        return {one.name: one.description for one in await self._host.acp.manager.list()}
+
+    async def address(self, agent: str) -> None:
+        """Let the next lines go to an agent.
+
+        Raises:
+            UnknownComponent: There is none of that name.
+        """
+        self._agent = (await self._host.acp.info(agent)).name
+
+    def note(self, text: str) -> None:
+        """Say with the next line what became of the turn before, for example of a call that was in flight."""
+        self._note = text
+
+    def send(self, line: str, *, files: Sequence[str | Path] = (), watch: Watcher | None = None) -> Sending:
+        """Carry out a turn: await it, or iterate over its events.
+
+        Args:
+            line: The words of the person; `@name` addresses an agent, who is also spoken to from then on.
+            files: Files that are added to those of the conversation.
+            watch: Told of each record.
+
+        Raises:
+            BadTask: The line is empty or too long, or a file cannot be used; nothing is written.
+            ApprovalNeeded: A call waits for a person; `proceed` goes on after the answer.
+            TeaError: A run could not be carried out; what it did is in its journal.
+        """
+        return Sending(lambda watcher: self._send(line, files, watcher), watch)
+
+    def proceed(self, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None) -> Sending:
+        """Go on with the last turn, if it was interrupted or waits: await it, or iterate over its events.
+
+        A call in flight that is not idempotent is asked about before it is made again.
+
+        Args:
+            answers: By the key of the call that waits: `allow`, `deny`, or text in place of its result.
+            watch: Told of each record.
+
+        Raises:
+            BadInput: The last turn has ended.
+        """
+        return Sending(lambda watcher: self._proceed(answers, watcher), watch)
+
+    async def fork(self, at: int | None = None) -> Chat:
+        """Return a new conversation that goes on after a turn of this one, which is not touched.
+
+        It begins with the history, the files, the agents' memory and their states of that moment.
+
+        Args:
+            at: Number of the last turn to keep; all turns by default.
+
+        Raises:
+            BadInput: There is no such turn.
+        """
+        parts = [*self._base, *await self._parts()]
+        kept = tuple(one for one in parts if at is None or one.talk.turn <= at)
+        if not kept or (at is not None and kept[-1].talk.turn != at):
+            numbers = sorted({one.talk.turn for one in parts})
+            problem = f"The conversation {self.session} has no turn {at or ''}".rstrip()
+            fix = f"its turns are {numbers[0]} to {numbers[-1]}." if numbers else "say something first."
+            raise BadInput(f"{problem}.", fix=fix)
+        new = Chat(self._host, options=self._options)
+        new._base = kept
+        return new
+
+    @staticmethod
+    async def listed(host: Host, problems: list[str]) -> list[Listed]:
+        """Return all conversations of a platform, the latest first; `problems` takes what cannot be read."""
+        return await asyncio.to_thread(listed, host.tracer, problems)
+
+    @staticmethod
+    async def find(host: Host, name: str) -> str:
+        """Return the conversation with the given id, unique beginning of an id, or `last`.
+
+        Raises:
+            BadInput: None or several fit.
+        """
+        names = [one.session for one in await Chat.listed(host, [])]
+        found = names[:1] if name == LAST else [one for one in names if one.startswith(name)]
+        if name in names:
+            return name
+        if len(found) == 1:
+            return found[0]
+        count = len(found) or "No"
+        problem = (
+            "There is no conversation yet." if name == LAST else f"{count} conversations begin with {name[:80]!r}."
+        )
+        raise BadInput(problem, fix="`tea chat --list` lists them.")
+
+    async def _send(self, line: str, files: Sequence[str | Path], watch: Watcher | None) -> Turn:
+        async with self._sending:
+            agent, words = addressed(line, await self.agents())
+            agent = agent or await self.agent()
+            before = [*self._base, *await self._parts()]
+            number = before[-1].talk.turn + 1 if before else 1
+            given = await asyncio.to_thread(find_files, make_task({"task": "chat"}), Path.cwd(), files)
+            talk = Talk(turn=number, note=self._note, forked=self._forked())
+            self._agent = agent
+            part = await self._run(agent, words, talk, given, watch)
+            self._note = ""
+            return await self._followed(part, watch)
+
+    async def _proceed(self, answers: Mapping[str, str] | None, watch: Watcher | None) -> Turn:
+        async with self._sending:
+            parts = await self._parts()
+            if not parts or turns_of(parts)[-1].status not in ("waiting", "interrupted"):
+                raise BadInput("The last turn has ended.", fix="say something new.")
+            part = parts[-1]
+            if part.open:
+                await self._host.resume(part.run, answers=answers, watch=watch)
+                part = await self._read(part.run)
+            return await self._followed(part, watch)
+
+    async def _followed(self, part: Part, watch: Watcher | None) -> Turn:
+        """Start the agents that are handed over to, one after the other, and return the turn at its end."""
+        known = await self.agents()
+        while part.handoff is not None:
+            talk = part.talk
+            fault = ""
+            if talk.hop >= MOST_HANDOFFS:
+                fault = f"The agents handed over more than {MOST_HANDOFFS} times."
+            elif part.handoff not in known:
+                fault = f"{part.agent} hands over to {part.handoff[:80]!r}, and there is no such agent."
+            if fault:
+                self._agent = part.agent
+                return replace(await self._last(), status="failed", reason=fault)
+            line = talk.line or part.task
+            after = Talk(turn=talk.turn, hop=talk.hop + 1, line=line)
+            part = await self._run(part.handoff, part.handed or part.task, after, {}, watch)
+        self._agent = part.agent
+        return await self._last()
+
+    async def _last(self) -> Turn:
+        return turns_of(await self._parts())[-1]
+
+    async def _run(self, agent: str, text: str, talk: Talk, files: Mapping[str, Path], watch: Watcher | None) -> Part:
+        """Carry out one run of a turn."""
+        before = [*self._base, *await self._parts()]
+        carried = {} if not before else await asyncio.to_thread(self._carried, before[-1])
+        given = dict(
+            [*files.items(), *((name, path) for name, path in carried.items() if name not in files)][:MOST_FILES]
+        )
+        placed = talk.model_copy(update={"history": history_of(before)})
+        task = make_task({**self._options, "task": text, "agent": agent, "session": self.session})
+        task = task.model_copy(update={"talk": placed})
+        if self._base and not await self._parts():
+            await asyncio.to_thread(self._inherit)
+        begun: list[str] = []
+
+        def see(event: Event) -> None:
+            if event.kind == "run":
+                begun.append(str(as_mapping(as_mapping(event.data)["setting"])["run"]))
+                self._begun(begun[-1], agent, text, placed)
+            if watch is not None:
+                watch(event)
+
+        outcome = await self._host.execute(task, given, see)
+        return await self._read(outcome.run)
+
+    def _begun(self, run: str, agent: str, text: str, talk: Talk) -> None:
+        """Keep a run as interrupted until its end is read."""
+        assert self._known is not None
+        self._known[run] = Part(run=run, session=self.session, time="", agent=agent, task=text, talk=talk)
+
+    def _inherit(self) -> None:
+        """Give a fork its own copy of the memory of the turns it keeps."""
+        runs = {one.run for one in self._base}
+        origin = self._base[-1].session
+
+        def choose(changes: Sequence[str]) -> list[str | None]:
+            return [one if run_and_key(one)[0] in runs else None for one in changes]
+
+        owners = sorted({f"agent:{one.agent}" for one in self._base})
+        self._host.memory.inherit(origin, self.session, owners, choose)
+
+    def _forked(self) -> str:
+        return f"{self._base[-1].session}@{self._base[-1].talk.turn}" if self._base else ""
+
+    def _carried(self, part: Part) -> dict[str, Path]:
+        """Return the files that a run leaves to the next: those it was given, and those it wrote beside them."""
+        folder = FileWorkspaces(self._host.home / "traces").path(part.run)
+        names = [*part.inputs, *sorted(one.name for one in folder.iterdir())] if folder.is_dir() else []
+        paths = {name: folder / name for name in names if not name.startswith(".")}
+        return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
+
+    async def _parts(self) -> list[Part]:
+        """Return the own parts, those without an end read anew."""
+        if self._known is None:
+            found = await asyncio.to_thread(parts_of, self._host.tracer, self.session)
+            self._known = {one.run: one for one in found}
+        for run in [run for run, one in self._known.items() if one.open]:
+            if (part := await asyncio.to_thread(part_of, self._host.tracer, run)) is not None:
+                self._known[run] = part
+        return list(self._known.values())
+
+    async def _read(self, run: str) -> Part:
+        assert self._known is not None
+        part = await asyncio.to_thread(part_of, self._host.tracer, run)
+        assert part is not None
+        self._known[run] = part
+        return part

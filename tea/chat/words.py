@@ -1,0 +1,87 @@
+"""The words of a conversation: who is addressed, the solution in an answer, and the folded history."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Sequence
+
+from tea.journal.header import PERSON
+from tea.types import JsonValue, Said
+
+FOLD_AT = 30_000  # characters of a history that is passed on whole
+KEPT = 4  # latest exchanges that stay whole when it folds
+MOST_SAID = 6_000  # characters of one contribution among those
+MOST_FOLDED = 200  # of one before those
+LEFT_OUT = "earlier contributions are left out"
+_MENTION = re.compile(r"(?<![\w@.])@([A-Za-z][\w-]{0,63})")
+_SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL | re.IGNORECASE)
+
+
+def addressed(line: str, known: Container[str]) -> tuple[str | None, str]:
+    """Return the agent addressed by `@name` in a line, and the line without a leading mention.
+
+    The first mention of a known agent counts, in any case and with `-` for `_`; others are words like all others.
+
+    Args:
+        line: The words of a person.
+        known: The names of agents.
+    """
+    for found in _MENTION.finditer(line):
+        name = found[1].lower().replace("-", "_")
+        if name in known:
+            return name, line[found.end() :].lstrip(" \t,:") if not line[: found.start()].strip() else line
+    return None, line
+
+
+def unknown_mentions(line: str, known: Container[str]) -> list[str]:
+    """Return the names mentioned in a line that belong to no agent."""
+    names = [found[1] for found in _MENTION.finditer(line)]
+    return [name for name in names if name.lower().replace("-", "_") not in known]
+
+
+def solution(answer: JsonValue) -> JsonValue:
+    """Return the text of the last `<solution>` in an answer, the whole answer where there is none."""
+    found = _SOLUTION.findall(answer) if isinstance(answer, str) else []
+    return found[-1].strip() if found else answer
+
+
+def text_of(answer: JsonValue) -> str:
+    """Return an answer as text, JSON for everything but text."""
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+def folded(history: Sequence[Said]) -> tuple[Said, ...]:
+    """Return a history within 30,000 characters: a longer one with its latest exchanges, and the rest as single lines.
+
+    Folding is done without a model, so that it costs nothing and a replay gives the same.
+    """
+    if _size(history) <= FOLD_AT:
+        return tuple(history)
+    asked = [place for place, one in enumerate(history) if one.who == PERSON]
+    begin = asked[-KEPT] if len(asked) >= KEPT else 0
+    late = [Said(who=one.who, text=_cut(one.text, MOST_SAID)) for one in history[begin:]]
+    late = (
+        late if _size(late) <= FOLD_AT else [Said(who=one.who, text=_brief(one.text)) for one in late[:-2]] + late[-2:]
+    )
+    early = [Said(who=one.who, text=_brief(one.text)) for one in history[:begin]]
+    room, first = FOLD_AT - _size(late), len(early)
+    while first and room >= len(early[first - 1].text):
+        room -= len(early[first - 1].text)
+        first -= 1
+    note = (Said(text=f"{first} {LEFT_OUT}"),) if first else ()
+    return (*note, *early[first:], *late)
+
+
+def _size(history: Sequence[Said]) -> int:
+    return sum(len(one.text) for one in history)
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_FOLDED else f"{line[: MOST_FOLDED - 3]}..."
+
+
+def _cut(text: str, most: int) -> str:
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} [... {len(text) - 2 * half:,} characters ...] {text[-half:]}"

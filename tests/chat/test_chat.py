@@ -1,0 +1,159 @@
+"""Conversations from Python: turns, their events, history, handoffs and forks."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.chat.transcript import Turn
+from tea.errors import ApprovalNeeded, BadInput, BadRef, BadTask
+from tea.memory.manager import Scope
+from tea.testing import ScriptedModel, TestModel, platform
+from tea.types import ModelRequest, TextPart
+
+pytestmark = pytest.mark.asyncio
+
+
+def shown(request: ModelRequest) -> str:
+    """All words of a question."""
+    parts = [part for message in request.messages for part in message.content]
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def decided(next: str, agent: str = "", task: str = "", answer: str = "") -> dict[str, str]:
+    return {"next": next, "agent": agent, "task": task, "answer": answer}
+
+
+DONE: dict[str, Any] = {**dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")}
+
+
+def done(answer: Any) -> dict[str, Any]:
+    return {**DONE, "calls": [{"name": "done", "arguments": {"answer": answer}}]}
+
+
+ASK = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    """Ask the person."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask, and tell the answer."""
+        return Result(answer=await ctx.person("Which?"))
+'''
+
+
+async def test_a_model_sees_the_conversation_before_its_turn() -> None:
+    model = ScriptedModel([done("a stork"), done("two")])
+    async with platform(model=model) as tea:
+        chat = tea.chat()
+        assert await chat.turns() == []
+        first = await chat.send("Name a bird.")
+        second = await chat.send("How many legs has it?")
+        assert (first.answer, second.answer, second.number, second.agent) == ("a stork", "two", 2, "planner")
+        assert "Name a bird." not in shown(model.requests[1]).partition("<task>")[0]
+        assert "person: Name a bird.\nplanner: a stork" in shown(model.requests[1])
+        assert [turn async for turn in chat] == [first, second]
+        async with tea.chat(chat.session) as again:
+            assert [turn.answer for turn in await again.turns()] == ["a stork", "two"]
+        for turn in (first, second):
+            assert (await tea.replay(turn.run)).answer == turn.answer
+
+
+async def test_a_turn_is_iterated_as_events_and_ends_with_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    async with platform(model=TestModel(call_tools=[], answer="seen")) as tea:
+        seen: list[str] = []
+        chat = tea.chat(agent="analyzer", budget={"steps": 3})
+        events = [
+            one async for one in chat.send("Look.", files=[tmp_path / "a.txt"], watch=lambda one: seen.append(one.kind))
+        ]
+        assert isinstance(events[-1], Turn)
+        assert (events[-1].answer, events[-1].agent) == ("seen", "analyzer")
+        assert seen == [one.kind for one in events[:-1] if not isinstance(one, Turn)]
+        assert (await chat.send("Again.")).parts[0].inputs == ("a.txt",)
+
+
+async def test_the_triage_hands_over_and_the_specialist_sees_its_own_tools_only() -> None:
+    model = ScriptedModel(
+        [
+            decided("hand_over", "analyzer", "Compute 2 + 3."),
+            done(5),
+            decided("case_resolved", answer="It was 5."),
+            decided("case_not_resolved", answer="nobody can fly"),
+        ]
+    )
+    async with platform(model=model) as tea:
+        chat = tea.chat(agent="triage")
+        turn = await chat.send("What is 2 + 3?")
+        assert (turn.answer, [one.agent for one in turn.parts]) == (5, ["triage", "analyzer"])
+        tools = {one["name"] for one in model.requests[1].variables["tools"]}
+        assert "done" in tools
+        assert tools.isdisjoint({"workspace_write", "find_tools"})
+        assert "person: What is 2 + 3?\ntriage: hands over to analyzer: Compute 2 + 3." in shown(model.requests[1])
+        assert await chat.agent() == "analyzer"
+        assert (await chat.send("@triage What was it?")).answer == "It was 5."
+        assert "analyzer: 5" in shown(model.requests[2])
+        failed = await chat.send("Fly.")
+        assert (failed.status, failed.reason, failed.answer) == ("failed", "nobody can fly", "")
+        for run in [part.run for one in await chat.turns() for part in one.parts]:
+            await tea.replay(run)
+
+
+async def test_the_triage_can_name_only_agents_that_are_there() -> None:
+    wrong = decided("hand_over", "nobody", "x")
+    model = ScriptedModel([wrong, decided("hand_over", "analyzer", "Go on."), done("gone on")])
+    async with platform(model=model) as tea:
+        turn = await tea.chat(agent="triage").send("Go on.")
+        assert (turn.answer, turn.agent) == ("gone on", "analyzer")
+
+
+async def test_a_turn_that_waits_for_a_person_is_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "asker.py"
+    path.write_text(ASK)
+    async with platform() as tea:
+        await tea.acp.register(path)
+        chat = tea.chat(agent="asker")
+        with pytest.raises(ApprovalNeeded):
+            await chat.send("Choose.")
+        (turn,) = await chat.turns()
+        assert turn.status == "waiting"
+        (question,) = (await tea.inbox()).questions
+        turn = await chat.proceed(answers={question.key: "this"})
+        assert (turn.status, turn.answer) == ("done", "this")
+        with pytest.raises(BadInput, match="has ended"):
+            await chat.proceed()
+
+
+async def test_a_fork_remembers_the_turns_that_it_keeps_and_leaves_the_other_untouched() -> None:
+    async with platform(model=TestModel(call_tools=[], answer="yes")) as tea:
+        chat = tea.chat("talk")
+        await chat.send("First?")
+        await chat.send("Second?")
+        fork = await chat.fork(1)
+        await fork.send("Other?")
+        assert [turn.line for turn in await fork.turns()] == ["First?", "Other?"]
+        assert [turn.line for turn in await chat.turns()] == ["First?", "Second?"]
+        run = (await fork.turns())[-1].parts[0]
+        assert [said.text for said in run.talk.history] == ["First?", "yes"]
+        for session, lines in (("talk", ["First?", "Second?"]), (fork.session, ["First?", "Other?"])):
+            events = await tea.memory.recall(Scope(session=session, agent="planner", task=""))
+            assert [one["data"]["task"] for one in events if one["kind"] == "result"] == lines
+        with pytest.raises(BadInput, match="no turn 7"):
+            await chat.fork(7)
+        with pytest.raises(BadInput, match="has no turn"):
+            await tea.chat().fork()
+
+
+async def test_what_cannot_begin_leaves_nothing_behind() -> None:
+    async with platform() as tea:
+        with pytest.raises(BadRef):
+            tea.chat("../x")
+        with pytest.raises(BadTask):
+            tea.chat(budgets={})
+        with pytest.raises(BadTask):
+            await tea.chat().send(" ")
+        with pytest.raises(BadTask):
+            await tea.chat().send("x", files=["/nothing/there"])
+        assert tea.tracer.runs() == []

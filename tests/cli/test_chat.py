@@ -1,0 +1,207 @@
+"""`tea chat`: conversations line by line, their handoffs, files, stops, and how they go on."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .conftest import PAY, PAYER, Tea
+
+ECHO = '''
+from tea import Agent, Context, Result, Task
+
+
+class Echo(Agent):
+    """Tell what it sees of the conversation."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer at once."""
+        said = "; ".join(f"{one.who}={one.text}" for one in task.history)
+        files = ",".join(sorted(task.files))
+        return Result(answer=f"thinking <solution>{task.text} [{files}] ({said})</solution>")
+'''
+
+DESK = '''
+from tea import Agent, Context, Result, Task
+
+
+class Desk(Agent):
+    """Hand over to whom the task begins with."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Hand over."""
+        name, _, rest = task.text.partition(" ")
+        return Result(handoff=name, task=rest or None)
+'''
+
+WAITER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Waiter(Agent):
+    """Hear until it is told to stop, and hand over."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Wait."""
+        heard = []
+        while "stop" not in heard:
+            heard += await ctx.messages()
+            await ctx.sleep(0.01)
+        return Result(handoff="echo", task="waited")
+'''
+
+
+def said(tea: Tea, *lines: str, options: tuple[str, ...] = ()) -> tuple[int, list[dict[str, Any]]]:
+    """Talk line by line, and return the exit code and what came of each."""
+    finished = tea("chat", "--json", *options, stdin="".join(f"{line}\n" for line in lines).encode())
+    return finished.code, [json.loads(line) for line in finished.out.splitlines()]
+
+
+def ready(tea: Tea, **sources: str) -> None:
+    for name, source in sources.items():
+        finished = tea("register", tea.write(f"{name}.py", source))
+        assert finished.code == 0, finished
+
+
+def test_a_conversation_keeps_its_history_and_files_and_every_turn_can_be_replayed(tea: Tea) -> None:
+    ready(tea, echo=ECHO, desk=DESK)
+    tea.write("my data.csv", "a,b\n1,2\n")
+    code, turns = said(tea, "@Echo, one", "look at 'my data.csv'!", "three", "/history", options=("--agent", "desk"))
+    assert code == 0
+    assert turns[0]["answer"] == "one [] ()"
+    assert turns[1]["answer"].startswith("look at my data.csv! [my data.csv] (person=one; echo=one [] ()")
+    assert turns[2]["answer"].startswith("three [my data.csv] (person=one;")
+    assert [one["turn"] for one in turns[3]["turns"]] == [1, 2, 3]
+    assert {one["session"] for one in turns} == {turns[0]["session"]}
+    for turn in turns[:3]:
+        assert tea("replay", turn["runs"][0]).out.startswith("identical: ")
+    listed = tea("chat", "--list", "--json").data["chats"]
+    assert [(one["session"], one["turns"], one["line"]) for one in listed] == [(turns[0]["session"], 3, "one")]
+
+
+def test_a_conversation_is_resumed_and_forked_at_a_turn(tea: Tea) -> None:
+    ready(tea, echo=ECHO)
+    _, (first, _) = said(tea, "one", "two", options=("--agent", "echo"))
+    _, (third,) = said(tea, "three", options=("--resume", "last"))
+    assert third["session"] == first["session"]
+    assert (third["turn"], third["agent"]) == (3, "echo")
+    _, (fork, further) = said(tea, "other", "more", options=("--fork", first["session"][:9], "--at", "1"))
+    assert fork["session"] != first["session"]
+    assert (fork["turn"], fork["agent"]) == (2, "echo")
+    assert "person=one" in fork["answer"]
+    assert "two" not in fork["answer"] + further["answer"]
+    assert "person=other" in further["answer"]
+    assert tea("replay", fork["runs"][0]).code == 0
+    assert {one["forked"] for one in tea("chat", "--list", "--json").data["chats"]} == {"", f"{first['session']}@1"}
+    tea("chat", "--resume", "none").refused(2, "No conversations begin with")
+    tea("chat", "--fork", "last", "--at", "9").refused(2, "has no turn 9")
+
+
+def test_the_conversation_and_not_the_agent_starts_the_next_agent(tea: Tea) -> None:
+    ready(tea, echo=ECHO, desk=DESK)
+    code, (turn, after) = said(tea, "echo count it", "again", options=("--agent", "desk"))
+    assert code == 0
+    assert turn["handoffs"] == [{"by": "desk", "to": "echo", "task": "count it"}]
+    assert turn["answer"] == "count it [] (person=echo count it; desk=hands over to echo: count it)"
+    assert (turn["agent"], after["agent"]) == ("echo", "echo")
+    first, second = (tea("trace", run).out for run in turn["runs"])
+    assert "agent:desk" in first
+    assert "agent:echo" not in first
+    assert "agent:echo" in second
+    assert [tea("replay", run).code for run in turn["runs"]] == [0, 0]
+
+
+def test_a_turn_ends_after_ten_handoffs_and_with_an_agent_that_is_not_there(tea: Tea) -> None:
+    ready(tea, desk=DESK)
+    code, (turn,) = said(tea, "desk " * 12, options=("--agent", "desk"))
+    assert (code, turn["status"], turn["answer"], len(turn["runs"])) == (1, "failed", "", 11)
+    assert "more than 10 times" in turn["error"]["problem"]
+    _, (turn,) = said(tea, "nobody", options=("--agent", "desk"))
+    assert "hands over to 'nobody'" in turn["error"]["problem"]
+
+
+def test_what_cannot_be_done_is_one_line_and_the_conversation_goes_on(tea: Tea) -> None:
+    ready(tea, echo=ECHO)
+    finished = tea(
+        "chat", "--agent", "echo", stdin=b"/nothing\n/file gone.csv\n@nobody hello\n@echo\n/agents\n/quit\nx\n"
+    )
+    assert finished.code == 0
+    assert "There is no command /nothing" in finished.err
+    assert "There is no file 'gone.csv'" in finished.err
+    assert "there is no agent @nobody" in finished.err
+    assert finished.out.startswith("@nobody hello [] ()\n")
+    assert "* @echo" in finished.out
+    tea("chat", "--session", "a", "--resume", "b").refused(2, "exclude each other")
+    tea("chat", "--agent", "nobody").refused(2, "nobody")
+    assert "chat:" in tea("chat", stdin=b"").err
+    assert tea("chat", "--list").out.count("\n") == 2
+
+
+@contextmanager
+def talking(tea: Tea, *options: str) -> "Iterator[subprocess.Popen[str]]":
+    pipe = subprocess.PIPE
+    line = tea.line("chat", "--json", *options)
+    with subprocess.Popen(
+        line, cwd=tea.folder, env=tea.environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def spoken(process: "subprocess.Popen[str]", line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def until(process: "subprocess.Popen[str]", word: str) -> None:
+    assert process.stderr is not None
+    assert any(word in line for line in process.stderr)
+
+
+def answered(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
+
+
+def test_ctrl_c_stops_the_turn_and_tells_the_next_agent_of_the_call_in_flight(tea: Tea) -> None:
+    ready(tea, echo=ECHO, pay=PAY, payer=PAYER)
+    os.mkfifo(tea.folder / "began")
+    descriptor = os.open(tea.folder / "began", os.O_RDWR)
+    with talking(tea, "--agent", "payer", "--allow", "pay") as process:
+        spoken(process, "go")
+        began, _, _ = select.select([descriptor], [], [], 30)
+        os.close(descriptor)
+        assert began, process.communicate()
+        process.send_signal(signal.SIGINT)
+        stopped = answered(process)
+        assert stopped["status"] == "interrupted"
+        assert stopped["error"]["problem"].startswith("The turn was stopped")
+        (call,) = stopped["uncertain"]
+        assert call.startswith("tool:pay@")
+        spoken(process, "@echo what now?")
+        assert f"={call} was in flight, and it is uncertain whether it was carried out" in answered(process)["answer"]
+        spoken(process, "/quit")
+        assert process.wait(timeout=30) == 0
+    assert len(tea("runs", "--json").data["runs"]) == 2
+
+
+def test_a_conversation_killed_in_the_middle_of_a_turn_goes_on_with_it(tea: Tea) -> None:
+    ready(tea, echo=ECHO, waiter=WAITER)
+    with talking(tea, "-v", "--agent", "waiter") as process:
+        spoken(process, "begin")
+        until(process, "works on")
+        process.kill()
+    assert tea("tell", "last", "stop").code == 0
+    finished = tea("chat", "--resume", "last", stdin=b"/continue\n/continue\n")
+    assert "the last turn was interrupted: /continue goes on with it" in finished.err
+    assert finished.out == "waited [] (person=begin; waiter=hands over to echo: waited)\n"
+    assert "The last turn has ended" in finished.err
+    runs = tea("runs", "--json").data["runs"]
+    assert [tea("replay", one["run"]).code for one in runs] == [0, 0]
