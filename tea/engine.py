@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
 from tea.journal.mask import Mask, secrets_among
 from tea.journal.recorder import Recorder
 from tea.journal.tracer import new_run_id
+from tea.policy.verdict import Verdict
 from tea.prompts.manager import PromptManager
 from tea.protocols.instances import Instances
 from tea.refs import Kind, with_kind
@@ -22,7 +24,9 @@ from tea.runs.deps import RunDeps
 from tea.runs.direct import Direct, Invoke
 from tea.runs.execution import Executions
 from tea.runs.human_input import Person
-from tea.runs.policy import AskOnce, Policy
+from tea.runs.operator_policy import OperatorPolicy
+from tea.runs.policy import CallRequest, Policy
+from tea.runs.rules import reasoned
 from tea.runs.run import Run
 from tea.runs.task_file import make_task
 from tea.search_service import SearchService
@@ -43,11 +47,13 @@ class Engine:
         executions: Begins and repeats runs.
         invoke: Carries out one call from outside of any run; what it gives holds no secret.
         mask: Knows the operator's secrets.
+        judge: Gives what the policy says of a call.
     """
 
     executions: Executions
     invoke: Invoke
     mask: Mask
+    judge: Callable[[CallRequest], Awaitable[Verdict]]
 
     @classmethod
     def of(cls, tea: Platform, instances: Instances, policy: Policy | None, person: Person | None) -> Engine:
@@ -56,7 +62,7 @@ class Engine:
         Args:
             tea: The platform.
             instances: Its live environments.
-            policy: Decides about calls; by default a person is asked once about what declares to leave the workspace.
+            policy: Decides about calls; by default the operator's rules, with provenance.
             person: Answers what components ask.
         """
         servers = cast(Any, {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp})
@@ -66,8 +72,9 @@ class Engine:
             models=tea.models,
             prompts=PromptManager(tea.compiled),  # what is only looked at is not kept
             memory=tea.memory,
-            policy=policy or AskOnce(tea.settings.policy),
+            policy=policy or operator_policy(tea),
             consents=tea.consents,
+            remember=tea.allowed.grant,
             person=person,
             sandboxes=tea.sandboxes,
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
@@ -85,11 +92,28 @@ class Engine:
         executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)
         permission = Authorizer(
-            deps.policy, person, Recorder(None, ""), {}, frozenset(), tea.consents, (EVERY,)
+            _outside(deps.policy), person, Recorder(None, ""), {}, frozenset(), tea.consents, (EVERY,)
         )  # who makes a call from outside of any run consents to it by that
         direct = Direct(tea.tcp, tea.versions.store, tea.trust, permission, CALL_SECONDS, in_a_run)
         mask = deps.mask
-        return cls(executions, _masked(direct.invoke, mask) if mask else direct.invoke, mask)
+        return cls(
+            executions, _masked(direct.invoke, mask) if mask else direct.invoke, mask, partial(reasoned, deps.policy)
+        )
+
+
+def operator_policy(tea: Platform) -> OperatorPolicy:
+    """Return the shipped policy with the settings of a platform's home, as far as a person granted them."""
+    settings, ungranted = tea.settings.policy, ""
+    if settings.widening and not tea.home_trust.granted:
+        settings, ungranted = settings.narrowed(), "`tea trust --home` shows it"
+    return OperatorPolicy(settings=settings, remembered=tea.allowed, ungranted=ungranted)
+
+
+def _outside(policy: Policy) -> Policy:
+    """Return the policy for calls from outside any run, where nothing was read before."""
+    if isinstance(policy, OperatorPolicy):
+        return replace(policy, settings=replace(policy.settings, provenance=False))
+    return policy
 
 
 def _in_a_run(executions: Executions, instances: Instances, model: str | None) -> Invoke:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from tea.dotenv import parse_variables
 from tea.errors import BadInput
-from tea.runs.policy import BEYOND, DECISIONS, Decision
+from tea.policy.rules import PolicySettings
 from tea.sandbox.settings import SandboxSettings
 from tea.store.access import foreign_hand, read_own
 from tea.store.strict import Refused
@@ -40,7 +40,7 @@ class Settings:
         roles: Names of model configurations by who asks, for example `planner` or `cheap`.
         models: Model configurations by name, as written.
         embedder: What turns texts into vectors for retrieval; see `tea.retrieval.embedding.choice`.
-        policy: Decisions about calls that declare the effects `external` or `irreversible`, by effects.
+        policy: Rules for calls.
         web: What is said of the way out, as written; see `tea.web.WebSettings`.
         search: What is said of searching, as written; see `tea.web.search.SearchSettings`.
         sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
@@ -51,7 +51,7 @@ class Settings:
     roles: Mapping[str, str] = field(default_factory=dict[str, str])
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     embedder: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    policy: Mapping[str, Decision] = field(default_factory=dict[str, Decision])
+    policy: PolicySettings = field(default_factory=PolicySettings)
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
     search: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
@@ -190,10 +190,6 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
             if not isinstance(value, inner):
                 problem = f"{kind}.{name[:60]} in {SETTINGS} is no {_WORDS[inner]}."
                 raise BadInput(problem, fix="see design/005-models.md.")
-    for effects, decision in data.get("policy", {}).items():
-        if effects not in BEYOND or decision not in DECISIONS:
-            problem = f"policy.{effects[:60]} = {str(decision)[:60]!r} in {SETTINGS} is no policy."
-            raise BadInput(problem, fix=f"let {' or '.join(BEYOND)} be one of {', '.join(DECISIONS)}.")
     if "web" in data:
         from tea.web import WebSettings
 
@@ -205,7 +201,8 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
     sandbox = SandboxSettings.read(data.pop("sandbox", {}), home)
-    return Settings(**data, sandbox=sandbox)
+    policy = PolicySettings.read(data.pop("policy", {}))
+    return Settings(**data, sandbox=sandbox, policy=policy)
 
 
 def _nearest(folder: Path) -> Path:

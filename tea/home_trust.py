@@ -16,7 +16,7 @@ from shlex import quote
 from typing import Any
 
 from tea.errors import UntrustedHome
-from tea.home import SECRETS, SETTINGS, HomeKeys
+from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
 from tea.models.config import ModelConfig
 from tea.models.connect import FORMATS, is_led_to, is_meant_for, reached
 from tea.models.presets import ADDRESSES
@@ -50,6 +50,8 @@ class Route:
         """What it does, in ASCII and on one line."""
         if self.covered.get("provider") == LOCAL:
             return f"{self.setting} loads the model {_plain(self.address)}, whose files may be code"
+        if "policy" in self.covered:
+            return f"{self.setting} allows calls beyond the workspace unasked: {_plain(self.address)}"
         names = ", ".join(map(_plain, self.keys)) or "the keys of models that name no address"
         options = ", ".join(_plain(str(name)) for name in as_object(self.covered.get("options") or {}))
         return f"{self.setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
@@ -65,7 +67,7 @@ class HomeTrust:
         keys: Gives keys, and tells where they come from.
         granted: The operator's list of grants.
         vouched: Whether the program that uses the home answers for it.
-        search: The settings of searching, as written.
+        settings: The home's settings, for searching and the policy; none by default.
     """
 
     def __init__(
@@ -77,13 +79,14 @@ class HomeTrust:
         granted: GrantedHomes,
         *,
         vouched: bool = False,
-        search: Mapping[str, Any] | None = None,
+        settings: Settings | None = None,
     ) -> None:
         self._home, self._keys, self._list, self._vouched = home, keys, granted, vouched
         self._addresses = dict(_addresses(keys))
         routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
-        routes += _of_search(search) if search else []
+        routes += _of_search(settings.search) if settings is not None and settings.search else []
         routes += [_of_variable(name, address) for name, address in self._addresses.items()]
+        routes += [_of_policy(settings.policy.widening)] if settings is not None else []
         self.routes = tuple(one for one in routes if one is not None)
 
     @property
@@ -106,7 +109,7 @@ class HomeTrust:
         self._list.grant(self.digest, self._home)
 
     def refused(self) -> list[Route]:
-        """Return the routes that would take a key that the environment holds now, and may not."""
+        """Return the routes that would take a key that the environment holds now, or allow calls, and may not."""
         ours = self._keys.from_process
         return [] if self.granted else [one for one in self.routes if not one.keys or any(map(ours, one.keys))]
 
@@ -166,6 +169,13 @@ def _of_embedder(going: Destination | None) -> Route | None:
     keys = (going.key,) if going.key else ()
     covered: JsonObject = {"provider": going.provider, "address": going.named, "keys": list(keys)}
     return Route(setting=f"[embedder] in {SETTINGS}", keys=keys, address=going.address, covered=covered)
+
+
+def _of_policy(widening: JsonObject | None) -> Route | None:
+    if not widening:
+        return None
+    covered: JsonObject = {"policy": widening}
+    return Route(setting=f"[policy] in {SETTINGS}", keys=(), address=dumps(widening).decode(), covered=covered)
 
 
 def _of_search(document: Mapping[str, Any]) -> list[Route | None]:

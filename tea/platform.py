@@ -45,7 +45,7 @@ from tea.runs.descriptors import raise_limit
 from tea.source.bundled import bundled_roots, entry_point_roots
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
-from tea.source.trust import Consents, GrantedHomes, Trust
+from tea.source.trust import AllowedDestinations, Consents, GrantedHomes, Trust
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
@@ -62,10 +62,11 @@ if TYPE_CHECKING:
     from tea.journal.inbox import Inbox
     from tea.journal.mask import Mask
     from tea.journal.recorder import Event, Watcher
+    from tea.policy.verdict import Verdict
     from tea.runs.execution import Tell
     from tea.runs.human_input import Person
     from tea.runs.outcome import Outcome
-    from tea.runs.policy import Policy
+    from tea.runs.policy import CallRequest, Policy
     from tea.sandbox.levels import Sandboxes
     from tea.web import WebSettings
 
@@ -114,6 +115,7 @@ class Platform:
         self.settings: Settings = read_settings(self.home)
         folder = Path(state) if state else None
         self.trust, self.consents = Trust(folder), Consents(folder)
+        self.allowed = AllowedDestinations(folder)
         self.versions = VersionManager(FileRegistry(self.home / "registry"))
         self.compiled = SourceCache(self.trust.path.parent)
         self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
@@ -124,7 +126,7 @@ class Platform:
         configs, granted = _configs(self.settings), GrantedHomes(folder)
         going = destination(self.settings.embedder)
         self.home_trust = HomeTrust(
-            self.home, configs, going, self.keys, granted, vouched=trust_home, search=self.settings.search
+            self.home, configs, going, self.keys, granted, vouched=trust_home, settings=self.settings
         )
         self.models = _models(model, self.settings)
         for config in configs.values():
@@ -206,11 +208,39 @@ class Platform:
         return outcome if read.answer is not None else _typed(outcome, agent)
 
     async def execute(
-        self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
+        self,
+        task: TaskFile,
+        files: Mapping[str, Path],
+        watch: Watcher | None = None,
+        *,
+        locked: bool = False,
+        rules: Sequence[str] = (),
     ) -> Outcome:
-        """Run a parsed task with its files resolved; `locked` allows only the digests named by its `use`."""
+        """Run a parsed task with its files resolved.
+
+        Args:
+            task: The task.
+            files: Its files, by the name they get.
+            watch: Told of each record as it is written.
+            locked: Whether only the digests named by its `use` may be used.
+            rules: The operator's rules for its calls, as the option `--policy` takes them; they come before others.
+        """
         named = task.model_copy(update={"files": tuple(files)})
-        return await self._engine.executions.begin(named, files, watch, locked=locked)
+        return await self._engine.executions.begin(named, files, watch, locked=locked, rules=tuple(rules))
+
+    async def explain(self, run: str, key: str) -> tuple[CallRequest, Verdict]:
+        """Return a call of a run, and what the policy says of it now, with the reason.
+
+        Args:
+            run: Its id, a unique beginning of it, or `last`.
+            key: Key of the call.
+        """
+        found = await asyncio.to_thread(self.tracer.find, run)
+        return await self._engine.executions.explain(found, key)
+
+    async def judge(self, request: CallRequest) -> Verdict:
+        """Return what the policy says of a call under its first name, with the reason."""
+        return await self._engine.judge(request)
 
     async def create(self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False) -> str:
         """Write the header of a run as for `execute`, and return its id; `resume` does the work, here or elsewhere."""

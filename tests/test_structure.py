@@ -28,6 +28,7 @@ ROOMS = [
     {"components"},
     {"store"},
     {"kernel"},
+    {"policy"},
     {"web"},
     {"sandbox"},
     {"reading"},

@@ -47,6 +47,7 @@ _COMMANDS = {
     "archive": "mark:archive",
     "activate": "mark:activate",
     "trust": "trust:trust",
+    "policy": "policy:policy",
     "save": "save:save",
     "load": "load:load",
     "purge": "purge:purge",
@@ -60,6 +61,7 @@ _COMMANDS = {
 _FURTHER = {
     "trace": {"diff": "trace_diff:trace_diff", "export": "export:export"},
     "runs": {"gc": "gc:gc"},
+    "policy": {"check": "policy:check", "list": "policy:list_rules", "revoke": "policy:revoke"},
     "corpus": {
         "ls": "corpus:ls",
         "add": "corpus:add",

@@ -36,8 +36,13 @@ async def call(
         server = {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp}[found.kind]
         operation = server.operation(found)
         signature = (await library.info(found)).operation(operation)
-        given = _from_json(arguments) if arguments is not None else _from_words(words or [], signature.parameters)
+        given = given_arguments(words or [], arguments, signature.parameters)
         return answered(command, await server.invoke(str(found), given, session=session))
+
+
+def given_arguments(words: list[str], arguments: str | None, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a call: those of `--args`, else those given by name."""
+    return _from_json(arguments) if arguments is not None else _from_words(words, parameters)
 
 
 def answered(command: Command, response: "Response") -> int:

@@ -19,10 +19,12 @@ _SETTINGS = """\
 # durability = "flush"
 
 # What is done about calls that declare effects beyond the workspace: "allow", "deny", "ask" each time, or "once" about
-# each version.
+# each version. After words of others were read, calls go only to places that a person or `destinations` names.
 # [policy]
 # external = "once"
 # irreversible = "once"
+# destinations = []
+# provenance = true
 
 # What retrieval compares meanings with, for example; by default what is built in, which needs nothing.
 # [embedder]

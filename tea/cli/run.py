@@ -35,6 +35,15 @@ AllowOption = Annotated[
     typer.Option("--allow", metavar="NAME", help="What may act beyond the workspace unasked; repeatable."),
 ]
 
+PolicyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="RULE",
+        help="What calls may do: external=deny, NAME=ask, NAME(ARGUMENT=PATTERN)=allow; repeatable.",
+    ),
+]
+
 
 WithoutOption = Annotated[
     list[str] | None,
@@ -55,6 +64,7 @@ async def run(
     ] = None,
     tool: ToolOption = None,
     allow: AllowOption = None,
+    policy: PolicyOption = None,
     without: WithoutOption = None,
     session: Annotated[str | None, typer.Option("--session", help="The session it belongs to.")] = None,
     use: UseOption = None,
@@ -96,7 +106,7 @@ async def run(
             read = await _locked(command, tea, read)
         progress = Progress(command, opening=_opening(tea, read))
         async with interruptible(progress):
-            outcome = await tea.execute(read, files, progress, locked=locked)
+            outcome = await tea.execute(read, files, progress, locked=locked, rules=policy or ())
     return conclude(command, outcome)
 
 

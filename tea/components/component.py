@@ -26,6 +26,7 @@ Relation = Literal["hierarchical", "cooperative", "competitive"]
 Loop: TypeAlias = Callable[[Context, Task], Coroutine[Any, Any, Result]]
 TRAITS, LOOP = "__tea_traits__", "__tea_loop__"
 _WORST, _EFFECTS = Traits(), get_args(Effects)
+_UNTOLD: dict[str, type] = {"returns_untrusted": bool, "destinations": tuple}  # without a default of their type
 
 
 class Declared(TypedDict, total=False):
@@ -40,6 +41,8 @@ class Declared(TypedDict, total=False):
     before: str
     after: str
     check: str
+    returns_untrusted: bool
+    destinations: tuple[str, ...]
 
 
 _DECLARED = tuple(Declared.__annotations__)
@@ -285,11 +288,11 @@ def component_name(found: type[Component]) -> str:
 def _traits(declared: dict[str, Any]) -> Traits:
     """Return the traits declared by an operation, with each value's type checked against its default."""
     for key, value in declared.items():
-        fits = key in _DECLARED and type(value) is type(getattr(_WORST, key))
+        fits = key in _DECLARED and type(value) is (_UNTOLD.get(key) or type(getattr(_WORST, key)))
         if (
             not fits
             or (key == "effects" and value not in _EFFECTS)
-            or (key == "secrets" and not all(isinstance(name, str) for name in value))
+            or (key in ("secrets", "destinations") and not all(isinstance(name, str) for name in value))
         ):
             fix = f"declare {', '.join(_DECLARED)}, each of its type."
             raise BadComponent(f"{key!r} cannot be declared as {value!r:.40}.", fix=fix)

@@ -54,6 +54,10 @@ class Traits:
         check: What tells of a call that a crash interrupted: given its arguments, what it gave, or null where it never
             happened. For an action another action of its environment, for a tool another tool; without one a person
             is asked.
+        returns_untrusted: Whether its outcome holds words of others, which may mislead a reader. By default the worst:
+            it does where it needs the network, and else where the files and the state that it works on do.
+        destinations: Names of the arguments that say where something goes, as an address or a recipient; `state.FIELD`
+            names a field of the environment's state. Without it every argument that is an address is one.
         declared: Whether `effects` was declared in so many words; the decorators set it. It is no promise of its own,
             so it does not count where traits are compared.
     """
@@ -67,6 +71,8 @@ class Traits:
     before: str = ""
     after: str = ""
     check: str = ""
+    returns_untrusted: bool | None = None
+    destinations: tuple[str, ...] | None = None
     declared: bool = field(default=False, compare=False)
 
 

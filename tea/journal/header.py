@@ -10,6 +10,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 
 from tea.components.json_schema import schema_fault
 from tea.errors import BadRef
+from tea.policy.rules import read_task_rules
 from tea.refs import Ref, check_name, check_selector, check_session
 from tea.types import EVERY, Budget, Principal, Record, Said, without_empty
 
@@ -39,6 +40,9 @@ class RunConfig:
         call_seconds: Deadline of one call of a tool or action.
         inputs: Names of the files that its task gave.
         sandbox: Level of the sandbox that was in force at its start, empty for none.
+        rules: Rules for its calls from its options, as written there.
+        narrowing: Rules for its calls from its task, which only narrow.
+        shared: Whether its session may hold content of earlier runs.
         searches: Whether something could be searched at its start.
         without: Names of components that are not offered, and may not be used.
         closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
@@ -58,6 +62,9 @@ class RunConfig:
     call_seconds: float = CALL_SECONDS
     inputs: tuple[str, ...] = ()
     sandbox: str = ""
+    rules: tuple[str, ...] = ()
+    narrowing: Any = None
+    shared: bool = False
     searches: bool = False
     without: tuple[str, ...] = ()
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -111,7 +118,9 @@ class TaskFile(Record):
         budget: What it may use.
         tools: The only tools the agent may use; with `*`, all that are active and trusted, beside these and its own.
         also: Tools that are offered for certain, beside the agent's own or those.
-        allow: Components, `name` or `kind:name`, that may leave the workspace although nobody consented to them yet.
+        allow: Components, `name` or `kind:name`, that may leave the workspace although nobody consented to them yet;
+            for programs and options, as a file may not say it.
+        policy: Rules for its calls, as in `[policy]` of `tea.toml`; they ask or deny, as a task narrows the policy.
         without: Agents, tools and environments, `name` or `kind:name`, that no agent of the run is offered or may use.
         closed: What of the web is closed to it, beside what the operator closes.
         answer: JSON Schema of the wanted answer.
@@ -129,6 +138,7 @@ class TaskFile(Record):
     tools: tuple[str, ...] | None = None
     also: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
+    policy: dict[str, Any] | list[Any] | None = None
     without: tuple[str, ...] = ()
     closed: Closed = Closed()
     answer: dict[str, Any] | None = None
@@ -181,6 +191,12 @@ class TaskFile(Record):
             if kind not in ("", *CALLED):
                 raise BadRef(f"{name[:80]!r} is not called by an agent.", fix=f"name one of {', '.join(CALLED)}.")
             check_name(rest)
+        return value
+
+    @field_validator("policy")
+    @classmethod
+    def _narrows(cls, value: dict[str, Any] | list[Any] | None) -> dict[str, Any] | list[Any] | None:
+        read_task_rules(value)
         return value
 
     @field_validator("without")

@@ -167,6 +167,10 @@ class Gate:
         """
         return Timeout(self._scheduler, seconds, self._elapsed)
 
+    def next_key(self) -> str:
+        """Return the key that the next effect, note or scope of the branch being stepped gets."""
+        return self._scheduler.branches.here().next_key
+
     def path(self) -> str:
         """Return the path of the branch being stepped."""
         return self._scheduler.branches.here().path

@@ -80,7 +80,7 @@ def _promises_less(old: Signature, new: Signature) -> bool:
 
 def _promise(one: Signature) -> tuple[Any, ...]:
     t = one.traits
-    return (t.effects, t.idempotent, t.network, t.secrets)
+    return (t.effects, t.idempotent, t.network, t.secrets, t.returns_untrusted, t.destinations)
 
 
 def _variables(prompt: Manifest) -> JsonSchema:

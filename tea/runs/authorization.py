@@ -10,14 +10,18 @@ from textwrap import indent
 from tea.characters import argument_lines
 from tea.errors import ApprovalNeeded, Denied, InternalError, TeaError, words_of
 from tea.journal.recorder import Recorder
+from tea.policy.rules import DECISIONS
+from tea.policy.verdict import Verdict
 from tea.refs import Ref
 from tea.runs.call import CallRequest
 from tea.runs.human_input import Person
-from tea.runs.policy import DECISIONS, Decision, Policy, StandingPolicy
+from tea.runs.policy import Policy, Remember, StandingPolicy
+from tea.runs.rules import reasoned
 from tea.source.trust import Consents
 from tea.types import EVERY, AgentResponse, Response, Result, Untrusted, failure, is_text
 
 CONSENT = ("allow", "deny")
+ALWAYS = "always"
 Check = Callable[[], Awaitable[Response]]
 
 
@@ -32,6 +36,7 @@ class Authorizer:
         intents: Keys of calls that an earlier process may have carried out.
         consents: Which versions a person consented to, once for all their calls.
         allowed: Names of components, or `kind:name`, that need no such consent; with `*` none does.
+        remember: Keeps what a person allows for good; without it that is not offered.
     """
 
     def __init__(
@@ -43,11 +48,12 @@ class Authorizer:
         intents: frozenset[str],
         consents: Consents,
         allowed: Collection[str] = (),
+        remember: Remember | None = None,
     ) -> None:
         self._policy, self._person, self._recorder = policy, person, recorder
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._answers, self._intents = answers, intents
-        self._consents, self._allowed = consents, allowed
+        self._consents, self._allowed, self._remember = consents, allowed, remember
         self._said = recorder.said_once(answers)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -79,7 +85,8 @@ class Authorizer:
         Raises:
             ApprovalNeeded: A person must decide.
         """
-        decision, decisive = await self._decided(request)
+        verdict, decisive = await self._decided(request)
+        decision = verdict.decision
         if decision == "deny":
             problem = f"The operator's policy does not allow {decisive}."
             return failure(response, request.ref, Denied(problem, fix="do without it."))
@@ -92,9 +99,10 @@ class Authorizer:
         stands_in = None
         if decision == "ask" or uncertain or (self._recorder.repeats and request.key in self._answers):
             why = "may have happened already" if uncertain else "needs a person's consent"
-            stands_in = await self._answered(request, response, why)
+            reasons = decision == "ask" and verdict.why and not uncertain
+            stands_in = await self._answered(request, response, verdict.why if reasons else why, verdict=verdict)
         elif decision == "once" and not self._recorder.repeats:
-            stands_in = await self._answered_once(request, response)
+            stands_in = await self._answered_once(request, response, verdict)
         if stands_in is not None:
             return stands_in
         if request.traits.effects != "reads" and not request.traits.scope:
@@ -103,36 +111,37 @@ class Authorizer:
             await self._recorder.sync()
         return None
 
-    async def _decided(self, request: CallRequest) -> tuple[Decision, str]:
+    async def _decided(self, request: CallRequest) -> tuple[Verdict, str]:
         """Return the policy's strictest decision on the names of a call, and the name it applies to."""
-        decision, decisive = await self._decision(request), request.ref
+        found, decisive = await self._decision(request), request.ref
         for name in request.through:
-            if decision == "deny":
+            if found.decision == "deny":
                 break
             said = await self._decision(request.under(name))
-            if DECISIONS.index(said) > DECISIONS.index(decision):
-                decision, decisive = said, name
-        return decision, decisive
+            if found.stricter(said) is said:
+                found, decisive = said, name
+        return found, decisive
 
-    async def _decision(self, request: CallRequest) -> Decision:
+    async def _decision(self, request: CallRequest) -> Verdict:
         """Return the decision of the policy on a call; an invalid one allows nothing.
 
         Raises:
             InternalError: The policy raised, or decided something else than it may.
         """
         try:
-            said = await self._policy.decide(request)
+            said = await reasoned(self._policy, request)
         except (TeaError, TimeoutError):
             raise
         except Exception as error:
             problem = f"The policy {type(self._policy).__qualname__} raised {words_of(error)} about {request.ref}."
             raise InternalError(problem, fix="mend that policy.") from error
-        if said not in DECISIONS:
-            problem = f"The policy {type(self._policy).__qualname__} said {str(said)[:60]!r} of {request.ref}."
+        if said.decision not in DECISIONS:
+            name = type(self._policy).__qualname__
+            problem = f"The policy {name} said {str(said.decision)[:60]!r} of {request.ref}."
             raise InternalError(problem, fix=f"let it say one of {', '.join(DECISIONS)}.")
         return said
 
-    async def _answered_once(self, request: CallRequest, response: type[Response]) -> Response | None:
+    async def _answered_once(self, request: CallRequest, response: type[Response], verdict: Verdict) -> Response | None:
         """Return the response in place of a call needing consent once for its version, None if it may go ahead.
 
         Calls of one version take turns here, so that a person is asked about the first of them. A no holds for the
@@ -140,7 +149,7 @@ class Authorizer:
         """
         if EVERY in self._allowed or any(_names(name) & {*self._allowed} for name in request.names):
             return None
-        version = f"{request.digest}/{request.traits.effects}"
+        version = verdict.version or f"{request.digest}/{request.traits.effects}"
         async with self._turns[version]:
             if request.key not in self._answers:
                 said = self._said.get(version)
@@ -149,32 +158,48 @@ class Authorizer:
                 if said == "allow" or await asyncio.to_thread(self._consents, version):
                     return None
             why = f"declares effects {request.traits.effects!r} and needs a person's consent, once for this version"
+            why = verdict.why or why
             stands_in = await self._answered(request, response, why, version)
             if stands_in is None:
                 await asyncio.to_thread(self._consents.grant, version, request.ref)
             return stands_in
 
     async def _answered(
-        self, request: CallRequest, response: type[Response], why: str, version: str = ""
+        self,
+        request: CallRequest,
+        response: type[Response],
+        why: str,
+        version: str = "",
+        *,
+        verdict: Verdict | None = None,
     ) -> Response | None:
+        places = () if verdict is None or self._remember is None else verdict.unnamed
+        choices = (*CONSENT, ALWAYS) if places else CONSENT
         called = f", called through {', '.join(request.through)}," if request.through else ""
         if isinstance(request.principal, Untrusted):
             called += f" for {request.principal.name}, which is not trusted,"
         which = f"call {request.key}" if request.key else "call"
         asked = f"The {which} of {request.ref}{called} {why}."
         about = {"target": request.ref, "data": dict(request.arguments), **({"once": version} if version else {})}
-        answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, CONSENT, **about) else None
+        answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None
         if answer is None:
-            self._recorder.ask(request.key, asked, CONSENT, **about)
+            self._recorder.ask(request.key, asked, choices, **about)
             if self._person is not None:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
-                answer = await self._person(f"{asked} Its arguments are:\n{indent(given, '  ')}", CONSENT)
+                answer = await self._person(f"{asked} Its arguments are:\n{indent(given, '  ')}", choices)
         if answer is None or not is_text(answer):
-            fix = self._recorder.remedy(request.key, "allow", " (or =deny, or =TEXT)")
+            fix = self._recorder.remedy(
+                request.key,
+                "allow",
+                " (or =deny, or =always for this destination, or =TEXT)" if places else " (or =deny, or =TEXT)",
+            )
             raise ApprovalNeeded(asked, fix=fix)
         self._recorder.answered(request.key, {"target": request.ref}, answer)
         if version and answer in CONSENT:
             self._said[version] = answer
+        if answer == ALWAYS and places and self._remember is not None:
+            await asyncio.to_thread(self._remember, request.digest, request.ref, places)
+            return None
         if answer == "allow":
             return None
         if answer == "deny":

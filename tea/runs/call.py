@@ -9,9 +9,10 @@ from tea.components.manifest import Manifest
 from tea.components.operation import Traits
 from tea.errors import CallFailed
 from tea.kernel.entry import own
+from tea.policy.provenance import Known
 from tea.protocols.server import operation_ref
 from tea.recipes.recipe import passes_on
-from tea.types import JsonObject, Principal
+from tea.types import JsonObject, JsonValue, Principal
 
 MOST_DEPTH = 24
 
@@ -37,6 +38,8 @@ class CallRequest:
         given: The arguments as they were handed over, where those are others.
         depth: How many calls it is inside of.
         passes_on: Whether all it does is to call another operation, which acts in its place.
+        known: What the branch had read and persons had typed when it made the call.
+        state: The state of the environment acted in, where a destination is a field of it.
     """
 
     ref: str
@@ -53,6 +56,8 @@ class CallRequest:
     given: JsonObject | None = None
     depth: int = 0
     passes_on: bool = False
+    known: Known = field(default_factory=Known, repr=False)
+    state: JsonValue = None
 
     @classmethod
     def to(cls, config: Manifest, operation: str, principal: Principal, run: str, session: str) -> CallRequest:

@@ -19,7 +19,8 @@ from tea.runs.budget import BudgetAccounts
 from tea.runs.human_input import HumanInput, Person
 from tea.runs.memories import Memories
 from tea.runs.pins import Library, Pins
-from tea.runs.policy import Policy
+from tea.runs.policy import Policy, Remember
+from tea.runs.readings import Readings
 from tea.sandbox.levels import Sandboxes
 from tea.source.trust import Consents
 from tea.types import JsonObject
@@ -46,6 +47,7 @@ class RunDeps:
     """The dependencies shared by all runs of a platform, changed by none of them.
 
     Args:
+        remember: Keeps the destinations that a person allows for good; not offered without it.
         web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
         search: What searches; None where nothing does.
     """
@@ -59,6 +61,7 @@ class RunDeps:
     consents: Consents
     sandboxes: Sandboxes
     person: Person | None = None
+    remember: Remember | None = None
     mask: Mask = NO_SECRETS
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
     search: Search | None = None
@@ -79,6 +82,7 @@ class RunContext:
         pins: The versions in use.
         memories: The memory components of its agents.
         human_input: The person behind it.
+        readings: What its branches have read.
     """
 
     run_config: RunConfig
@@ -89,6 +93,7 @@ class RunContext:
     pins: Pins
     memories: Memories
     human_input: HumanInput
+    readings: Readings
 
     @property
     def id(self) -> str:

@@ -31,10 +31,13 @@ from tea.journal.status import RunStatus
 from tea.journal.tracer import Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
 from tea.kernel.gate import Gate
 from tea.models.connect import offer_again
+from tea.policy.rules import read_option
+from tea.policy.verdict import Verdict
 from tea.protocols.instances import Instances
 from tea.registry.version import timestamp
 from tea.runs.admission import admit, admit_model
 from tea.runs.budget import BudgetAccount
+from tea.runs.call import CallRequest
 from tea.runs.deps import RunDeps
 from tea.runs.descriptors import Descriptors
 from tea.runs.fork import Change, Fork, require_used, unread
@@ -42,6 +45,7 @@ from tea.runs.inheritance import Inheritance
 from tea.runs.outcome import Outcome
 from tea.runs.ports import AgentPort
 from tea.runs.recovery import rebuild, recover
+from tea.runs.rules import reasoned, recorded_call, run_policy
 from tea.runs.run import Run
 from tea.shielded import completed
 from tea.store.workspaces import WorkspaceStore
@@ -65,7 +69,13 @@ class Executions:
         self._descriptors = Descriptors()
 
     async def begin(
-        self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None, *, locked: bool = False
+        self,
+        task: TaskFile,
+        files: Mapping[str, Path],
+        watch: Watcher | None = None,
+        *,
+        locked: bool = False,
+        rules: tuple[str, ...] = (),
     ) -> Outcome:
         """Run a task once: `create` its run and `drive` it.
 
@@ -74,39 +84,44 @@ class Executions:
             files: Its files, by the name they get.
             watch: Told of each record.
             locked: Whether nothing but what the task's `use` names may be used.
+            rules: Rules of the operator for its calls, as the option `--policy` takes them.
 
         Raises:
             ApprovalNeeded: A call waits for a person; the run can be resumed.
             Interrupted: This machine lacks open files or disk space; the run can be resumed.
             TeaError: See `create`; nothing is written.
         """
-        write = await self._admitted(task, files, locked=locked)
+        write = await self._admitted(task, files, locked=locked, rules=rules)
         async with self._descriptors.place():
             return await self._drive(*await write(), watch)
 
-    async def create(self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False) -> str:
+    async def create(
+        self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False, rules: tuple[str, ...] = ()
+    ) -> str:
         """Write the header of a run and return its id; `drive` does the work, in this process or another.
 
         Args:
             task: The task.
             files: Its files, by the name they get.
             locked: Whether nothing but what the task's `use` names may be used.
+            rules: Rules of the operator for its calls, as the option `--policy` takes them.
 
         Raises:
+            BadInput: A rule is none; nothing is written.
             ProviderError: Its model is not configured; nothing is written.
             UnknownComponent: Its agent, or what it uses, is not there; nothing is written.
             Quarantined: Its agent is not trusted; nothing is written.
             NotLocked: It is locked, and its agent or a tool that it names is not; nothing is written.
             ResourceExhausted: This machine lacks open files or disk space; nothing is written.
         """
-        write = await self._admitted(task, files, locked=locked)
+        write = await self._admitted(task, files, locked=locked, rules=rules)
         async with self._descriptors.place():
             trace, _ = await write()
             trace.close()
         return trace.run
 
     async def _admitted(
-        self, task: TaskFile, files: Mapping[str, Path], *, locked: bool
+        self, task: TaskFile, files: Mapping[str, Path], *, locked: bool, rules: tuple[str, ...]
     ) -> Callable[[], Awaitable[tuple[Trace, History]]]:
         """Check a task, and return the function to write the header of its run."""
         await admit(self._deps, task, locked=locked)
@@ -114,11 +129,14 @@ class Executions:
             task = TaskFile.model_validate(self._deps.mask.data(task.model_dump(mode="json")))
 
         level = await self._deps.sandboxes.name()
+        for rule in rules:
+            read_option(rule)
         searches = self._deps.search is not None and await asyncio.to_thread(self._deps.search.ready)
+        chosen = partial(self._run_config, task=task, level=level, locked=locked, rules=rules, searches=searches)
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.prepare(folder, files)
-            return [self._first(task, self._run_config(run, task, level, locked=locked, searches=searches), inputs)]
+            return [self._first(task, chosen(run), inputs)]
 
         return partial(self._created, first, task.session or "", task.id or "")
 
@@ -247,6 +265,7 @@ class Executions:
         one = self._run(past.run_config, gate, recorder, past.task)
         try:
             await one.pins.stock(past.pins, use)
+            one.readings.recall(past.records)
         except Damaged as error:  # source that is not what was pinned is its first divergence
             raise Diverged(error.problem, fix=error.fix) from error
         outcome = await self._outcome(one, past.task)
@@ -254,6 +273,31 @@ class Executions:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
         return await self._whole(outcome, one)
+
+    async def explain(self, run: str, key: str) -> tuple[CallRequest, Verdict]:
+        """Return a call of a run as its policy is asked about it, and the decision by the rules of now.
+
+        What the branch had read is computed by walking through the journal again; nothing is performed or written.
+
+        Raises:
+            BadInput: The run has no such call.
+            Diverged: The code does not do what the journal holds, before that call.
+        """
+        past = await self._history(run)
+        recorder = Recorder(None, run)
+        gate = Gate(write=recorder.entry, past=past.entries, mode="replay", flush=recorder.flush)
+        one = self._run(past.run_config, gate, recorder, past.task)
+        one.readings.ask(key)
+        await one.pins.stock(past.pins)
+        one.readings.recall(past.records)
+        request = recorded_call(past, one.pins, key)
+        try:
+            await self._outcome(one, past.task)
+        except Diverged:  # also the end of the journal of a run that waits
+            if one.readings.found is None:
+                raise
+        request = replace(request, known=one.readings.found or request.known)
+        return request, await reasoned(run_policy(self._deps.policy, past.run_config), request)
 
     async def once(self, call: Callable[[Run], Awaitable[Response]], run_config: RunConfig) -> Response:
         """Carry out one call from outside any run, under the same gate, without a journal."""
@@ -307,6 +351,7 @@ class Executions:
         known = {**past.status.said, **answers}
         one = self._run(past.run_config, gate, recorder, past.task, known, past.status.uncertain, past.seconds)
         await one.pins.stock(past.pins)
+        one.readings.recall(past.records)
         await recover(one, past.records, self._instances)
         return one, []
 
@@ -326,6 +371,7 @@ class Executions:
         known = {**RunStatus.of(kept).answers, **answers}
         one = self._run(past.run_config, _resumed(recorder, past.entries), recorder, past.task, known)
         await one.pins.stock(pins_of(kept))
+        one.readings.recall(kept)
         remarks = await rebuild(one, kept, self._instances, origin.records)
         recorder.begun(past.records[0])
         recorder.write(REBUILT, "", {})
@@ -375,9 +421,13 @@ class Executions:
         passed: float = 0.0,
     ) -> Run:
         gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
-        return Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
+        one = Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
+        one.readings.say(task.task)
+        return one
 
-    def _run_config(self, run: str, task: TaskFile, level: str, *, locked: bool, searches: bool) -> RunConfig:
+    def _run_config(
+        self, run: str, task: TaskFile, level: str, *, locked: bool, rules: tuple[str, ...], searches: bool
+    ) -> RunConfig:
         return RunConfig(
             run=run,
             session=task.session or run,
@@ -389,6 +439,9 @@ class Executions:
             allow=task.allow,
             inputs=task.files,
             sandbox=level,
+            rules=rules,
+            narrowing=task.policy,
+            shared=task.session is not None,
             searches=searches,
             without=task.without,
             closed=task.closed.model_dump(exclude_defaults=True),

@@ -87,6 +87,7 @@ class ModelCalls:
         self.declared: dict[str, str] = {}  # the models that agents name themselves, by agent
         self._terms: dict[str, tuple[Mapping[str, float], bool]] = {}
         self._openings: dict[str, _Opening] = {}
+        self._readings = run.readings
 
     async def ask(self, question: Question, agent: str, within: Within) -> ModelResponse:
         """Ask for `agent` and return the complete, validated answer; that to a step is whatever came, as far as usable.
@@ -102,6 +103,7 @@ class ModelCalls:
         """
         name, variables, history, model, output, tool_choice = question
         config, prompt = await self._prompt(name)
+        self._readings.prompted(config)
         prompt = prompt if output is None else replace(prompt, output=output)
         chosen = await self._model(model or self._default, agent)
         opening = self._opening(prompt, variables, functions="tools" in chosen.capabilities)

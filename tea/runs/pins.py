@@ -141,6 +141,16 @@ class Pins:
         """Return a version held by this run, by its ref, perhaps with an operation, and its digest."""
         return self._stored[str(Ref.parse(ref).selector), digest]
 
+    def pinned(self, ref: str, digest: str | None) -> Manifest:
+        """Return a version held by this run, by its exact ref, and by its digest where that is known.
+
+        Raises:
+            KeyError: It holds none.
+        """
+        if digest is not None:
+            return self.exact(ref, digest)
+        return self._held[str(component(Ref.parse(ref)))]
+
     async def definition(self, config: Manifest) -> Definition:
         """Return the definition of a version, loaded when first needed.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, Protocol, get_args, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from tea.components.operation import Traits
+from tea.policy.rules import Decision as Decision
+from tea.policy.verdict import Verdict
 from tea.runs.call import CallRequest as CallRequest
-from tea.types import Principal, Untrusted
+from tea.types import Principal
 
-Decision = Literal["allow", "once", "ask", "deny"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)  # the strictest last
-BEYOND = ("external", "irreversible")  # effects that leave the workspace
+Remember = Callable[[str, str, Sequence[str]], object]
+"""Keeps that a version, by digest and name, may send to destinations for good."""
 
 
 class Policy(Protocol):
@@ -41,40 +42,13 @@ class StandingPolicy(Protocol):
         ...
 
 
-class AskOnce:
-    """The default: a person is asked once about each version declaring effects beyond the workspace.
+@runtime_checkable
+class ReasoningPolicy(Protocol):
+    """A policy with reasons for its decisions."""
 
-    What declares no effects runs, since whoever registered it vouched for it. What is not trusted runs in a sandbox; a
-    person is asked about each call of its own to what may leave the workspace, or does not say that it does not.
-
-    Args:
-        settings: What the operator decides instead about the effects `external` and `irreversible`.
-    """
-
-    def __init__(self, settings: Mapping[str, Decision] | None = None) -> None:
-        self._settings = settings or {}
-
-    async def decide(self, request: CallRequest) -> Decision:
-        """Decide by the effects declared by the operation."""
-        traits = request.traits
-        if _stays(traits, request.principal):
-            return "allow"
-        said = self._settings.get(traits.effects, "once")
-        return "ask" if isinstance(request.principal, Untrusted) and said != "deny" else said
-
-    def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
-        """Allow operations declaring no effects beyond the workspace once for all."""
-        return "allow" if _stays(traits, principal) else None
-
-
-def _stays(traits: Traits, principal: Principal) -> bool:
-    """Return whether a call stays within the workspace, as far as it is known; of whom nobody trusts nothing may leave.
-
-    What reads an address tells it what is read.
-    """
-    if isinstance(principal, Untrusted):
-        return traits.declared and traits.effects not in BEYOND and not traits.network
-    return not traits.declared or traits.effects not in BEYOND
+    def verdict(self, request: CallRequest) -> Verdict:
+        """Return the decision on a call under one of its names, with its reason."""
+        ...
 
 
 class AllowTrusted:

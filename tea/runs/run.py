@@ -20,6 +20,7 @@ from tea.kernel.gate import Gate
 from tea.kernel.key import call_key, check_key, is_check
 from tea.kernel.pending import Inline
 from tea.models.manager import CallTool
+from tea.policy.rules import BEYOND
 from tea.protocols.instances import Place
 from tea.refs import Kind, Ref, with_kind
 from tea.runs.authorization import Authorizer
@@ -30,10 +31,12 @@ from tea.runs.flows import AgentFlow, LeafFlow
 from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
 from tea.runs.model_calls import ModelCalls
+from tea.runs.operator_policy import observes
 from tea.runs.pins import Pins, component
 from tea.runs.places import Places
-from tea.runs.policy import BEYOND
 from tea.runs.ports import AgentPort, LeafPort
+from tea.runs.readings import Readings
+from tea.runs.rules import run_policy
 from tea.runs.services import RunServices
 from tea.runs.share import within_limits
 from tea.types import (
@@ -83,6 +86,8 @@ class Run:
             without=run_config.without,
         )
         self.memories = Memories(self.pins)
+        trust = deps.servers["tool"].manager.services.trust
+        self.readings = Readings(gate, self.pins, trust, run_config.inputs, shared=run_config.shared)
         context = RunContext(
             run_config=run_config,
             deps=deps,
@@ -92,18 +97,20 @@ class Run:
             pins=self.pins,
             memories=self.memories,
             human_input=HumanInput(deps.person, recorder, answers or {}),
+            readings=self.readings,
         )
         self._model_calls = ModelCalls(context)
         self.services = RunServices(context, self._model_calls)
         self._flow = AgentFlow(gate, self.accounts)
         self._authorizer = Authorizer(
-            deps.policy,
+            run_policy(deps.policy, run_config),
             deps.person,
             recorder,
             answers or {},
             intents,
             deps.consents,
             run_config.allow,
+            deps.remember,
         )
         self._resolved: dict[tuple[Kind, str], CallRequest] = {}
         self._inner: Counter[str] = Counter()
@@ -225,7 +232,9 @@ class Run:
             return failure(self._servers[kind].response, with_kind(ref, kind), error)
         if (stands := self._stood(call, inner)) is not None:
             return stands
+        call = replace(call, known=self.readings.known(call.arguments, key))
         response = await self._permit(call, inner) or await self._execute(call, inner)
+        self.readings.deliver_inside(inner, call, response.value)
         try:
             self._evidence(call, inner, str(component(parsed)), response)
         except (BadInput, RecursionError) as error:
@@ -300,6 +309,9 @@ class Run:
         self._model_calls.change(data["model"])
 
     async def _leaf(self, call: CallRequest) -> Response:
+        own_key = self.gate.next_key()
+        call = self.readings.begin(call)
+
         async def perform(key: str) -> JsonValue:
             response = await self._permit(call, key) or await self._execute(call, key)
             try:
@@ -311,10 +323,12 @@ class Run:
             value = await self.gate.effect(call.config.kind, call.ref, call.begun, perform)
         except BadArguments as error:  # they are not JSON, so there is nothing to record
             return failure(self._response(call), call.ref, error)
+        self.readings.deliver(own_key, call, value)
         return self._response(call).model_validate(value)
 
     async def _scope(self, call: CallRequest) -> Response:
         stands = self._authorizer.preauthorized(await self._declared(call))
+        call = replace(call, known=self.readings.known(call.arguments))
 
         async def perform(key: str) -> JsonValue:
             stands_in = None if stands else await self._permit(call, key)
@@ -325,7 +339,7 @@ class Run:
             stands_in = await self.gate.effect("policy", call.ref, data, perform, Inline.READ if stands else None)
             if stands_in is not None:
                 return self._response(call).model_validate(stands_in)
-        with self.gate.scope() as key:
+        with self.gate.scope() as key, self.readings.scope(key, call):
             worker = call.config.name if call.config.kind == "agent" else call.agent
             self.recorder.enter(key, worker)
             self.memories.enter(key, call.config)
@@ -381,6 +395,8 @@ class Run:
         if call.passes_on:
             return None
         request = await self._declared(call, key)
+        if observes(request.traits):
+            request = replace(request, state=await self._observed(call, key))
         return await self._authorizer.ask(request, self._response(call), lambda: self._check(call, key))
 
     async def _declared(self, call: CallRequest, key: str = "") -> CallRequest:
@@ -396,6 +412,11 @@ class Run:
                 definition = await self.pins.definition(call.config)
                 traits = definition.operations[call.operation].signature.traits
         return replace(call, key=key, traits=traits)
+
+    async def _observed(self, call: CallRequest, key: str) -> JsonValue:
+        """Return the state of the environment that a call acts in, None for one that gives none."""
+        look = Invocation(call.config.kind, f"{call.config.name}@{call.config.version}#state", {})
+        return (await self.call_within(look, check_key(key), call.agent, call.depth + 1)).value
 
     async def _check(self, call: CallRequest, key: str) -> Response:
         """Check the outcome of a call possibly carried out by an earlier process."""

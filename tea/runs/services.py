@@ -48,6 +48,7 @@ class RunServices:
 
     def __init__(self, run: RunContext, model_calls: ModelCalls) -> None:
         self.delivery = Delivery(run)
+        self._readings = run.readings
         self._services: Mapping[str, Service] = {
             "registry": RegistryService(run),
             "memory": MemoryService(run),
@@ -70,7 +71,9 @@ class RunServices:
         Raises:
             BadArguments: It is no request that a run serves, or not JSON.
         """
-        return await self._service(request).serve(request, agent)
+        value = await self._service(request).serve(request, agent)
+        self._readings.served(request, value)
+        return value
 
     async def answer(self, request: ServiceRequest, agent: str, key: str) -> JsonValue:
         """Answer now, inside an effect; the stored data contains no secret.
@@ -100,7 +103,9 @@ class RunServices:
 
 class _Person(Service):
     async def answer(self, request: AskPerson, agent: str, key: str) -> JsonValue:
-        return await self._run.human_input.ask(request.question, request.choices, key)
+        answer = await self._run.human_input.ask(request.question, request.choices, key)
+        self._run.readings.answered(key, answer, request.choices)
+        return answer
 
 
 class _Models(Service):

@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from tea.components.operation import reasons
-from tea.errors import BadRef, BadTask, TeaError
+from tea.errors import BadInput, BadTask, TeaError
 from tea.journal.header import TaskFile
 from tea.store.files import parse_json_strict
 
@@ -32,6 +32,9 @@ def read_task(data: bytes) -> TaskFile:
         raise BadTask(error.problem, fix=error.fix) from error
     if not isinstance(value, Mapping):
         raise BadTask("The task file is no JSON object.", fix='write {"task": "..."}.')
+    if "allow" in value:
+        problem = "The task file has a list `allow`: a task narrows the policy and never widens it."
+        raise BadTask(problem, fix="name what may act unasked with `tea run --allow NAME`.")
     return make_task({str(key): one for key, one in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
@@ -51,7 +54,7 @@ def make_task(value: Mapping[str, Any]) -> TaskFile:
     except ValidationError as error:
         problem = f"The task is not usable: {reasons(error, 2)[:180]}."
         raise BadTask(problem, fix="mend it; only `task` is required.") from error
-    except BadRef as error:
+    except BadInput as error:  # also a ref or a rule that is none
         raise BadTask(error.problem, fix=error.fix) from error
 
 

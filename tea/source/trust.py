@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from urllib.parse import quote, unquote
 
 from tea.errors import Quarantined, StorageError
 from tea.refs import Ref
@@ -88,6 +91,48 @@ class GrantedHomes:
         self._list.add(digest, str(home).encode("unicode_escape").decode("ascii"))
 
 
+class AllowedDestinations:
+    """The destinations allowed for good by a person, each to one version, for all of this account.
+
+    Args:
+        folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._list = _List(folder, "allowed")
+
+    def __call__(self, digest: str, destinations: Sequence[str]) -> bool:
+        """Return whether a version, by its digest, may send to all of some destinations."""
+        known = self._list.read()
+        return bool(digest) and all(_allowance(digest, one) in known for one in destinations)
+
+    def grant(self, digest: str, ref: str, destinations: Sequence[str]) -> None:
+        """Allow destinations to a version from now on; the ref is recorded for people."""
+        for one in destinations:
+            self._list.add(_allowance(digest, one), ref)
+
+    def list(self) -> list[tuple[str, str, str]]:
+        """Return what is allowed: an id, the operation and the destination of each, in order."""
+        found = list[tuple[str, str, str]]()
+        for entry, ref in self._list.lines().items():
+            found.append((_short(entry), ref, unquote(entry.partition(">")[2])))
+        return found
+
+    def revoke(self, id: str) -> bool:
+        """Withdraw what has an id, and return whether there was such a thing."""
+        entries = [one for one in self._list.lines() if _short(one) == id]
+        self._list.remove(entries)
+        return bool(entries)
+
+
+def _allowance(digest: str, destination: str) -> str:
+    return f"{digest}>{quote(destination, safe='')}"
+
+
+def _short(entry: str) -> str:
+    return sha256(entry.encode()).hexdigest()[:12]
+
+
 class Told:
     """The manifests made or compared with their source by this account: `digest/digest of words`.
 
@@ -155,6 +200,30 @@ class _List:
         except Refused as reason:
             raise self._unusable("read", reason) from reason
         return known.digests
+
+    def lines(self) -> dict[str, str]:
+        """Return all entries with their descriptions, in their order."""
+        if not self.read():
+            return {}
+        parts = [line.partition(" ") for line in self._granted.data.decode("utf-8", "replace").splitlines() if line]
+        return {entry: what for entry, _, what in parts}
+
+    def remove(self, entries: Iterable[str]) -> None:
+        """Write the list without some entries."""
+        gone = set(entries)
+        if not gone:
+            return
+        kept = "".join(f"{entry} {what}\n" for entry, what in self.lines().items() if entry not in gone)
+        place = self._place()
+        try:
+            with NamedTemporaryFile(dir=place.parent, delete=False) as written:  # such a file is the account's alone
+                written.write(kept.encode())
+                written.flush()
+                os.fsync(written.fileno())
+            os.replace(written.name, place)
+        except OSError as error:
+            problem = f"The operator's list {str(self.path)!r} cannot be written: {error.strerror}."
+            raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error
 
     def _place(self) -> Path:
         """Return the list's location: a person may keep it elsewhere, behind a link."""

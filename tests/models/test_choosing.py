@@ -275,7 +275,7 @@ async def test_a_probe_tells_what_is_there_without_asking_it_anything(tmp_path: 
         await models.close()
 
 
-POLICIES = ["[policy]\nexternal = 'sometimes'", "[policy]\nreads = 'ask'", "[policy]\nexternal = ['ask']"]
+POLICIES = ["[policy]\nexternal = 'sometimes'", "[policy]\nexternal = ['ask']"]
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def plain(folder: Path, somebody: Somebody | None = None, settings: str = "") ->
     """Return a platform without a policy of its own."""
     (folder / "home").mkdir(exist_ok=True)
     (folder / "home" / "tea.toml").write_text(settings)
-    return Platform(folder / "home", state=folder / "state", person=somebody)
+    return Platform(folder / "home", state=folder / "state", person=somebody, trust_home=True)
 
 
 async def stocked(tea: Platform, tool: str = SEND) -> None:

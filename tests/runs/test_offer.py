@@ -159,7 +159,14 @@ async def test_a_search_without_words_is_told_what_is_wanted(tmp_path: Path) -> 
 
 async def test_an_agent_with_tools_of_its_own_alone_is_offered_all_of_them_and_no_search(tmp_path: Path) -> None:
     _, script = await played(tmp_path, CHAT, [ends("4")], task={"text": "What is 2 + 2?", "agent": "analyzer"})
-    assert script.asked[0].functions == ["calculator", "done", "read_file", "shell_python", "table_query"]
+    assert script.asked[0].functions == [
+        "calculator",
+        "done",
+        "read_file",
+        "shell_python",
+        "table_query",
+        "to_markdown",
+    ]
 
 
 async def test_what_reads_results_again_is_offered_once_one_was_cut(tmp_path: Path) -> None:

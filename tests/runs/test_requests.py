@@ -46,12 +46,15 @@ DATA: dict[tuple[str, str], Any] = {
     ("random", "random"): {},
     ("random", "id"): {},
     ("sandbox", "terms"): {},
+    ("sandbox", "parsers"): {},
+    ("sandbox", "cache"): {},
+    ("search", "search"): {"queries": ["sum"], "since": ""},
     ("web", "settings"): {},
 }
 EVERY = '''
 """Asks for everything."""
 import json
-from tea import Agent, Context, Result, Task
+from tea import Agent, Context, Result, Task, TeaError
 
 
 class Every(Agent):
@@ -61,7 +64,11 @@ class Every(Agent):
         """Ask, and tell what came of it."""
         found = {}
         for service, verb, data in json.loads(task.text):
-            found[f"{service} {verb}"] = type(await ctx.port.serve((service, verb, data))).__name__
+            try:
+                said = await ctx.port.serve((service, verb, data))
+            except TeaError as error:
+                said = error
+            found[f"{service} {verb}"] = type(said).__name__
         return Result(answer=found, ok=True)
 '''
 
@@ -131,3 +138,6 @@ async def test_a_run_serves_every_request(monkeypatch: pytest.MonkeyPatch) -> No
         outcome = await stage.run(json.dumps([[*one, data] for one, data in DATA.items()]), agent="every")
         found: Any = outcome.answer
         assert (outcome.status, list(found)) == ("done", [" ".join(one) for one in DATA]), outcome
+        refused = {name for name, kind in found.items() if kind == "BadInput"}
+        assert refused == {"search search"}  # no engine is configured
+        assert "BadArguments" not in found.values()

@@ -43,10 +43,12 @@ async def asked(proxy: str | Path, *lines: str, body: bytes = b"", secret: str |
 
 async def test_a_plain_request_is_sent_on_for_the_place_that_was_checked(site: Site) -> None:
     async with GuardProxy(site.guard()).on_loopback() as proxy:
-        answer = await asked(proxy, f"GET {site.url}/?q HTTP/1.1", "Host: other.example", "X-Own: yes", "Upgrade: h2c")
+        answer = await asked(
+            proxy, f"GET {site.url}/gone?q HTTP/1.1", "Host: other.example", "X-Own: yes", "Upgrade: h2c"
+        )
     assert answer.endswith(b"Not found</body></html>")
     (came,) = site.asked
-    assert came.path == "/?q"
+    assert came.path == "/gone?q"
     assert came.headers["host"] == site.place
     assert came.headers["x-own"] == "yes"
     assert not {"proxy-authorization", "upgrade"} & came.headers.keys()

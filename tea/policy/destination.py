@@ -1,0 +1,181 @@
+"""Destinations: the places a call sends to, and the texts that name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, cast
+from unicodedata import normalize
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from tea.types import JsonObject, JsonValue
+
+STATE = "state."
+"""The beginning of a destination taken from the state of an environment in place of the arguments."""
+_LONGEST = 2_000  # characters of an address
+_SCHEMES = {"http": 80, "https": 443}
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x20]+", re.IGNORECASE)
+_CLOSING = {")": "(", "]": "["}
+_ENDS = ".,;:!?*_~"
+_SEPARATORS = re.compile(r"[,;\n]")
+# Letters that belong to an address or a name, so that none of its parts stands for it.
+_BEFORE = re.compile(r"[\w\-@.+%&=?#~/]\Z")
+_AFTER = re.compile(r"\A(?:[\w\-@+%&=#~]|[/:?.][\w\-@+%&=#~/?])")
+
+
+def canonical_address(text: str) -> str:
+    """Return an address in one form: lower-case scheme and host, no default port, no fragment; empty for no address.
+
+    Args:
+        text: An address with the scheme http or https.
+    """
+    if len(text) > _LONGEST or any(one.isspace() for one in text):
+        return ""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return ""
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme not in _SCHEMES or not host:
+        return ""
+    place = f"[{host}]" if ":" in host else host
+    if port is not None and port != _SCHEMES[parts.scheme]:
+        place += f":{port}"
+    if "@" in parts.netloc:
+        place = f"{parts.netloc.rpartition('@')[0]}@{place}"
+    return urlunsplit((parts.scheme, place, parts.path or "/", parts.query, ""))
+
+
+def addresses_in(text: str) -> Iterator[str]:
+    """Yield the addresses of a text in canonical form, without the punctuation behind them."""
+    for found in _ADDRESS.findall(text.replace("](", " ")):  # Markdown: the words of a link may be an address too
+        for one in dict.fromkeys(_trimmed(cast(str, found))):
+            if address := canonical_address(one):
+                yield address
+
+
+def texts_in(value: JsonValue) -> Iterator[str]:
+    """Yield the texts inside of JSON, with numbers as text, without the names of members."""
+    match value:
+        case str():
+            yield value
+        case bool() | None:
+            return
+        case int() | float():
+            yield str(value)
+        case Mapping():
+            for one in cast("Mapping[str, Any]", value).values():
+                yield from texts_in(one)
+        case list() | tuple():
+            for one in cast("Sequence[Any]", value):
+                yield from texts_in(one)
+        case _:
+            return
+
+
+def addressed(arguments: JsonObject) -> tuple[str, ...]:
+    """Return the arguments that are addresses as a whole, in canonical form."""
+    return tuple(dict.fromkeys(filter(None, (canonical_address(one.strip()) for one in texts_in(dict(arguments))))))
+
+
+def destinations_of(names: Iterable[str], arguments: JsonObject, state: JsonValue = None) -> tuple[str, ...]:
+    """Return the destinations of a call, each once.
+
+    Args:
+        names: Names of arguments; with `state.` in front, fields of an environment's state, separated by dots.
+        arguments: Those of the call.
+        state: The environment's state.
+    """
+    found = list[str]()
+    for name in names:
+        whole, path = (state, name.removeprefix(STATE).split(".")) if name.startswith(STATE) else (arguments, [name])
+        for text in texts_in(_member(whole, path)):
+            found += _parts(text)
+    return tuple(dict.fromkeys(found))
+
+
+def stands_in(destination: str, text: str) -> bool:
+    """Return whether a destination stands in a text as a whole token: no part of a longer address or name."""
+    wanted, within = _plain(destination), _plain(text)
+    at = within.find(wanted) if wanted else -1
+    while at >= 0:
+        end = at + len(wanted)
+        if not (_BEFORE.search(within[max(0, at - 1) : at]) or _AFTER.match(within[end : end + 2])):
+            return True
+        at = within.find(wanted, at + 1)
+    return False
+
+
+def names_address(text: str, address: str) -> bool:
+    """Return whether a text names an address: itself, or its bare host where the address has no query.
+
+    Args:
+        text: Words of a person.
+        address: In canonical form.
+    """
+    if address in addresses_in(text):
+        return True
+    parts = urlsplit(address)
+    plain = not parts.query and "@" not in parts.netloc
+    return plain and stands_in(parts.netloc, _ADDRESS.sub(" ", text))
+
+
+def fits_pattern(destination: str, pattern: str) -> bool:
+    """Return whether a destination fits a pattern of the operator, with `*` and `?` and without regard to case.
+
+    A pattern with `://` is for addresses: its host has to be complete, so that `https://example.org*` is no other
+    host's beginning. One without is for the host of an address, and for other destinations as a whole.
+    """
+    address = canonical_address(destination)
+    if "://" in pattern:
+        if not address:
+            return False
+        wanted, given = _split(pattern), urlsplit(address)
+        host = wanted.netloc.lower()
+        host = host.rstrip("*") or host  # what ends a host is never left open
+        if given.scheme != wanted.scheme or not fnmatchcase(given.netloc, host):
+            return False
+        rest = urlunsplit(("", "", given.path, given.query, ""))
+        return fnmatchcase(rest, urlunsplit(("", "", wanted.path or "/", wanted.query, "")))
+    whole = urlsplit(address).netloc if address else _plain(destination)
+    return fnmatchcase(whole, _plain(pattern))
+
+
+def _split(pattern: str) -> SplitResult:
+    try:
+        return urlsplit(pattern)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
+def _plain(text: str) -> str:
+    return normalize("NFC", text).casefold().strip()
+
+
+def _parts(text: str) -> list[str]:
+    """Return the destinations in a text: an address as a whole, else the parts of a list."""
+    if canonical_address(text.strip()):
+        return [text.strip()]
+    return [one for part in _SEPARATORS.split(text) if (one := part.strip())]
+
+
+def _member(value: JsonValue, path: Sequence[str]) -> JsonValue:
+    for name in path:
+        value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _trimmed(found: str) -> Iterator[str]:
+    """Yield an address as found, and without what may be the punctuation of the text around it."""
+    yield found
+    while found:
+        last = found[-1]
+        if last in _ENDS or (last in _CLOSING and found.count(last) > found.count(_CLOSING[last])):
+            found = found[:-1]
+        else:
+            break
+    yield found
+    if ")" in found:  # the end of a link in Markdown, with other words right behind it
+        yield found.partition(")")[0]

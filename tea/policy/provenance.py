@@ -1,0 +1,321 @@
+"""Provenance: the untrusted sources of a branch's words, computed from delivered outcomes and pinned traits.
+
+Nothing of it is stored: a run keeps it in memory, and a replay, a resume and a fork compute it again, as each of them
+delivers the same outcomes in the same order to the same program.
+
+The branches inside of one scope share the variables of its program, so they share what they have read. A scope begins
+with that of its surroundings, and gives the union back at its end. What leaves a scope otherwise, through files, the
+memory or the state of agents, passes the run's store; through an environment, that environment's.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tea.components.operation import Traits
+from tea.policy.destination import addresses_in, canonical_address, texts_in
+from tea.policy.rules import effects_of
+from tea.types import JsonObject, JsonValue
+
+UNKNOWN = "unknown"
+"""The kind of the outcomes of operations that declare no effects, or to send: perhaps others' words, perhaps not."""
+_READERS = ("reads", "writes")
+_MOST = 12  # sources remembered of each sort: what counts is whether there is one, a person is shown some
+_SHOWN = 160
+_DIGITS = "0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An untrusted source.
+
+    Args:
+        kind: `read` (an operation's outcome), `unknown` (of one without declared effects, or one that sends), `file`,
+            `memory` or `session` (of earlier runs), `component` (the words of an imported one).
+        what: What was read: an operation, a file.
+        about: What it was asked for, for example an address.
+        key: Key of the effect.
+    """
+
+    kind: str
+    what: str
+    about: str = ""
+    key: str = ""
+
+    @property
+    def words(self) -> str:
+        """The source on one line."""
+        about = f" of {self.about}" if self.about else ""
+        return f"{self.what}{about}{f' (call {self.key})' if self.key else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The knowledge of a branch at the beginning of a call.
+
+    Args:
+        sources: The untrusted sources of what its words may hold.
+        linked: Addresses among the arguments that stood in an outcome delivered to it, in canonical form.
+        typed: The words that persons typed: the task, messages, answers.
+    """
+
+    sources: tuple[Source, ...] = ()
+    linked: frozenset[str] = frozenset()
+    typed: tuple[str, ...] = ()
+
+    @property
+    def untrusted(self) -> tuple[Source, ...]:
+        """The sources without those that declare nothing."""
+        return tuple(one for one in self.sources if one.kind != UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """A call with its outcome.
+
+    Args:
+        source: The call as a source.
+        traits: Those of its operation, None where they are not known.
+        environment: Name of the environment acted in, empty without one.
+        arguments: Those of the call.
+        outcome: Its outcome, as JSON.
+    """
+
+    source: Source
+    traits: Traits | None
+    environment: str = ""
+    arguments: JsonObject = field(default_factory=dict[str, JsonValue])
+    outcome: JsonValue = None
+
+    @property
+    def key(self) -> str:
+        """Key of the call."""
+        return self.source.key
+
+    @property
+    def reads_network(self) -> bool:
+        """Whether the operation reads the network and says nothing of its outcome."""
+        return self.traits is not None and self.traits.network and self.traits.returns_untrusted is None
+
+    def links(self, *, clean: bool) -> set[str]:
+        """Return the addresses of the outcome that may be followed.
+
+        A local operation can put an address together from what it is given, so after untrusted reading only those that
+        came from the network count, and never what the arguments hold already: a server may repeat it.
+
+        Args:
+            clean: Whether nothing untrusted was read before.
+        """
+        traits = self.traits
+        if not clean and (traits is None or not traits.network or effects_of(traits) not in _READERS):
+            return set()
+        found = _links(self.outcome)
+        if found and not clean:
+            given = [text.casefold() for text in texts_in(dict(self.arguments))]
+            found = {one for one in found if not any(one.partition("://")[2].casefold() in text for text in given)}
+        return found
+
+
+@dataclass(slots=True)
+class Reading:
+    """The sources read by a scope, and the addresses that stood there.
+
+    Args:
+        sources: In the order of delivery.
+        links: Addresses, in canonical form.
+        counts: How many sources it holds, by sort.
+    """
+
+    sources: dict[Source, None] = field(default_factory=dict[Source, None])
+    links: set[str] = field(default_factory=set[str])
+    counts: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
+
+    def add(self, sources: Iterable[Source]) -> None:
+        """Add sources; of each sort the first are remembered."""
+        for one in sources:
+            sort = one.kind == UNKNOWN
+            if one not in self.sources and self.counts[sort] < _MOST:
+                self.sources[one] = None
+                self.counts[sort] += 1
+
+    def join(self, other: Reading) -> None:
+        """Add all that another one holds."""
+        self.add(other.sources)
+        self.links |= other.links
+
+    def copy(self) -> Reading:
+        """Return one with the same content."""
+        return Reading(dict(self.sources), set(self.links), dict(self.counts))
+
+
+class Provenance:
+    """The provenance of one run.
+
+    Args:
+        files: Names of the task's files.
+        shared: Whether its session may hold content of other runs.
+    """
+
+    def __init__(self, files: Sequence[str] = (), *, shared: bool = False) -> None:
+        self.typed: tuple[str, ...] = ()
+        self._shared = shared
+        self._scopes: dict[str, Reading] = {"": Reading()}
+        self._inside: dict[str, Reading] = {}
+        self._answers: defaultdict[str, list[str]] = defaultdict(list)
+        self._store = Reading()
+        self._environments: defaultdict[str, Reading] = defaultdict(Reading)
+        given = [Source("file", name) for name in files]
+        self._store.add(given)
+        self._scopes[""].add(one for one in given if not _is_plain(one.what))
+
+    def known(self, place: str, arguments: JsonObject) -> Known:
+        """Return what is known at a place of the run, for a call with arguments.
+
+        Args:
+            place: Path of a branch, or the key of the effect around a call from inside of it.
+            arguments: Those of the call.
+        """
+        readings = self._around(place)
+        sources = dict.fromkeys(one for reading in readings for one in reading.sources)
+        asked = {address for text in texts_in(dict(arguments)) if (address := canonical_address(text.strip()))}
+        linked = frozenset(one for one in asked if any(one in reading.links for reading in readings))
+        return Known(sources=tuple(sources), linked=linked, typed=self.typed)
+
+    def enter(self, key: str) -> None:
+        """Begin a scope with what its surroundings have read."""
+        self._scopes[key] = self._around(_outer(key))[0].copy()
+
+    def leave(self, key: str) -> None:
+        """End a scope, and add what it has read to its surroundings."""
+        reading = self._scopes.pop(key)
+        self._around(_outer(key))[0].join(reading)
+
+    def begin(self, place: str, traits: Traits, environment: str = "") -> None:
+        """Add what a scope has read to what a call of it may write to.
+
+        Args:
+            place: Path of the branch.
+            traits: Those of the operation.
+            environment: Name of the environment acted in, empty without one.
+        """
+        reading = self._around(place)[0]
+        if traits.effects != "reads":
+            self._store.join(reading)
+        if environment:
+            self._environments[environment].join(reading)
+
+    def deliver(self, place: str, call: Delivered, inside: Iterable[Delivered] = ()) -> None:
+        """Add an outcome to what a scope has read.
+
+        Args:
+            place: Path of the branch.
+            call: The call, with its outcome.
+            inside: The calls made from inside of it, without outcomes.
+        """
+        self._inside.pop(call.key, None)
+        reading = self._around(place)[0]
+        reading.links |= call.links(clean=not reading.sources)
+        for one in (call, *inside):
+            self._take(reading, one)
+        self.typed += tuple(self._answers.pop(call.key, ()))
+
+    def deliver_inside(self, key: str, call: Delivered) -> None:
+        """Add the outcome of a call from inside an effect to what the later calls inside of it know."""
+        around = self._around(key)
+        reading = self._inside.setdefault(key, Reading())
+        reading.links |= call.links(clean=not any(one.sources for one in around))
+        self._take(reading, call)
+
+    def kept(self, place: str) -> None:
+        """Add what a scope has read to what the run keeps: a change of its memory or state."""
+        self._store.join(self._around(place)[0])
+
+    def recalled(self, place: str, value: JsonValue, *, lasting: bool = False) -> None:
+        """Add what the run keeps to what a scope has read: a reading of its memory or state.
+
+        Args:
+            place: Path of the branch.
+            value: What was read.
+            lasting: Whether it is kept beyond sessions.
+        """
+        if value in (None, "", [], {}):
+            return
+        reading = self._around(place)[0]
+        clean = not (reading.sources or self._store.sources or lasting or self._shared)
+        reading.join(self._store)
+        if lasting or self._shared:
+            reading.add((Source("memory", "the memory of earlier runs"),))
+        if clean:
+            reading.links |= _links(value)
+
+    def read(self, place: str, source: Source) -> None:
+        """Add a source to what a scope has read."""
+        self._around(place)[0].add((source,))
+
+    def seen(self, place: str, names: Iterable[str]) -> None:
+        """Add files of the workspace to what a scope has read."""
+        reading = self._around(place)[0]
+        reading.add(Source("file", name) for name in names)
+        reading.join(self._store)
+
+    def say(self, texts: Iterable[str]) -> None:
+        """Add words that a person typed."""
+        self.typed += tuple(texts)
+
+    def answered(self, effect: str, text: str) -> None:
+        """Keep the answer of a person to a question from inside an effect until its outcome is delivered."""
+        if text not in self._answers[effect]:
+            self._answers[effect].append(text)
+
+    def _take(self, reading: Reading, call: Delivered) -> None:
+        """Add the sources of an outcome to a reading, and to what keeps it."""
+        traits, own = call.traits, Reading()
+        if traits is None or traits.returns_untrusted or (call.reads_network and effects_of(traits) in _READERS):
+            own.add((call.source,))
+        elif call.reads_network:
+            own.add((replace(call.source, kind=UNKNOWN),))
+        elif traits.returns_untrusted is None:
+            own.join(self._store)
+            if self._shared and call.environment:
+                own.add((Source("session", f"environment:{call.environment}"),))
+        if call.environment and (traits is None or traits.returns_untrusted is None):
+            own.join(self._environments[call.environment])
+        own.links.clear()
+        reading.join(own)
+        if traits is None or traits.effects != "reads":
+            self._store.join(own)
+        if call.environment:
+            self._environments[call.environment].join(own)
+
+    def _around(self, place: str) -> list[Reading]:
+        """Return the reading of the innermost scope around a place; before it, those of the effects around."""
+        found = [self._inside[place]] if place in self._inside else []
+        scope = place
+        while scope and scope not in self._scopes:
+            scope = _outer(scope)
+        return [*found, self._scopes[scope]] if found else [self._scopes[scope]]
+
+
+def _links(value: JsonValue) -> set[str]:
+    """Return the addresses in the texts of an outcome."""
+    return {one for text in texts_in(value) if "://" in text for one in addresses_in(text)}
+
+
+def source_of(ref: str, arguments: JsonObject, key: str) -> Source:
+    """Return an operation's outcome as a source, with what it was asked for."""
+    given = next((text for text in texts_in(dict(arguments)) if canonical_address(text.strip())), None)
+    about = given if given is not None else next(texts_in(dict(arguments)), "")
+    line = " ".join(about.split())
+    return Source("read", ref, line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}...", key)
+
+
+def _outer(key: str) -> str:
+    """Return the effect, scope or branch directly around a key; empty for the first branch."""
+    return key.rstrip(_DIGITS)[:-1]
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether the name of a file is too plain to hold an instruction: letters, digits and `_ - .` alone."""
+    return len(name) <= 64 and all(one.isascii() and (one.isalnum() or one in "_-.") for one in name)

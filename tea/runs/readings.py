@@ -1,0 +1,169 @@
+"""Readings: what the branches of a run have read, kept along with its calls and services."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from tea.components.manifest import Manifest
+from tea.components.operation import Traits
+from tea.components.port import ServiceRequest
+from tea.errors import TeaError
+from tea.journal.status import ASKED
+from tea.journal.tracer import TraceRecord, as_mapping
+from tea.kernel.gate import Gate
+from tea.kernel.key import effect_key
+from tea.policy.provenance import Delivered, Known, Provenance, Source, source_of
+from tea.refs import Ref
+from tea.runs.call import CallRequest
+from tea.runs.pins import Pins
+from tea.types import JsonObject, JsonValue, Principal
+
+CONSENTS = ("allow", "deny", "always")
+_WRITING = ("record", "save", "merge", "swap", "put", "put_in_turn")
+_READING = ("recall", "summarise", "insights", "load")
+
+
+class Readings:
+    """What the branches of a run have read: computed along with its events, and never written.
+
+    Args:
+        gate: That of the run; tells which branch is at work.
+        pins: Know the versions behind recorded calls.
+        believes: Tells whether what a version declares is believed, by its digest.
+        files: Names of the task's files.
+        shared: Whether its session may hold content of other runs.
+    """
+
+    def __init__(
+        self, gate: Gate, pins: Pins, believes: Callable[[str], bool], files: tuple[str, ...], *, shared: bool
+    ) -> None:
+        self._gate, self._pins, self._believes = gate, pins, believes
+        self._provenance = Provenance(files, shared=shared)
+        self._calls: defaultdict[str, dict[str, Delivered]] = defaultdict(dict)
+        self._recorded: defaultdict[str, list[tuple[str, str, JsonObject]]] = defaultdict(list)
+        self._asked = ""
+        self.found: Known | None = None
+
+    def say(self, text: str) -> None:
+        """Add words that a person typed: those of the run's task."""
+        self._provenance.say((text,))
+
+    def recall(self, records: Iterable[TraceRecord]) -> None:
+        """Set the calls and answers from inside effects that a journal holds, before its events are delivered."""
+        choices: dict[str, Any] = {}
+        for one in records:
+            if one.kind == ASKED:
+                data = as_mapping(one.data)
+                choices[one.key] = data["choices"], "target" in data
+            elif one.kind == "answer":
+                given, about_call = choices.get(one.key, ((), False))
+                answer = str(as_mapping(one.data)["answer"])
+                self.answered(one.key, answer, CONSENTS if about_call else given)
+            elif one.kind == "evidence" and "target" in (data := as_mapping(one.data)) and data.get("data"):
+                self._recorded[effect_key(one.key)].append((one.key, data["target"], data["data"]))
+
+    def known(self, arguments: JsonObject, inside: str = "") -> Known:
+        """Return what is known now, for a call with arguments.
+
+        Args:
+            arguments: Those of the call.
+            inside: Key of the effect that the call is made from; the branch at work by default.
+        """
+        known = self._provenance.known(effect_key(inside) if inside else self._gate.path(), arguments)
+        if self._asked and not inside and self._gate.next_key() == self._asked:
+            self.found = known
+        return known
+
+    def ask(self, key: str) -> None:
+        """Keep what is known at the call of a key as `found`, once the run comes to it."""
+        self._asked = effect_key(key)
+
+    def begin(self, call: CallRequest) -> CallRequest:
+        """Note that the branch at work makes a call, and return the call with what the branch knows."""
+        known = self.known(call.arguments)
+        self._provenance.begin(self._gate.path(), self._traits(call), _environment(call.config))
+        return replace(call, known=known)
+
+    def deliver(self, key: str, call: CallRequest, outcome: JsonValue) -> None:
+        """Add a delivered outcome to what the branch at work has read."""
+        inside = self._calls.pop(key, {})
+        for inner, target, data in self._recorded.pop(key, ()):
+            inside.setdefault(inner, self._recorded_call(inner, target, data))
+        self._provenance.deliver(self._gate.path(), _delivered(key, call, outcome, self._traits(call)), inside.values())
+
+    def deliver_inside(self, key: str, call: CallRequest, outcome: JsonValue) -> None:
+        """Add the outcome of a call from inside an effect to what the later calls inside of it know."""
+        delivered = _delivered(key, call, outcome, self._traits(call))
+        self._provenance.deliver_inside(effect_key(key), delivered)
+        self._calls[effect_key(key)][key] = delivered
+
+    @contextmanager
+    def scope(self, key: str, call: CallRequest) -> Generator[None]:
+        """Let a scope begin with what its surroundings have read, and give back what it has read."""
+        self._provenance.enter(key)
+        if self._traits(call).returns_untrusted:
+            self._provenance.read(key, Source("read", call.ref, key=key))
+        try:
+            yield
+        finally:
+            self._provenance.leave(key)
+
+    def served(self, request: ServiceRequest, value: JsonValue) -> None:
+        """Add the answer of a service to what the branch at work has read, or its words to what the run keeps."""
+        service, verb, data = request.service, request.verb, request._asdict()
+        if service in ("memory", "state"):
+            if verb in _WRITING:
+                self._provenance.kept(self._gate.path())
+            elif verb in _READING:
+                self._provenance.recalled(self._gate.path(), value, lasting=bool(data.get("lasting")))
+        elif service == "media":
+            self._provenance.seen(self._gate.path(), data["names"])
+        elif service == "messages":
+            self._provenance.say(value)
+        elif service == "person" and not data.get("choices"):
+            self._provenance.say((value,))
+
+    def prompted(self, prompt: Manifest) -> None:
+        """Note that the branch at work asks a model through a prompt; an imported one holds the words of others."""
+        if prompt.metadata.get("skill") is not None:
+            self._provenance.read(self._gate.path(), Source("component", str(prompt.ref)))
+
+    def answered(self, key: str, answer: str, choices: Iterable[str]) -> None:
+        """Keep what a person typed from inside an effect; one of several choices are others' words."""
+        if answer not in tuple(choices):
+            self._provenance.answered(effect_key(key), answer)
+
+    def _traits(self, call: CallRequest) -> Traits:
+        """Return the traits that count: what nobody trusts may declare anything."""
+        if self._believes(call.config.digest):
+            return call.traits
+        return replace(call.traits, returns_untrusted=True, effects="irreversible")
+
+    def _recorded_call(self, key: str, target: str, data: JsonObject) -> Delivered:
+        """Return a call from inside an effect as its journal holds it."""
+        try:
+            config, operation = self._pins.exact(target, data["digest"]), Ref.parse(target).operation or ""
+            call = CallRequest.to(config, operation, Principal(), "", "")
+            return _delivered(key, replace(call, arguments=data["arguments"]), None, self._traits(call))
+        except (TeaError, KeyError):  # nothing is known of it any more, so it counts as the worst
+            return Delivered(source=source_of(target, {}, key), traits=None)
+
+
+def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) -> Delivered:
+    if call.passes_on:  # what it calls counts, not that it hands on what that gave
+        traits = replace(traits, returns_untrusted=False)
+    return Delivered(
+        source=source_of(call.ref, call.arguments, key),
+        traits=traits,
+        environment=_environment(call.config),
+        arguments=call.arguments,
+        outcome=outcome,
+    )
+
+
+def _environment(config: Manifest) -> str:
+    return config.name if config.kind == "environment" else ""

@@ -1,0 +1,83 @@
+"""Destinations as whole tokens, addresses in one form, and patterns of the operator."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.policy.destination import (
+    addresses_in,
+    canonical_address,
+    destinations_of,
+    fits_pattern,
+    names_address,
+    stands_in,
+)
+
+WORDS = st.text("abc.@-_/:?=é ", max_size=12)
+TOKENS = st.from_regex(r"[a-c]{1,4}@[a-c]{1,4}\.test", fullmatch=True)
+
+
+@given(TOKENS, WORDS)
+def test_what_stands_alone_stands_in_the_text(token: str, around: str) -> None:
+    assert stands_in(token, f"{around} {token}, and {around}")
+    assert stands_in(token.upper(), f"({token})")
+
+
+@given(TOKENS, st.sampled_from("ab0_-@"))
+def test_a_part_of_a_longer_token_does_not_stand(token: str, more: str) -> None:
+    assert not stands_in(token, f"{more}{token}")
+    assert not stands_in(token, f"{token}{more}")
+    assert not stands_in(token, f"{token}.{more}")
+
+
+@given(st.text(max_size=40))
+def test_any_text_has_addresses_in_one_form(text: str) -> None:
+    for address in addresses_in(f"https://{text} and http://a.test/{text}"):
+        assert canonical_address(address) == address
+        assert stands_in("x", text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[here](https://a.test/x?y=1)", {"https://a.test/x?y=1"}),
+        ("[https://a.test/x](https://b.test:443/#top)", {"https://a.test/x", "https://b.test/"}),
+        ("See https://A.test/wiki/B_(c).", {"https://a.test/wiki/B_(c)"}),
+        ("ftp://a.test mailto:b@a.test", set()),
+    ],
+)
+def test_addresses_stand_in_prose_and_markdown(text: str, found: set[str]) -> None:
+    assert found <= set(addresses_in(text))
+    assert bool(found) == bool(set(addresses_in(text)))
+
+
+@pytest.mark.parametrize(
+    ("destination", "pattern", "fits"),
+    [
+        ("ann@good.test", "*@good.test", True),
+        ("ann@good.test.evil.test", "*@good.test", False),
+        ("https://good.test.evil.test/", "https://good.test*", False),
+        ("https://good.test/a?b=c", "https://good.test/*", True),
+        ("https://x@evil.test/", "https://*good.test/*", False),
+        ("https://www.good.test/a", "*.good.test", True),
+        ("http://good.test/", "https://good.test/*", False),
+        ("general", "GENERAL", True),
+    ],
+)
+def test_a_pattern_fits_whole_destinations(destination: str, pattern: str, *, fits: bool) -> None:
+    assert fits_pattern(destination, pattern) is fits
+
+
+def test_destinations_are_taken_from_lists_texts_and_state() -> None:
+    given = {"to": ["a@b.test", "c@d.test, e@f.test"], "cc": None, "url": "https://a.test/?q=1,2"}
+    found = ("a@b.test", "c@d.test", "e@f.test", "https://a.test/?q=1,2", "https://here.test")
+    assert destinations_of(("to", "cc", "url", "state.page.url"), given, {"page": {"url": found[-1]}}) == found
+
+
+def test_a_bare_host_names_its_addresses_without_a_query() -> None:
+    assert names_address("Look at good.test, please.", "https://good.test/a/b")
+    assert not names_address("Look at good.test, please.", "https://good.test/a?b=c")
+    assert not names_address("Look at https://good.test/a", "https://good.test/b")
+    assert not names_address("Look at not-good.test", "https://good.test/")
