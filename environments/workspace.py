@@ -1,66 +1,39 @@
-"""The files of a run: listing, paged reading and atomic writing, inside one folder."""
+"""The files of a run: listing, reading, finding, changing and taking back, inside one folder."""
 
 import asyncio
-import json
-import os
-import secrets
-import stat
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+import re
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NotRequired, TypedDict, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
-from tea import Context, Environment, ToolError, action
+from tea import Context, Environment, RootedFolder, ToolError, action, copied_name
 
+from ._workspace.files import (
+    MOST_LISTED,
+    MOST_SHOWN,
+    Compared,
+    File,
+    Files,
+    Found,
+    Listing,
+    Page,
+    Restored,
+    Saved,
+    TakenBack,
+    encoded,
+)
+from ._workspace.finding import MOST_PATTERN, by_pattern, literal
+from ._workspace.history import History
+from ._workspace.patching import MOST_DIFF, NOWHERE, FilePatch, read_diff
+
+P = ParamSpec("P")
 T = TypeVar("T")
-
 MOST_NAME = 1_000
 MOST_PART = 255
-MOST_LISTED = 1_000
 STATE_FILES = 100
-MOST_SHOWN = 16_000
-MOST_TEXT = 5_000_000
-MOST_FILE = 50_000_000
-BLOCK = 1 << 20
-
-_TYPES = {
-    "table": "csv tsv tab xlsx xlsm",
-    "json": "json jsonl ndjson geojson",
-    "text": "txt md markdown rst log ini cfg conf toml yaml yml xml html htm tex srt",
-    "code": "py js ts java c h cpp rs go sh sql css",
-    "document": "pdf docx docm pptx odt odp epub eml ipynb rtf",
-    "image": "png jpg jpeg gif webp bmp svg tiff",
-    "audio": "mp3 wav ogg flac m4a",
-    "video": "mp4 mov mkv webm avi",
-    "archive": "zip tar gz tgz bz2 xz 7z",
-}
-_BY_ENDING = {ending: kind for kind, endings in _TYPES.items() for ending in endings.split()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class File:
-    """One file: its name from the workspace's root, its size in bytes, and what its ending says it is."""
-
-    name: str
-    size: int
-    type: str
-
-
-class Listing(TypedDict):
-    """Some of the files, in the order of their names; `more` follow from `next_offset` on."""
-
-    files: list[File]
-    more: int
-    next_offset: NotRequired[int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """A part of a text; `next_offset` says where more follows."""
-
-    text: str
-    offset: int
-    next_offset: int | None = None
+MOST_MATCHES = 50
 
 
 class Workspace(Environment):
@@ -76,9 +49,17 @@ class Workspace(Environment):
         A file that is written again is replaced unless `replace` is false. Long texts go on at `next_offset`.
     """
 
+    def __init__(self) -> None:
+        self._aside: dict[str, tempfile.TemporaryDirectory[str]] = {}
+
+    async def teardown(self) -> None:
+        """Forget the changes made outside of any run."""
+        for folder in self._aside.values():
+            await asyncio.to_thread(folder.cleanup)
+
     async def state(self, ctx: Context) -> Listing:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the first files with their sizes and types."""
-        return await _work(_listing, await ctx.files(), 0, STATE_FILES)
+        return await self._work(ctx, Files.listing, (), 0, STATE_FILES)
 
     @action(effects="reads", idempotent=True, network=False)
     async def list_files(self, ctx: Context, names: tuple[str, ...] = (), limit: int = 200, offset: int = 0) -> Listing:
@@ -91,10 +72,9 @@ class Workspace(Environment):
         """
         if limit < 1 or offset < 0:
             raise ToolError(f"limit {limit}, offset {offset}.", fix="ask for 1 file or more, from 0 on.")
-        if not names:
-            return await _work(_shown, await ctx.files(), offset, min(limit, MOST_LISTED))
-        chosen = {name: _path(ctx, name) for name in names[:MOST_LISTED]}
-        return await _work(_listing, chosen, offset, min(limit, MOST_LISTED))
+        chosen = tuple(_name(ctx, name) for name in names[:MOST_LISTED])
+        listed = Files.listing if names else Files.shown
+        return await self._work(ctx, listed, chosen, offset, min(limit, MOST_LISTED))
 
     @action(effects="reads", idempotent=True, network=False)
     async def read(self, ctx: Context, name: str, offset: int = 0, limit: int = MOST_SHOWN) -> Page:
@@ -107,7 +87,40 @@ class Workspace(Environment):
         """
         if offset < 0 or limit < 1:
             raise ToolError(f"offset {offset} with limit {limit}.", fix="offset from 0, limit from 1.")
-        return await _work(_read, await _existing(ctx, name), name, offset, min(limit, MOST_SHOWN))
+        return await self._work(ctx, Files.read, await _existing(ctx, name), offset, min(limit, MOST_SHOWN))
+
+    @action(effects="reads", idempotent=True, network=False)
+    async def find(self, ctx: Context, query: str, name: str = "", pattern: bool = False) -> Found:
+        """Find lines of texts.
+
+        Args:
+            query: Text, in any case.
+            name: Only this file or folder.
+            pattern: It is a regular expression.
+        """
+        if not 0 < len(query) <= MOST_PATTERN:
+            raise ToolError("The query is empty or too long.", fix=f"write 1 to {MOST_PATTERN} characters.")
+        if pattern:
+            _check_pattern(query)
+        texts, whole = await self._work(ctx, Files.texts, _name(ctx, name) if name else "")
+        found = (
+            await by_pattern(query, texts, MOST_MATCHES)
+            if pattern
+            else await asyncio.to_thread(literal, query, texts, MOST_MATCHES)
+        )
+        return Found(matches=found[:MOST_MATCHES], more=len(found) > MOST_MATCHES or not whole)
+
+    @action(effects="reads", idempotent=True, network=False)
+    async def diff(self, ctx: Context, name: str, other: str = "", snapshot: str = "") -> Compared:
+        """Compare a text with what its last change replaced.
+
+        Args:
+            name: File name.
+            other: Or with this file.
+            snapshot: Or with this snapshot.
+        """
+        old = _name(ctx, other) if other else ""
+        return await self._work(ctx, Files.diff, _name(ctx, name), old, snapshot)
 
     @action(effects="writes", idempotent=True, network=False, after="the file holds exactly the text")
     async def write(self, ctx: Context, name: str, text: str, replace: bool = True) -> File:
@@ -118,7 +131,7 @@ class Workspace(Environment):
             text: All it shall hold.
             replace: Replace an existing file.
         """
-        return await _work(_write, _path(ctx, name), name, _encoded(text), replace)
+        return await self._work(ctx, Files.write, _name(ctx, name), encoded(text), replace)
 
     @action(effects="writes", network=False, after="the file ends with the text")
     async def append(self, ctx: Context, name: str, text: str) -> File:
@@ -128,7 +141,39 @@ class Workspace(Environment):
             name: File name.
             text: What to add.
         """
-        return await _work(_append, _path(ctx, name), name, _encoded(text))
+        return await self._work(ctx, Files.append, _name(ctx, name), encoded(text))
+
+    @action(effects="writes", network=False, before="the old text is in the file", after="the new text is")
+    async def replace(self, ctx: Context, name: str, old: str, new: str) -> File:
+        """Replace an exact passage of a text file.
+
+        Args:
+            name: File name.
+            old: The passage, which stands there once.
+            new: What takes its place.
+        """
+        return await self._work(ctx, Files.exchange, _name(ctx, name), old, new)
+
+    @action(effects="writes", network=False, after="all files of the diff are changed, or none")
+    async def patch(self, ctx: Context, diff: str) -> list[File]:
+        """Apply a unified diff to text files, all of it or nothing.
+
+        Args:
+            diff: With `--- a/NAME`, `+++ b/NAME` (`/dev/null` for none) and hunks with context.
+        """
+        if len(diff) > MOST_DIFF:
+            raise ToolError(f"The diff is longer than {MOST_DIFF} characters.", fix="apply it in parts.")
+        return await self._work(ctx, Files.patch, [_mapped(ctx, one) for one in read_diff(diff)])
+
+    @action(effects="writes", network=False, before="the file exists, the new name is free", after="it has that name")
+    async def move(self, ctx: Context, name: str, new: str) -> str:
+        """Rename a file or folder, and make the folders it needs.
+
+        Args:
+            name: What to move.
+            new: Its new name, with folders.
+        """
+        return await self._work(ctx, Files.move, _name(ctx, name), _name(ctx, new))
 
     @action(effects="writes", network=False, before="the file exists", after="it does not")
     async def delete(self, ctx: Context, name: str) -> File:
@@ -137,133 +182,113 @@ class Workspace(Environment):
         Args:
             name: File name.
         """
-        await _existing(ctx, name)
-        return await _work(_delete, Path(ctx.workspace) / name, name)
+        own = copied_name(ctx.workspace, name) if _is_absolute(name) else None
+        name = own or await _existing(ctx, name, copies=False)
+        return await self._work(ctx, Files.delete, name)
+
+    @action(effects="writes", network=False, after="the last change is taken back")
+    async def undo(self, ctx: Context) -> TakenBack:
+        """Take back the last change made here; again for the one before."""
+        return await self._work(ctx, Files.undo)
+
+    @action(effects="writes", network=False, after="the files can be restored")
+    async def save_snapshot(self, ctx: Context, name: str) -> Saved:
+        """Keep all files as they are now, under a name.
+
+        Args:
+            name: Name of the snapshot.
+        """
+        return await self._work(ctx, Files.save, name)
+
+    @action(effects="writes", idempotent=True, network=False, after="the files are those of the snapshot")
+    async def restore_snapshot(self, ctx: Context, name: str) -> Restored:
+        """Bring all files back as they were; can be undone.
+
+        Args:
+            name: Name of the snapshot.
+        """
+        return await self._work(ctx, Files.restore, name)
+
+    async def _work(
+        self, ctx: Context, function: Callable[Concatenate[Files, P], T], *arguments: P.args, **named: P.kwargs
+    ) -> T:
+        def work() -> T:
+            with self._opened(ctx) as files:
+                return function(files, *arguments, **named)
+
+        ctx.path("")
+        try:
+            return await asyncio.to_thread(work)
+        except OSError as error:
+            words = error.strerror or type(error).__name__
+            raise ToolError(
+                f"The workspace refuses: {words}.", fix="choose another name, or list the files."
+            ) from error
+
+    @contextmanager
+    def _opened(self, ctx: Context) -> Generator[Files]:
+        """Open the workspace, and the history of its changes: in a person's own folder nothing of it is left."""
+        with RootedFolder(ctx.workspace) as folder:
+            if folder.root != Path.cwd():
+                yield Files(folder, History(folder, folder), bounded=True)
+                return
+            aside = self._aside.get(ctx.workspace)
+            if aside is None:
+                aside = self._aside[ctx.workspace] = tempfile.TemporaryDirectory(
+                    prefix="tea-", ignore_cleanup_errors=True
+                )
+            with RootedFolder(aside.name) as kept:
+                yield Files(folder, History(folder, kept), bounded=False)
 
 
-def _path(ctx: Context, name: str) -> Path:
+def _name(ctx: Context, name: str) -> str:
+    """Return a usable name; of a path elsewhere the name of its copy, if there is one."""
     if any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name):
         raise ToolError(f"{name[:60]!r} holds unprintable characters.", fix="use letters, digits, - _ . and /.")
+    own = copied_name(ctx.workspace, name) if _is_absolute(name) else None
+    if own is not None:
+        return own
     if not 0 < len(name) <= MOST_NAME or any(len(part.encode()) > MOST_PART for part in name.split("/")):
         raise ToolError(f"{name[:60]!r} is no usable name.", fix=f"1 to {MOST_NAME} characters, {MOST_PART} a part.")
     path = ctx.path(name)
-    if path == Path(ctx.workspace).resolve():
+    root = Path(ctx.workspace).resolve()
+    if path == root:
         raise ToolError(f"{name[:60]!r} is the workspace itself.", fix="name a file inside it.")
-    return path
+    if ".tea" in path.relative_to(root).parts[:1]:
+        raise ToolError(f"{name[:60]!r} belongs to the history of the workspace.", fix="choose another name.")
+    return name
 
 
-async def _existing(ctx: Context, name: str) -> Path:
-    """Return the path of what exists; the error about anything else tells the nearest file."""
-    path = _path(ctx, name)
-    return path if await _work(path.exists) else await ctx.file(name)
-
-
-async def _work(function: Callable[..., T], /, *arguments: object) -> T:
+async def _existing(ctx: Context, name: str, *, copies: bool = True) -> str:
+    """Return the name of what exists; the error about anything else tells the nearest file."""
     try:
-        return await asyncio.to_thread(function, *arguments)
-    except OSError as error:
-        words = error.strerror or type(error).__name__
-        raise ToolError(f"The workspace refuses: {words}.", fix="choose another name, or list the files.") from error
+        usable = _name(ctx, name)
+        if await asyncio.to_thread(ctx.path(usable).exists):
+            return usable
+    except ToolError:
+        if not copies or copied_name(ctx.workspace, name) is None:
+            raise
+    found = await ctx.file(name)
+    if not copies:
+        raise ToolError(f"There is no file {name[:100]!r}.", fix=f"did you mean {found.name!r}?")
+    return found.relative_to(ctx.path("")).as_posix()
 
 
-def _listing(paths: Mapping[str, Path], offset: int, limit: int) -> Listing:
-    names = [name for name in sorted(paths) if paths[name].is_file()]
-    after = min(len(names), offset + limit)
-    files = [_described(name, paths[name]) for name in names[offset:after]]
-    listing = Listing(files=files, more=len(names) - after)
-    if listing["more"]:
-        listing["next_offset"] = after
-    return listing
+def _is_absolute(name: str) -> bool:
+    """Return whether a name is a path from a root, of this or another system."""
+    return name.startswith(("/", "~", "\\\\", "file:")) or re.match(r"[A-Za-z]:[\\/]", name) is not None
 
 
-def _shown(paths: Mapping[str, Path], offset: int, limit: int) -> Listing:
-    """Return a listing with no more files than there is room for."""
-    found = _listing(paths, offset, limit)
-    files, left, count = found["files"], MOST_SHOWN, 0
-    while count < len(files) and (left := left - len(json.dumps(asdict(files[count]))) - 2) >= 0:
-        count += 1
-    return found if count == len(files) else _listing(paths, offset, count)
+def _mapped(ctx: Context, patch: FilePatch) -> FilePatch:
+    """Return a patch with usable names."""
+    old, new = (one if one == NOWHERE else _name(ctx, one) for one in (patch.old, patch.new))
+    return FilePatch(old=old, new=new, hunks=patch.hunks)
 
 
-def _described(name: str, path: Path) -> File:
-    return File(name=name, size=path.stat().st_size, type=_BY_ENDING.get(path.suffix.lower()[1:], "other"))
-
-
-def _read(path: Path, name: str, offset: int, limit: int) -> Page:
-    _check_file(path, name)
+def _check_pattern(pattern: str) -> None:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            left = offset
-            while left and (skipped := file.read(min(left, BLOCK))):
-                left -= len(skipped)
-            text = file.read(limit + 1)
-    except UnicodeDecodeError as error:
-        raise ToolError(f"{name[:100]!r} is not UTF-8 text.", fix="read it with a tool for its type.") from error
-    return Page(text=text[:limit], offset=offset, next_offset=offset + limit if len(text) > limit else None)
-
-
-def _write(path: Path, name: str, data: bytes, replace: bool) -> File:
-    if path.is_dir():
-        raise ToolError(f"{name[:100]!r} is a folder.", fix="name a file.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.parent / f".tea-{secrets.token_hex(8)}"
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if replace:
-            part.replace(path)
-        else:
-            os.link(part, path)
-    except FileExistsError:
-        if not _holds(path, data):
-            raise ToolError(f"{name[:100]!r} exists.", fix="choose another name, or set replace.") from None
-    finally:
-        part.unlink(missing_ok=True)
-    return _described(name, path)
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    """Tell whether the file is what a repeated call wrote already."""
-    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
-
-
-def _append(path: Path, name: str, data: bytes) -> File:
-    if path.exists():
-        _check_file(path, name)
-        if path.stat().st_size + len(data) > MOST_FILE:
-            raise ToolError(f"{name[:100]!r} would grow beyond {MOST_FILE} bytes.", fix="begin another file.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    return _described(name, path)
-
-
-def _delete(path: Path, name: str) -> File:
-    if path.is_symlink():
-        raise ToolError(f"{name[:100]!r} is a link.", fix="name the file itself.")
-    _check_file(path, name)
-    file = _described(name, path)
-    path.unlink()
-    return file
-
-
-def _check_file(path: Path, name: str) -> None:
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        raise ToolError(f"There is no file {name[:100]!r}.", fix="list the files.") from None
-    if not stat.S_ISREG(mode):
-        raise ToolError(f"{name[:100]!r} is no ordinary file.", fix="name a file, not a folder or device.")
-
-
-def _encoded(text: str) -> bytes:
-    if len(text) > MOST_TEXT:
-        raise ToolError(f"The text is longer than {MOST_TEXT} characters.", fix="append it in parts.")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise ToolError("The text holds half a character.", fix="send complete characters.") from error
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ToolError(
+            f"{pattern[:60]!r} is no regular expression: {error}.", fix="escape it, or search literally."
+        ) from error

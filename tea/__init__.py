@@ -12,6 +12,7 @@ if _typing.TYPE_CHECKING:
     from tea.api import run, stream
     from tea.components.component import Agent, Environment, action, tool
     from tea.components.context import Context
+    from tea.components.files import copied_name as copied_name
     from tea.components.files import nearest as nearest
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
@@ -22,6 +23,7 @@ if _typing.TYPE_CHECKING:
     from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
     from tea.sandbox.service import SandboxService as SandboxService
     from tea.sandbox.session import Sandbox as Sandbox
+    from tea.store.rooted import RootedFolder as RootedFolder
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
     from tea.types import Evidence, Result, Task
@@ -70,6 +72,7 @@ _LAZY = {
     "Platform": "tea.platform",
     "PromptManager": "tea.prompts.manager",
     "Result": "tea.types",
+    "RootedFolder": "tea.store.rooted",
     "Sandbox": "tea.sandbox.session",
     "SandboxService": "tea.sandbox.service",
     "StaticEmbedder": "tea.retrieval.embedding.builtin",
@@ -88,6 +91,7 @@ _LAZY = {
     "action": "tea.components.component",
     "ask_for": "tea.loop.step",
     "consult": "tea.loop.step",
+    "copied_name": "tea.components.files",
     "nearest": "tea.components.files",
     "require_extra": "tea.extras",
     "run": "tea.api",

@@ -12,6 +12,7 @@ from tea.errors import ToolError
 
 MOST_VISITED = 20_000
 _MOST_TOLD = 10
+_LONGEST = 4_096  # characters of a path
 _LEAST = 3
 
 
@@ -88,15 +89,46 @@ def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str) -
         name: What was named.
 
     Raises:
-        ToolError: There is none of that name, or it leads out of the workspace; the nearest is told.
+        ToolError: There is none of that name, no copy of a file called by it, or it leads out of the workspace; the
+            nearest is told.
     """
+    copy, problem = copied_name(root, name), None
     try:
         path = path_of(name)
     except ToolError as error:
-        raise ToolError(error.problem, fix=missing_file(root, name).fix) from None
-    if not path.is_file():
-        raise missing_file(root, name)
-    return path
+        path, problem = Path(root), error.problem
+    if path.is_file():
+        return path
+    if copy is not None:
+        return path_of(copy)
+    if problem is not None:
+        raise ToolError(problem, fix=missing_file(root, name).fix)
+    raise missing_file(root, name)
+
+
+def copied_name(root: str | Path, name: str) -> str | None:
+    """Return the name of the copy of a file called by its path elsewhere, None if the workspace holds none.
+
+    Of `/data/2024/cities.csv` this is the first existing of `data/2024/cities.csv`, `2024/cities.csv`, `cities.csv`.
+
+    Args:
+        root: The workspace.
+        name: A path, also of another system, or an address that begins with `file://`.
+    """
+    inside = Path(root).resolve()
+    parts = [part for part in re.split(r"[/\\]+", name[:_LONGEST].removeprefix("file:")) if part not in ("", ".")]
+    if "\0" in name or (parts and parts[-1] == ".."):
+        return None
+    for start in range(len(parts)):
+        if ".." in parts[start:] or any(part.startswith(".") for part in parts[start:]):
+            continue
+        path = inside.joinpath(*parts[start:])
+        try:
+            if path.is_file() and path.resolve().is_relative_to(inside):
+                return "/".join(parts[start:])
+        except (OSError, RuntimeError):
+            return None
+    return None
 
 
 def _of_the_same_last_part(name: str, names: Iterable[str]) -> str | None:

@@ -37,6 +37,7 @@ class WebSettings:
         before: The first date that is too late.
         deny: Hosts that are closed with all below them, as `huggingface.co`; a run may close more.
         canaries: Texts; a page that holds one of them is not shown, as it is a part of a benchmark.
+        repositories: Folders whose bare git repositories may be cloned and pushed to, as absolute paths.
         cache: Folder of the cache, which the platform chooses.
     """
 
@@ -58,6 +59,7 @@ class WebSettings:
     before: str = ""
     deny: tuple[str, ...] = ()
     canaries: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
     cache: str = ""
 
     @classmethod
@@ -136,5 +138,5 @@ def _shown(value: object) -> str:
 
 
 _DEFAULTS = {one.name: cast(object, one.default) for one in fields(WebSettings)}
-_LISTS = ("allow", "retries", "plain", "deny", "canaries")
+_LISTS = ("allow", "retries", "plain", "deny", "canaries", "repositories")
 _KNOWN = f"settings are {', '.join(_DEFAULTS)}."

@@ -1,0 +1,305 @@
+"""The program git, in a folder of its own that holds the only settings it reads."""
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tea import RootedFolder, ToolError
+
+MOST_OUTPUT = 400_000
+SECONDS = 120.0
+COPIED = ("HEAD", "packed-refs", "index")
+_MOST_COPIED = 100_000_000
+_PROTOCOLS = ("file", "http", "https")
+# What a repository's own settings, hooks and attributes could start is not read at all: nothing of `.git/config`,
+# `.git/hooks` and `.git/info` is in force. Links come out as texts, so that no file of a repository leads elsewhere.
+_CONFIG = """[core]
+\trepositoryformatversion = 0
+\tbare = false
+\tlogAllRefUpdates = false
+\tsymlinks = false
+\thooksPath = /dev/null
+\tfsmonitor = false
+\tattributesFile = /dev/null
+\texcludesFile = /dev/null
+\tquotePath = false
+\teditor = false
+\taskPass = false
+\tprotectHFS = true
+\tprotectNTFS = true
+[user]
+\tname = tea
+\temail = tea@localhost
+[credential]
+\thelper =
+[protocol]
+\tallow = never
+[protocol "{protocol}"]
+\tallow = always
+[transfer]
+\tfsckObjects = true
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[commit]
+\tgpgSign = false
+[fetch]
+\trecurseSubmodules = false
+[submodule]
+\trecurse = false
+[http]
+\tproxy = "{proxy}"
+\tproxyAuthMethod = basic
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """An ended program: its exit code and what it wrote."""
+
+    code: int
+    out: str
+    error: str
+
+    def line(self) -> str:
+        """Return the line that says most of an error."""
+        lines = [line.strip() for line in self.error.splitlines() if line.strip()]
+        told = [line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))]
+        return (told or lines or ["it gave no reason"])[0].removeprefix("fatal: ").removeprefix("error: ")[:200]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """An allowed address: how git is told it, and the proxy it has to take."""
+
+    url: str
+    protocol: str
+    proxy: str = ""
+    folder: str = ""
+
+
+class Git:
+    """Git with a repository of the workspace: its objects and references, and settings of our own.
+
+    Args:
+        tree: The folder of the files.
+        own: The private folder that git takes for its own.
+        objects: The repository's folder of objects.
+    """
+
+    def __init__(self, tree: Path, own: Path, objects: Path) -> None:
+        self.tree, self._own, self._objects = tree, own, objects
+
+    def settle(self, remote: Remote | None = None) -> None:
+        """Write the settings, with those for a remote address."""
+        protocol = remote.protocol if remote else "none"
+        proxy = remote.proxy if remote else "http://127.0.0.1:9"
+        (self._own / "config").write_text(_CONFIG.format(protocol=protocol, proxy=proxy))
+        safe = f'[safe]\n\tdirectory = "{_quoted(remote.folder)}"\n' if remote and remote.folder else ""
+        (self._own / "global").write_text(safe)
+
+    async def run(self, *arguments: str) -> str:
+        """Run a command of git, and return what it wrote.
+
+        Raises:
+            ToolError: It failed.
+        """
+        ended = await self.attempt(*arguments)
+        if ended.code != 0:
+            raise ToolError(f"git {arguments[0]}: {ended.line()}", fix="look at `status`, and mend what it names.")
+        return ended.out
+
+    async def attempt(self, *arguments: str) -> Ended:
+        """Run a command of git, and return how it ended.
+
+        Raises:
+            ToolError: There is no git, or it took too long.
+        """
+        program = shutil.which("git")
+        if program is None:
+            raise ToolError("The program git is not installed.", fix="install it, for example `apt install git`.")
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *arguments,
+            cwd=self.tree,
+            env=self._environment(program),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
+                out, error = (group.create_task(_read(one)) for one in (process.stdout, process.stderr))
+            return Ended(code=await process.wait(), out=out.result(), error=error.result())
+        except TimeoutError:
+            problem = f"git {arguments[0]} took longer than {SECONDS:.0f} s."
+            raise ToolError(problem, fix="try again, or with a smaller repository.") from None
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+
+    def _environment(self, program: str) -> dict[str, str]:
+        return {
+            "PATH": os.pathsep.join((os.path.dirname(program), os.defpath)),
+            "HOME": str(self._own),
+            "LC_ALL": "C.UTF-8",
+            "GIT_DIR": str(self._own),
+            "GIT_WORK_TREE": str(self.tree),
+            "GIT_OBJECT_DIRECTORY": str(self._objects),
+            "GIT_INDEX_FILE": str(self._own / "index"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": str(self._own / "global"),
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_ALLOW_PROTOCOL": ":".join(_PROTOCOLS),
+            "GIT_PROTOCOL_FROM_USER": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "false",
+            "GIT_EDITOR": "false",
+            "GIT_SEQUENCE_EDITOR": "false",
+            "GIT_PAGER": "cat",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_SSH_COMMAND": "false",
+        }
+
+    @asynccontextmanager
+    async def aside(self, commit: str) -> AsyncGenerator["Git"]:
+        """Yield git with the same objects and a temporary folder of files, at a commit."""
+        with TemporaryDirectory(prefix="tea-git-", ignore_cleanup_errors=True) as folder:
+            own, tree = Path(folder, "own"), Path(folder, "tree")
+            await asyncio.to_thread(_lay_out, own, f"{commit}\n", tree, own / "refs")
+            found = Git(tree, own, self._objects)
+            found.settle()
+            await found.run("reset", "--quiet", "--hard", commit)
+            yield found
+
+
+@asynccontextmanager
+async def opened(workspace: str, folder: str) -> AsyncGenerator[Git]:
+    """Yield git for a repository of the workspace; what it changed outside of objects is put back at the end.
+
+    Raises:
+        ToolError: There is no repository, or it leads elsewhere.
+    """
+    with TemporaryDirectory(prefix="tea-git-", ignore_cleanup_errors=True) as private:
+        own = Path(private, "own")
+        found = await asyncio.to_thread(_taken, workspace, folder, own)
+        found.settle()
+        try:
+            yield found
+        finally:
+            await asyncio.to_thread(_put_back, workspace, folder, own)
+
+
+def create(workspace: str, folder: str, url: str, branch: str) -> None:
+    """Make an empty repository in a folder that does not exist or is empty.
+
+    Raises:
+        ToolError: The folder is taken.
+    """
+    with RootedFolder(workspace) as files:
+        inside = files.inside(folder)
+        if files.status(inside) is not None and os.listdir(files.root / inside):
+            raise ToolError(f"{folder[:80]!r} is not empty.", fix="name another folder.")
+        remote = f'[remote "origin"]\n\turl = "{_quoted(url)}"\n' if url else ""
+        plain = f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n{remote}"
+        for name, text in (("HEAD", f"ref: refs/heads/{branch}\n"), ("config", plain)):
+            files.write(f"{inside}/.git/{name}", text.encode(), replace=False)
+        for name in ("objects/info", "refs/heads"):  # folders are made for a file, which is not wanted
+            files.write(f"{inside}/.git/{name}/.tea", b"")
+            files.remove(f"{inside}/.git/{name}/.tea")
+
+
+def remove(workspace: str, folder: str) -> None:
+    """Remove a folder made by a failed call, with all that is in it."""
+    with RootedFolder(workspace) as files:
+        shutil.rmtree(files.root / files.inside(folder), ignore_errors=True)
+
+
+def origin_of(workspace: str, folder: str) -> str:
+    """Return the text of a repository's settings, which are data and never in force."""
+    with RootedFolder(workspace) as files:
+        if not files.is_file(f"{folder}/.git/config"):
+            return ""
+        with files.reading(f"{folder}/.git/config") as file:
+            return file.read(MOST_OUTPUT).decode("utf-8", "replace")
+
+
+def repositories(workspace: str) -> Sequence[str]:
+    """Return the folders of the workspace that are repositories, the nearest first."""
+    with RootedFolder(workspace) as files:
+        names = (name for name, _ in files.files(hidden=True))
+        return sorted(name.removesuffix(".git/HEAD").rstrip("/") or "." for name in names if _is_head(name))
+
+
+def _is_head(name: str) -> bool:
+    return name == ".git/HEAD" or name.endswith("/.git/HEAD")
+
+
+def _taken(workspace: str, folder: str, own: Path) -> Git:
+    """Lay git's own folder out for a repository."""
+    with RootedFolder(workspace) as files:
+        inside = files.inside(folder or ".")
+        below = f"{inside}/.git"
+        if not files.is_file(f"{below}/HEAD"):
+            known = ", ".join(repr(one) for one in repositories(workspace)[:5]) or "none"
+            raise ToolError(f"{folder[:80]!r} is no repository.", fix=f"clone one; there are: {known}.")
+        _check_plain(files, below)
+        _lay_out(own, "")
+        for name in COPIED:
+            if files.is_file(f"{below}/{name}"):
+                with files.reading(f"{below}/{name}") as file:
+                    (own / name).write_bytes(file.read(_MOST_COPIED))
+        place = files.root / files.inside(below)
+        (own / "refs").symlink_to(place / "refs")
+        return Git(files.root / inside, own, place / "objects")
+
+
+def _check_plain(files: RootedFolder, below: str) -> None:
+    """Refuse a repository with links, or objects that lie elsewhere."""
+    place = files.root / below
+    for folder, folders, names in os.walk(place):
+        linked = [name for name in (*folders, *names) if os.path.islink(os.path.join(folder, name))]
+        if linked or {"alternates", "http-alternates"} & {*names}:
+            raise ToolError("The repository refers to what lies elsewhere.", fix="clone it anew.")
+    if place.is_symlink() or not (place / "objects").is_dir() or not (place / "refs").is_dir():
+        raise ToolError("The repository lacks its objects.", fix="clone it anew.")
+
+
+def _lay_out(own: Path, head: str, *further: Path) -> None:
+    for folder in (own / "info", *further):
+        folder.mkdir(parents=True)
+    (own / "info" / "exclude").write_text("/.tea/\n")
+    (own / "HEAD").write_text(head)
+
+
+def _put_back(workspace: str, folder: str, own: Path) -> None:
+    with RootedFolder(workspace) as files:
+        below = f"{files.inside(folder or '.')}/.git"
+        if not files.is_file(f"{below}/HEAD"):
+            return
+        for name in COPIED:
+            if (own / name).is_file():
+                files.write(f"{below}/{name}", (own / name).read_bytes())
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+async def _read(stream: asyncio.StreamReader | None) -> str:
+    """Read a stream to its end, and return its beginning."""
+    kept = bytearray()
+    while stream is not None and (piece := await stream.read(65_536)):
+        kept += piece[: MOST_OUTPUT - len(kept)]
+    return kept.decode("utf-8", "replace")

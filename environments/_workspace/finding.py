@@ -1,0 +1,78 @@
+"""Search in texts: literally in this process, by a regular expression in one that can be ended."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from typing import TypedDict, cast
+
+from tea import ToolError
+
+MOST_PATTERN = 1_000
+SECONDS = 10.0
+SHOWN = 300
+# A pattern can take any time, which nothing but the end of its process stops.
+_WORKER = """
+import json, re, sys
+asked = json.load(sys.stdin)
+pattern, left, found = re.compile(asked["pattern"]), asked["most"], []
+for name, text in asked["texts"]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if left >= 0 and (match := pattern.search(line)):
+            left -= 1
+            found.append((name, number, max(0, match.start() - 80), line))
+json.dump([(name, number, line[start:start + 300]) for name, number, start, line in found], sys.stdout)
+"""
+
+
+class Match(TypedDict):
+    """A line with a match: its file, its number from 1 on, and its text around the match."""
+
+    name: str
+    line: int
+    text: str
+
+
+def literal(query: str, texts: Sequence[tuple[str, str]], most: int) -> list[Match]:
+    """Return up to one more than the most lines that hold a text, in any case."""
+    wanted, found = query.casefold(), list[Match]()
+    for name, text in texts:
+        for number, line in enumerate(text.splitlines(), 1):
+            at = line.casefold().find(wanted)
+            if at >= 0:
+                start = max(0, at - 80)
+                found.append(Match(name=name, line=number, text=line[start : start + SHOWN]))
+                if len(found) > most:
+                    return found
+    return found
+
+
+async def by_pattern(pattern: str, texts: Sequence[tuple[str, str]], most: int) -> list[Match]:
+    """Return up to one more than the most lines that fit a regular expression of Python's.
+
+    Raises:
+        ToolError: The pattern is too slow.
+    """
+    asked = json.dumps({"pattern": pattern, "texts": texts, "most": most})
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-I", "-S", "-c", _WORKER),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={},
+    )
+    try:
+        async with asyncio.timeout(SECONDS):
+            out, _ = await process.communicate(asked.encode())
+    except TimeoutError:
+        problem = f"The pattern {pattern[:60]!r} took longer than {SECONDS:.0f} s."
+        raise ToolError(problem, fix="write it without nested repetition, or search literally.") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        raise ToolError(f"The search for {pattern[:60]!r} failed.", fix="search literally, or in fewer files.")
+    found = cast("list[tuple[str, int, str]]", json.loads(out))
+    return [Match(name=name, line=line, text=text) for name, line, text in found]

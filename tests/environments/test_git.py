@@ -1,0 +1,281 @@
+"""The environment `git`: bare repositories in a folder that the operator opened, through the platform's own door."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from subprocess import run
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tea.platform import Platform
+from tea.types import ActionResponse
+
+Act = Callable[..., Coroutine[Any, Any, ActionResponse]]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ENV = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{f"GIT_{who}_{what}": "ada" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return run(["git", *arguments], cwd=folder, env=ENV, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the operator's repositories."""
+    return tmp_path_factory.mktemp("opened")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea(opened: Path) -> AsyncIterator[Platform]:
+    home = opened.parent / "home"
+    home.mkdir()
+    (home / "tea.toml").write_text(f'[web]\nrepositories = ["{opened}"]\n')
+    async with Platform(home, state=opened.parent / "state") as tea:
+        yield tea
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace of a call from outside of a run is the current folder."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    return inside
+
+
+@pytest.fixture
+def bare(opened: Path, tmp_path: Path) -> Path:
+    """A bare repository with one commit on `main`."""
+    made = tmp_path / "made"
+    made.mkdir()
+    git(made, "init", "-q", "-b", "main")
+    (made / "a.txt").write_text("one\n")
+    git(made, "add", ".")
+    git(made, "commit", "-q", "-m", "Begin")
+    place = opened / tmp_path.name / "plain.git"
+    git(tmp_path, "clone", "-q", "--bare", str(made), str(place))
+    return place
+
+
+@pytest.fixture
+def act(tea: Platform, folder: Path) -> Act:
+    async def act(action: str, **arguments: Any) -> ActionResponse:
+        return await tea.ecp.invoke(f"git#{action}", arguments, session="s")
+
+    return act
+
+
+def other_pushes(bare: Path, tmp_path: Path, name: str, text: str) -> None:
+    """Have another person push a change of a file."""
+    other = tmp_path / f"other-{name}"
+    git(tmp_path, "clone", "-q", str(bare), str(other))
+    (other / name).write_text(text)
+    git(other, "add", ".")
+    git(other, "commit", "-q", "-m", f"Change {name}")
+    git(other, "push", "-q", "origin", "main")
+
+
+async def refused(response: Coroutine[Any, Any, ActionResponse]) -> str:
+    """Return the words of an expected error."""
+    error = (await response).error
+    assert error is not None
+    assert error["code"] == "ToolError", error
+    return f"{error['problem']} {error['fix']}"
+
+
+async def test_a_change_is_cloned_committed_and_pushed(act: Act, folder: Path, bare: Path) -> None:
+    cloned = (await act("clone", url=str(bare))).unwrap()
+    assert (cloned["folder"], cloned["branch"]) == ("plain", "main")
+    assert (folder / "plain" / "a.txt").read_text() == "one\n"
+    assert (await act("state")).unwrap() == ["plain"]
+    (folder / "plain" / "a.txt").write_text("two\n")
+    (folder / "plain" / "b.txt").write_text("new\n")
+    status = (await act("status", folder="plain")).unwrap()
+    assert status["changes"] == [" M a.txt", "?? b.txt"]
+    assert "-one\n+two" in (await act("diff", folder="plain")).unwrap()["text"]
+    made = (await act("commit", folder="plain", message="Change")).unwrap()
+    assert made["files"] == 2
+    assert (await act("commit", folder="plain", message="Change")).unwrap() == made
+    assert "Nothing is changed" in await refused(act("commit", folder="plain", message="Other"))
+    assert (await act("status", folder="plain")).unwrap()["ahead"] == 1
+    pushed = (await act("push", folder="plain")).unwrap()
+    assert pushed == {"branch": "main", "commit": made["commit"], "rebased": False}
+    assert (await act("push", folder="plain")).unwrap() == pushed
+    assert git(bare, "rev-parse", "main") == made["commit"]
+    log = (await act("log", folder="plain")).unwrap()
+    assert [one["subject"] for one in log] == ["Change", "Begin"]
+
+
+async def test_a_rejected_push_follows_the_others_and_is_made_again(
+    act: Act, folder: Path, bare: Path, tmp_path: Path
+) -> None:
+    await act("clone", url=str(bare), folder="w")
+    other_pushes(bare, tmp_path, "b.txt", "of another\n")
+    (folder / "w" / "c.txt").write_text("own\n")
+    await act("commit", folder="w", message="Own")
+    assert "rejected" in await refused(act("push", folder="w", rebase=False))
+    assert (await act("push", folder="w")).unwrap()["rebased"]
+    assert git(bare, "log", "--format=%s", "main").split("\n") == ["Own", "Change b.txt", "Begin"]
+    assert sorted(path.name for path in (folder / "w").iterdir()) == [".git", "a.txt", "b.txt", "c.txt"]
+    assert (await act("status", folder="w")).unwrap()["changes"] == []
+
+
+async def test_a_push_that_meets_the_same_lines_changes_nothing(
+    act: Act, folder: Path, bare: Path, tmp_path: Path
+) -> None:
+    await act("clone", url=str(bare), folder="w")
+    other_pushes(bare, tmp_path, "a.txt", "of another\n")
+    (folder / "w" / "a.txt").write_text("own\n")
+    made = (await act("commit", folder="w", message="Own")).unwrap()
+    assert "Others changed the same lines: 'a.txt'" in await refused(act("push", folder="w"))
+    status = (await act("status", folder="w")).unwrap()
+    assert (status["commit"], status["changes"], status["ahead"], status["behind"]) == (made["commit"], [], 1, 1)
+    assert (folder / "w" / "a.txt").read_text() == "own\n"
+    assert git(bare, "log", "--format=%s", "main").split("\n") == ["Change a.txt", "Begin"]
+
+
+async def test_what_the_remote_refuses_is_told_in_its_words(act: Act, folder: Path, bare: Path) -> None:
+    hook = bare / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho main is protected >&2\nexit 1\n")
+    hook.chmod(0o755)
+    await act("clone", url=str(bare), folder="w")
+    (folder / "w" / "a.txt").write_text("two\n")
+    await act("commit", folder="w", message="Own")
+    words = await refused(act("push", folder="w"))
+    assert "pre-receive hook declined" in words
+    assert "main is protected" in words
+
+
+async def test_a_pull_brings_what_others_pushed_and_keeps_own_work(
+    act: Act, folder: Path, bare: Path, tmp_path: Path
+) -> None:
+    await act("clone", url=str(bare), folder="w")
+    other_pushes(bare, tmp_path, "a.txt", "of another\n")
+    (folder / "w" / "note.txt").write_text("own\n")
+    assert (await act("pull", folder="w")).ok
+    assert (folder / "w" / "a.txt").read_text() == "of another\n"
+    other_pushes(bare, tmp_path, "note.txt", "theirs\n")
+    assert "stand in the way" in await refused(act("pull", folder="w"))
+    assert (folder / "w" / "note.txt").read_text() == "own\n"
+
+
+async def test_branches_are_made_and_checked_out(act: Act, folder: Path, bare: Path) -> None:
+    await act("clone", url=str(bare), folder="w")
+    assert (await act("branch", folder="w", name="work/new")).ok
+    (folder / "w" / "a.txt").write_text("two\n")
+    await act("commit", folder="w", message="On a branch", files=["a.txt"])
+    assert (await act("branch", folder="w", name="main")).ok
+    assert (folder / "w" / "a.txt").read_text() == "one\n"
+    assert (await act("push", folder="w", branch="work/new")).ok
+    assert git(bare, "for-each-ref", "--format=%(refname:short)") == "main\nwork/new"
+    for name in ("-x", "a..b", "x@{1}", "", "--help"):
+        assert not (await act("branch", folder="w", name=name)).ok
+
+
+async def test_nothing_that_a_repository_brings_is_run(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    await act("clone", url=str(bare), folder="w")
+    own = folder / "w" / ".git"
+    evil = f"touch {told}"
+    (own / "hooks").mkdir()
+    for name in ("pre-commit", "post-commit", "post-checkout", "pre-push", "pre-rebase"):
+        (own / "hooks" / name).write_text(f"#!/bin/sh\n{evil}\n")
+        (own / "hooks" / name).chmod(0o755)
+    with (own / "config").open("a") as config:
+        config.write(
+            f'[core]\n\tfsmonitor = "{evil}"\n\tpager = "{evil}"\n\thooksPath = {own}/hooks\n\tsshCommand = "{evil}"\n'
+            f'[filter "x"]\n\tclean = "{evil}"\n\tsmudge = "{evil}"\n\trequired = true\n'
+            f'[diff "x"]\n\ttextconv = "{evil}"\n\tcommand = "{evil}"\n[diff]\n\texternal = "{evil}"\n'
+            f'[credential]\n\thelper = "!{evil}"\n[gpg]\n\tprogram = "{evil}"\n[commit]\n\tgpgSign = true\n'
+            f'[alias]\n\tstatus = "!{evil}"\n[include]\n\tpath = {tmp_path}/further\n'
+        )
+    (folder / "w" / ".gitattributes").write_text("* filter=x diff=x merge=x\n")
+    (folder / "w" / "a.txt").write_text("two\n")
+    for action, arguments in (
+        ("status", {}),
+        ("diff", {}),
+        ("commit", {"message": "Own"}),
+        ("branch", {"name": "other"}),
+        ("log", {}),
+        ("pull", {}),
+        ("push", {}),
+    ):
+        assert (await act(action, folder="w", **arguments)).error is None, action
+    assert not told.exists()
+    run(["git", "status"], cwd=folder / "w", env=ENV, check=False, capture_output=True)
+    assert told.exists(), "the trap is none"
+
+
+async def test_a_repository_that_leads_elsewhere_is_refused(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
+    for name in ("index", "objects", "refs/heads/main", "objects/info/alternates"):
+        at = f"w-{name.replace('/', '-')}"
+        await act("clone", url=str(bare), folder=at)
+        place = folder / at / ".git" / name
+        if place.exists():
+            place.rename(tmp_path / f"moved-{at}")
+        place.symlink_to(tmp_path / f"moved-{at}")
+        assert "elsewhere" in await refused(act("status", folder=at)), name
+    (folder / "link").symlink_to(tmp_path)
+    for name in ("../made", "link/made", "/etc", "w-index/.git"):
+        assert not (await act("status", folder=name)).ok
+        assert not (await act("clone", url=str(bare), folder=name)).ok
+
+
+async def test_links_of_a_repository_are_no_links_in_the_workspace(
+    act: Act, folder: Path, bare: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "-q", str(bare), str(other))
+    (other / "link").symlink_to("/etc")
+    git(other, "add", ".")
+    git(other, "commit", "-q", "-m", "Link")
+    git(other, "push", "-q", "origin", "main")
+    await act("clone", url=str(bare), folder="w")
+    assert not (folder / "w" / "link").is_symlink()
+    assert (await act("status", folder="w")).unwrap()["changes"] == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ext::sh -c touch% /tmp/x",
+        "git://example.org/x.git",
+        "ssh://git@example.org/x.git",
+        "git@example.org:x.git",
+        "--upload-pack=touch /tmp/x",
+        "http://127.0.0.1/x.git",
+        "http://169.254.169.254/x.git",
+        "https://user:word@example.org/x.git",
+        "/etc",
+        "file:///etc",
+    ],
+)
+async def test_an_address_that_is_not_opened_is_refused(act: Act, folder: Path, url: str) -> None:
+    assert "reached" in await refused(act("clone", url=url, folder="w"))
+    assert list(folder.iterdir()) == []
+
+
+async def test_a_clone_that_fails_leaves_nothing(act: Act, folder: Path, bare: Path, opened: Path) -> None:
+    (opened / "broken").mkdir(exist_ok=True)
+    (opened / "broken" / "HEAD").write_text("x")
+    assert "cannot be fetched" in await refused(act("clone", url=str(opened / "broken"), folder="w"))
+    assert "There is no branch 'none'" in await refused(act("clone", url=str(bare), folder="w", branch="none"))
+    assert list(folder.iterdir()) == []
+    (folder / "full").mkdir()
+    (folder / "full" / "a").touch()
+    assert "not empty" in await refused(act("clone", url=str(bare), folder="full"))
+    assert "is no repository" in await refused(act("status", folder="full"))
+
+
+async def test_what_git_declares_is_what_it_does(tea: Platform) -> None:
+    found = {name: one.traits for name, one in (await tea.ecp.info("git")).operations.items()}
+    assert {name for name, traits in found.items() if traits.effects == "external"} == {"push"}
+    assert {name for name, traits in found.items() if traits.network} == {"clone", "pull", "push"}

@@ -1,0 +1,260 @@
+"""The workspace environment: what finds, changes, compares, takes back and restores, through the platform's door."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from subprocess import run
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tea.platform import Platform
+from tea.testing import platform
+from tea.types import ActionResponse
+
+Act = Callable[..., Coroutine[Any, Any, ActionResponse]]
+EDITOR = '''
+from tea import Agent, Context, Result, Task
+
+
+class Editor(Agent):
+    """Change files, and take changes back."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Read a file by its first name, change it twice, and take one change back."""
+        head = (await ctx.ecp.invoke("workspace#read", {"name": task.text})).unwrap()["text"]
+        (await ctx.ecp.invoke("workspace#save_snapshot", {"name": "first"})).unwrap()
+        change = {"name": task.text, "old": "one", "new": "two"}
+        (await ctx.ecp.invoke("workspace#replace", change)).unwrap()
+        (await ctx.ecp.invoke("workspace#append", {"name": "cities.csv", "text": "three"})).unwrap()
+        (await ctx.ecp.invoke("workspace#undo", {})).unwrap()
+        last = (await ctx.ecp.invoke("workspace#read", {"name": "cities.csv"})).unwrap()["text"]
+        (await ctx.ecp.invoke("workspace#restore_snapshot", {"name": "first"})).unwrap()
+        end = (await ctx.ecp.invoke("workspace#read", {"name": "cities.csv"})).unwrap()["text"]
+        return Result(answer=[head, last, end])
+'''
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        yield tea
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace of a call from outside of a run is the current folder."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    return inside
+
+
+@pytest.fixture
+def act(tea: Platform, folder: Path) -> Act:
+    async def act(action: str, **arguments: Any) -> ActionResponse:
+        return await tea.ecp.invoke(f"workspace#{action}", arguments, session="s")
+
+    return act
+
+
+async def refused(response: Coroutine[Any, Any, ActionResponse]) -> str:
+    """Return the words of an expected error."""
+    error = (await response).error
+    assert error is not None
+    assert error["code"] == "ToolError", error
+    return f"{error['problem']} {error['fix']}"
+
+
+async def test_lines_are_found_by_text_and_by_pattern(act: Act, folder: Path) -> None:
+    (folder / "notes").mkdir()
+    (folder / "notes" / "a.txt").write_text("first\nThe Port is 8080\n")
+    (folder / "b.txt").write_text("port 80\nnothing\n")
+    (folder / "c.bin").write_bytes(b"port\0\xff")
+    found = (await act("find", query="port")).unwrap()
+    assert [(one["name"], one["line"]) for one in found["matches"]] == [("b.txt", 1), ("notes/a.txt", 2)]
+    found = (await act("find", query=r"port \d+$", pattern=True)).unwrap()
+    assert found == {"matches": [{"name": "b.txt", "line": 1, "text": "port 80"}], "more": False}
+    assert (await act("find", query="port", name="notes")).unwrap()["matches"][0]["name"] == "notes/a.txt"
+    (folder / "many.txt").write_text("port\n" * 60)
+    many = (await act("find", query="port", name="many.txt")).unwrap()
+    assert (len(many["matches"]), many["more"]) == (50, True)
+    assert "no regular expression" in await refused(act("find", query="(", pattern=True))
+    assert "There is no file" in await refused(act("find", query="port", name="gone.txt"))
+
+
+@pytest.mark.slow
+async def test_a_pattern_that_takes_for_ever_is_ended(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("a" * 64 + "!")
+    assert "took longer than" in await refused(act("find", query="(a+)+$", pattern=True))
+
+
+async def test_a_passage_is_replaced_where_it_stands_once(act: Act, folder: Path) -> None:
+    (folder / "a.py").write_text("def total(x):\n    return x\n\n\ndef other(x):\n    return x\n")
+    assert "stands 2 times" in await refused(act("replace", name="a.py", old="return x", new="return 2"))
+    assert "'def total(x):'" in await refused(act("replace", name="a.py", old="def totl(x):", new=""))
+    assert (await act("replace", name="a.py", old="total(x):\n    return x", new="total(x):\n    return 2")).ok
+    assert (folder / "a.py").read_text() == "def total(x):\n    return 2\n\n\ndef other(x):\n    return x\n"
+
+
+async def test_a_diff_changes_makes_and_removes_files_or_nothing(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("one\ntwo\nthree\n")
+    (folder / "gone.txt").write_text("x\n")
+    diff = (
+        "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -7,3 +1,3 @@\n one\n-two\n+2\n three\n"
+        "--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1,2 @@\n+first\n+second\n"
+        "--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    )
+    wrong = diff + "--- a/a2.txt\n+++ b/a2.txt\n@@ -1 +1 @@\n-x\n+y\n"
+    assert "There is no file 'a2.txt'" in await refused(act("patch", diff=wrong))
+    misfit = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n one\n-too\n+2\n"
+    assert "no line 'too'" in await refused(act("patch", diff=misfit))
+    assert "Line 4 of the diff" in await refused(act("patch", diff="--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n*x\n"))
+    assert "changes no file" in await refused(act("patch", diff="make it better"))
+    assert sorted(path.name for path in folder.iterdir()) == ["a.txt", "gone.txt"]
+    assert [one["name"] for one in (await act("patch", diff=diff)).unwrap()] == ["a.txt", "new/b.txt"]
+    assert (folder / "a.txt").read_text() == "one\n2\nthree\n"
+    assert (folder / "new" / "b.txt").read_text() == "first\nsecond\n"
+    assert not (folder / "gone.txt").exists()
+    assert (await act("undo")).unwrap() == {"action": "patch", "files": ["a.txt", "gone.txt", "new/b.txt"]}
+    assert (folder / "a.txt").read_text() == "one\ntwo\nthree\n"
+    assert (folder / "gone.txt").read_text() == "x\n"
+    assert not (folder / "new" / "b.txt").exists()
+
+
+TEXTS = st.lists(st.sampled_from(["a", "b", "", "  c", "-d", "+e"]), max_size=8).flatmap(
+    lambda lines: st.sampled_from(["\n".join(lines), "".join(f"{line}\n" for line in lines)])
+)
+
+
+@given(old=TEXTS, new=TEXTS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+async def test_what_git_says_is_different_makes_the_one_text_of_the_other(
+    act: Act, folder: Path, old: str, new: str
+) -> None:
+    (folder / "a.txt").write_text(old)
+    (folder / "b.txt").write_text(new)
+    made = run(["git", "diff", "--no-index", "a.txt", "b.txt"], cwd=folder, capture_output=True, text=True, check=False)
+    if "@@" in made.stdout:
+        (folder / "b.txt").unlink()
+        assert (await act("patch", diff=made.stdout.replace("b/b.txt", "b/a.txt"))).error is None
+        assert (folder / "a.txt").read_text() == new
+
+
+async def test_line_ends_of_windows_stay(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_bytes(b"one\r\ntwo\r\n")
+    assert (await act("patch", diff="--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n")).ok
+    assert (folder / "a.txt").read_bytes() == b"one\r\n2\r\n"
+
+
+async def test_each_kind_of_change_is_taken_back_in_turn(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("0")
+    for name, arguments in (
+        ("write", {"name": "a.txt", "text": "1"}),
+        ("append", {"name": "a.txt", "text": "2"}),
+        ("replace", {"name": "a.txt", "old": "1", "new": "one "}),
+        ("move", {"name": "a.txt", "new": "deep/b.txt"}),
+        ("delete", {"name": "deep/b.txt"}),
+        ("write", {"name": "new.txt", "text": "x"}),
+    ):
+        assert (await act(name, **arguments)).ok, name
+    seen = []
+    for _ in range(6):
+        seen.append((await act("undo")).unwrap()["action"])
+    assert seen == ["write", "delete", "move", "replace", "append", "write"]
+    assert (folder / "a.txt").read_text() == "0"
+    assert not (folder / "new.txt").exists()
+    assert "no change to take back" in await refused(act("undo"))
+
+
+async def test_what_something_else_changed_is_not_taken_back(act: Act, folder: Path) -> None:
+    await act("write", name="a.txt", text="1")
+    (folder / "a.txt").write_text("by a person")
+    assert "changed by something else" in await refused(act("undo"))
+    assert (folder / "a.txt").read_text() == "by a person"
+    (folder / "a.txt").write_text("1")
+    assert (await act("undo")).ok
+
+
+async def test_a_move_replaces_nothing_and_stays_inside(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("a")
+    (folder / "b.txt").write_text("b")
+    (folder / "d").mkdir()
+    assert "exists" in await refused(act("move", name="a.txt", new="b.txt"))
+    assert "outside" in await refused(act("move", name="a.txt", new="../c.txt"))
+    assert "inside of what is moved" in await refused(act("move", name="d", new="d/e"))
+    assert "There is no file" in await refused(act("move", name="x.txt", new="y.txt"))
+    assert (await act("move", name="a.txt", new="d/a.txt")).unwrap() == "d/a.txt"
+    assert (await act("move", name="d", new="e")).unwrap() == "e"
+    assert (folder / "e" / "a.txt").read_text() == "a"
+    await act("undo")
+    await act("undo")
+    assert (folder / "a.txt").read_text() == "a"
+
+
+async def test_a_snapshot_brings_every_file_back_and_can_be_undone(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("a\n")
+    (folder / "b.txt").write_text("b\n")
+    assert (await act("save_snapshot", name="first")).unwrap() == {"name": "first", "files": 2}
+    assert "snapshot" in await refused(act("save_snapshot", name="first"))
+    assert "no name of a snapshot" in await refused(act("save_snapshot", name="../x"))
+    await act("write", name="a.txt", text="changed\n")
+    await act("delete", name="b.txt")
+    await act("write", name="c.txt", text="c\n")
+    diff = (await act("diff", name="a.txt", snapshot="first")).unwrap()["diff"]
+    assert diff == "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+changed"
+    assert (await act("restore_snapshot", name="first")).unwrap() == {"changed": ["a.txt", "b.txt", "c.txt"]}
+    assert (await act("restore_snapshot", name="first")).unwrap() == {"changed": []}
+    assert sorted((path.name, path.read_text()) for path in folder.iterdir()) == [("a.txt", "a\n"), ("b.txt", "b\n")]
+    await act("undo")
+    assert sorted(path.name for path in folder.iterdir()) == ["a.txt", "c.txt"]
+    assert "there are: first" in await refused(act("restore_snapshot", name="second"))
+
+
+async def test_differences_are_to_the_last_change_or_another_file(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("one\n")
+    assert "No change of 'a.txt' is kept" in await refused(act("diff", name="a.txt"))
+    await act("append", name="a.txt", text="two\n")
+    assert "@@ -1 +1,2 @@\n one\n+two" in (await act("diff", name="a.txt")).unwrap()["diff"]
+    await act("write", name="b.txt", text="one\n")
+    assert (await act("diff", name="b.txt")).unwrap()["diff"] == "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+one"
+    assert (await act("diff", name="a.txt", other="b.txt")).unwrap()["diff"].endswith("+two")
+
+
+async def test_a_file_called_by_its_path_elsewhere_is_its_copy(act: Act, folder: Path) -> None:
+    (folder / "cities.csv").write_text("Oslo\n")
+    for name in ("/data/2024/cities.csv", "C:\\data\\cities.csv", "file:///data/cities.csv", "data/cities.csv"):
+        assert (await act("read", name=name)).unwrap()["text"] == "Oslo\n", name
+    assert (await act("write", name="/data/cities.csv", text="Rome\n")).unwrap()["name"] == "cities.csv"
+    assert "outside" in await refused(act("write", name="/data/towns.csv", text="x"))
+    assert "did you mean" in await refused(act("delete", name="data/cities.csv"))
+    assert (await act("delete", name="/data/cities.csv")).ok
+
+
+async def test_a_run_reads_its_files_by_the_names_of_its_task_and_keeps_its_history(tmp_path: Path) -> None:
+    table = tmp_path / "data" / "cities.csv"
+    table.parent.mkdir()
+    table.write_text("one\n")
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as stage:
+        await stage.acp.register(EDITOR)
+        outcome = await stage.run(str(table), files=[table], agent="editor")
+        assert outcome.answer == ["one\n", "two\n", "one\n"]
+        assert outcome.files == ()
+        assert (await stage.replay(outcome.run)).answer == outcome.answer
+        last = max(one.seq for one in stage.tracer.records(outcome.run) if one.kind == "done")
+        assert (await stage.fork(outcome.run, at=last)).answer == outcome.answer
+    assert table.read_text() == "one\n"
+
+
+async def test_the_history_is_out_of_reach(act: Act, folder: Path) -> None:
+    for name in (".tea/x", "a/../.tea/x"):
+        assert "belongs to the history" in await refused(act("write", name=name, text="x"))
+
+
+async def test_what_a_model_is_told_of_all_actions_is_short(tea: Platform) -> None:
+    functions = (await tea.ecp.info("workspace")).function_schemas()
+    assert len(json.dumps([one["function"] for one in functions], separators=(",", ":"))) <= 4_500

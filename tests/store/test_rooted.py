@@ -1,0 +1,125 @@
+"""Rooted folders: no spelling, link or race leads out, with the kernel's call and without it."""
+
+import ctypes
+import os
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tea.errors import ToolError
+from tea.store.rooted import RootedFolder
+
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE
+
+
+@pytest.fixture(params=[False, True], ids=["openat2", "walk"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RootedFolder]:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.txt").write_text("secret")
+    with RootedFolder(tmp_path / "inside", walk=request.param) as folder:
+        yield folder
+
+
+def text(folder: RootedFolder, name: str) -> str:
+    with folder.reading(name) as file:
+        return file.read().decode()
+
+
+def test_what_is_written_is_read_listed_and_moved(folder: RootedFolder) -> None:
+    folder.write("a/b/c.txt", b"one")
+    folder.append("a/b/c.txt", b" two")
+    folder.write(".hidden", iter([b"x", b"y"]))
+    assert text(folder, "a/b/c.txt") == "one two"
+    folder.move("a/b/c.txt", "d/e.txt")
+    assert [name for name, _ in folder.files()] == ["d/e.txt"]
+    assert [name for name, _ in folder.files(hidden=True)] == [".hidden", "d/e.txt"]
+    with pytest.raises(FileExistsError):
+        folder.write("d/e.txt", b"", replace=False)
+    with pytest.raises(FileExistsError):
+        folder.move(".hidden", "d/e.txt")
+    folder.remove("d/e.txt")
+    assert folder.status("d/e.txt") is None
+    assert (folder.root / "a" / "b").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("name", ["../outside/a.txt", "x/../../outside/a.txt", "/etc/passwd", "out/a.txt", "out.txt"])
+def test_no_name_or_link_leads_out(folder: RootedFolder, name: str) -> None:
+    outside = folder.root.parent / "outside"
+    (folder.root / "out").symlink_to(outside)
+    (folder.root / "out.txt").symlink_to("../outside/a.txt")
+    (folder.root / "x").mkdir()
+    for act in (
+        lambda: folder.status(name),
+        lambda: folder.write(name, b"x"),
+        lambda: folder.append(name, b"x"),
+        lambda: folder.remove(name),
+        lambda: folder.move(name, "y"),
+        lambda: folder.move("x", name),
+    ):
+        with pytest.raises(ToolError, match="outside of the workspace"):
+            act()
+    assert (outside / "a.txt").read_text() == "secret"
+    assert list(folder.files()) == []
+
+
+def test_links_inside_are_followed(folder: RootedFolder) -> None:
+    folder.write("d/a.txt", b"x")
+    (folder.root / "near").symlink_to("d")
+    (folder.root / "far").symlink_to(folder.root / "d" / "a.txt")
+    folder.write("near/b.txt", b"y")
+    assert [text(folder, name) for name in ("near/a.txt", "far", "d/b.txt")] == ["x", "x", "y"]
+
+
+def test_what_is_no_regular_file_is_not_read(folder: RootedFolder) -> None:
+    os.mkfifo(folder.root / "pipe")
+    folder.write("d/a.txt", b"x")
+    for name in ("pipe", "d"):
+        with pytest.raises(ToolError, match="no ordinary file"):
+            text(folder, name)
+    for name in ("", ".", "d/.."):
+        with pytest.raises(ToolError, match="workspace itself"):
+            folder.write(name, b"x")
+
+
+def test_a_folder_swapped_for_a_link_ten_thousand_times_never_leads_out(folder: RootedFolder) -> None:
+    root, outside = folder.root, folder.root.parent / "outside"
+    (root / "d").mkdir()
+    (root / "d" / "a.txt").write_text("own")
+    done = threading.Event()
+
+    def swap() -> None:
+        os.symlink(outside, root / "link")
+        library = ctypes.CDLL(None)
+        paths = [ctypes.c_char_p(os.fsencode(root / name)) for name in ("d", "link")]
+        try:
+            for _ in range(10_000):  # from folder to link and back
+                assert [library.renameat2(_HERE, paths[0], _HERE, paths[1], _EXCHANGE) for _ in "ab"] == [0, 0]
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    seen, turns = set[str](), 0
+    while not done.is_set():
+        turns, name = turns + 1, f"d/{turns % 7}.txt"
+        for act in (
+            lambda: seen.add(text(folder, "d/a.txt")),
+            partial(folder.write, name, b"own"),
+            lambda: folder.append("d/more.txt", b"own"),
+            lambda: seen.update(name for name, _ in folder.files()),
+            partial(folder.remove, name),
+            lambda: folder.move("d/more.txt", "d/moved.txt"),
+        ):
+            try:
+                act()
+            except (OSError, ToolError):  # the folder was a link, or gone
+                continue
+    thread.join()
+    assert "secret" not in seen
+    assert turns > 10
+    assert [path.name for path in outside.iterdir()] == ["a.txt"]
+    assert (outside / "a.txt").read_text() == "secret"
