@@ -1,4 +1,4 @@
-"""Readings: what the branches of a run have read, kept along with its calls and services."""
+"""Readings: the sources read by the branches of a run, kept along with its calls and services."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _READING = ("recall", "summarise", "insights", "load")
 
 
 class Readings:
-    """What the branches of a run have read: computed along with its events, and never written.
+    """The sources read by the branches of a run: computed along with its events, and never written.
 
     Args:
         gate: That of the run; tells which branch is at work.
@@ -49,25 +49,25 @@ class Readings:
         self.found: Known | None = None
 
     def say(self, text: str) -> None:
-        """Add words that a person typed: those of the run's task."""
+        """Add words typed by a person: those of the run's task."""
         self._provenance.say((text,))
 
     def recall(self, records: Iterable[TraceRecord]) -> None:
-        """Set the calls and answers from inside effects that a journal holds, before its events are delivered."""
+        """Set the calls and answers from inside effects held by a journal, before its events are delivered."""
         choices: dict[str, Any] = {}
         for one in records:
             if one.kind == ASKED:
                 data = as_mapping(one.data)
-                choices[one.key] = data["choices"], "target" in data
+                choices[one.key] = data.get("choices", ()), "target" in data
             elif one.kind == "answer":
                 given, about_call = choices.get(one.key, ((), False))
-                answer = str(as_mapping(one.data)["answer"])
+                answer = str(as_mapping(one.data).get("answer", ""))
                 self.answered(one.key, answer, CONSENTS if about_call else given)
             elif one.kind == "evidence" and "target" in (data := as_mapping(one.data)) and data.get("data"):
                 self._recorded[effect_key(one.key)].append((one.key, data["target"], data["data"]))
 
     def known(self, arguments: JsonObject, inside: str = "") -> Known:
-        """Return what is known now, for a call with arguments.
+        """Return the present knowledge for a call with arguments.
 
         Args:
             arguments: Those of the call.
@@ -79,31 +79,31 @@ class Readings:
         return known
 
     def ask(self, key: str) -> None:
-        """Keep what is known at the call of a key as `found`, once the run comes to it."""
+        """Keep the knowledge at the call of a key as `found`, once the run comes to it."""
         self._asked = effect_key(key)
 
     def begin(self, call: CallRequest) -> CallRequest:
-        """Note that the branch at work makes a call, and return the call with what the branch knows."""
+        """Note a call by the branch at work, and return the call with the branch's knowledge."""
         known = self.known(call.arguments)
         self._provenance.begin(self._gate.path(), self._traits(call), _environment(call.config))
         return replace(call, known=known)
 
     def deliver(self, key: str, call: CallRequest, outcome: JsonValue) -> None:
-        """Add a delivered outcome to what the branch at work has read."""
+        """Add a delivered outcome to the reading of the branch at work."""
         inside = self._calls.pop(key, {})
         for inner, target, data in self._recorded.pop(key, ()):
             inside.setdefault(inner, self._recorded_call(inner, target, data))
         self._provenance.deliver(self._gate.path(), _delivered(key, call, outcome, self._traits(call)), inside.values())
 
     def deliver_inside(self, key: str, call: CallRequest, outcome: JsonValue) -> None:
-        """Add the outcome of a call from inside an effect to what the later calls inside of it know."""
+        """Add the outcome of a call from inside an effect to the knowledge of the later calls inside of it."""
         delivered = _delivered(key, call, outcome, self._traits(call))
         self._provenance.deliver_inside(effect_key(key), delivered)
         self._calls[effect_key(key)][key] = delivered
 
     @contextmanager
     def scope(self, key: str, call: CallRequest) -> Generator[None]:
-        """Let a scope begin with what its surroundings have read, and give back what it has read."""
+        """Let a scope begin with the reading of its surroundings, and give back its own reading."""
         self._provenance.enter(key)
         if self._traits(call).returns_untrusted:
             self._provenance.read(key, Source("read", call.ref, key=key))
@@ -113,7 +113,7 @@ class Readings:
             self._provenance.leave(key)
 
     def served(self, request: ServiceRequest, value: JsonValue) -> None:
-        """Add the answer of a service to what the branch at work has read, or its words to what the run keeps."""
+        """Add the answer of a service to the reading of the branch at work, or its words to the run's store."""
         service, verb, data = request.service, request.verb, request._asdict()
         if service in ("memory", "state"):
             if verb in _WRITING:
@@ -128,17 +128,17 @@ class Readings:
             self._provenance.say((value,))
 
     def prompted(self, prompt: Manifest) -> None:
-        """Note that the branch at work asks a model through a prompt; an imported one holds the words of others."""
+        """Note a model call by the branch at work through a prompt; an imported prompt holds the words of others."""
         if prompt.metadata.get("skill") is not None:
             self._provenance.read(self._gate.path(), Source("component", str(prompt.ref)))
 
     def answered(self, key: str, answer: str, choices: Iterable[str]) -> None:
-        """Keep what a person typed from inside an effect; one of several choices are others' words."""
+        """Keep words typed by a person from inside an effect; one of several choices are others' words."""
         if answer not in tuple(choices):
             self._provenance.answered(effect_key(key), answer)
 
     def _traits(self, call: CallRequest) -> Traits:
-        """Return the traits that count: what nobody trusts may declare anything."""
+        """Return the effective traits: the worst ones for an untrusted operation, as it may declare anything."""
         if self._believes(call.config.digest):
             return call.traits
         return replace(call.traits, returns_untrusted=True, effects="irreversible")

@@ -145,7 +145,8 @@ def test_a_lock_holds_what_is_reached_and_no_more(tea: Tea) -> None:
     reached = {
         "prompt:planner": "prompt:planner prompt:tool_calling tool:plan_offline",
         "tool:calculator": "tool:calculator",
-        "agent:reporter": "agent:reporter environment:report environment:workspace prompt:reporter tool:compose_report",
+        "agent:reporter": "agent:reporter environment:report environment:workspace prompt:fold prompt:reporter"
+        " tool:compose_report tool:done",
     }
     for ref, names in reached.items():
         assert tea("lock", ref).code == 0

@@ -61,7 +61,7 @@ async def test_other_encodings_are_read_and_said(tools: TCPServer, folder: Path,
     assert got.get("read_as") == {"utf-16": "utf-16", "cp1252": "windows-1252"}.get(encoding)
 
 
-@pytest.mark.parametrize("path", ["nowhere.txt", "../light.md", "binary.bin", "bad.pdf"])
+@pytest.mark.parametrize("path", ["nowhere.txt", "../nowhere.md", "binary.bin", "bad.pdf"])
 async def test_what_cannot_be_read_is_one_clear_line(tools: TCPServer, folder: Path, path: str) -> None:
     (folder / "binary.bin").write_bytes(b"\x00\x01")
     (folder / "bad.pdf").write_bytes(b"%PDF-1.7 and no more")
@@ -203,8 +203,7 @@ async def test_a_text_that_begins_like_a_picture_is_a_text(tools: TCPServer, fol
     [
         ("Light.MD", "did you mean 'light.md'?"),
         ("light.txt", "did you mean 'light.md'?"),
-        ("/mnt/data/light.md", "did you mean 'light.md'?"),
-        ("docs/light.md", "did you mean 'light.md'?"),
+        ("/mnt/data/lihgt.md", "did you mean 'light.md'?"),
         ("summer.md", "did you mean 'notes/summer of 99.md'?"),
         ("xyz", "there are 'light.md', 'notes/summer of 99.md'."),
     ],
@@ -217,6 +216,12 @@ async def test_a_file_that_is_not_there_tells_the_nearest(tools: TCPServer, fold
     assert error is not None
     assert path in error["problem"]
     assert error["fix"] == fix
+
+
+@pytest.mark.parametrize("path", ["/mnt/data/light.md", "docs/light.md", "../light.md", "C:\\data\\light.md"])
+async def test_a_file_called_by_its_path_elsewhere_is_its_copy(tools: TCPServer, path: str) -> None:
+    got = (await tools.invoke("read_file", {"path": path, "lines": 1})).unwrap()
+    assert got["text"] == TEXT.splitlines()[0]
 
 
 async def test_what_a_model_is_told_of_it_is_short(tools: TCPServer) -> None:
