@@ -1,4 +1,4 @@
-"""Characters that cannot be seen as what they are: which they are, and how text is written so that they can be.
+"""Hidden characters: the recognition of those invisible or misleading to a reader, and their visible spelling.
 
 A terminal obeys control characters, a reader never sees invisible ones, and bidirectional ones show text in another
 order than the one in which it is read by Python. Where a person reviews text, nothing of it is left out: each such
@@ -27,7 +27,7 @@ _FORBIDDEN = re.compile(
 
 
 def is_hidden(one: str) -> bool:
-    """Return whether a character is no sign, blank, newline or tab that a reader sees in its place."""
+    """Return whether a character shows a reader neither a sign nor a blank, newline or tab in its place."""
     if one in _BLANK:
         return False
     return category(one) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _UNSEEN.match(one) is not None
@@ -42,12 +42,12 @@ def escaped(text: str) -> str:
 
 
 def numbered(text: str) -> str:
-    """Return text with the number of each hidden character in its place, however often that is done."""
+    """Replace each hidden character of a text by its number; a second pass changes nothing more."""
     return text.translate(_NUMBERS)
 
 
 def escaped_json(value: Any, indent: int | None = None) -> str:
-    r"""Return a JSON value as JSON text, in which hidden characters are escaped as JSON does it, `\u202e`."""
+    r"""Return a JSON value as JSON text with its hidden characters escaped in the way of JSON."""
     return json.dumps(value, ensure_ascii=False, indent=indent, default=str).translate(_IN_JSON)
 
 
@@ -63,7 +63,7 @@ def argument_lines(given: object) -> str:
 
 
 def forbidden(text: str) -> tuple[int, int, str] | None:
-    """Return line, column and number of the first character that a source may not hold, None where there is none.
+    """Return line, column and number of the first character forbidden in a source, None if there is none.
 
     It may hold no control character but newline, tab, form feed and the carriage return of a line end, and none that
     changes the direction of writing.
@@ -76,7 +76,7 @@ def forbidden(text: str) -> tuple[int, int, str] | None:
 
 
 def spelled(literals: str) -> str:
-    r"""Return text that consists of literals with the characters that a source may not hold as escapes, `\u202e`."""
+    r"""Return a text of literals with the characters forbidden in a source written as escapes."""
     return _FORBIDDEN.sub(lambda found: found[0] if found[0] in "\0\r" else f"\\u{ord(found[0]):04x}", literals)
 
 
@@ -90,7 +90,7 @@ def _in_json(one: str) -> str:
 
 
 class _Written(dict[int, str]):
-    """What each character is written as, worked out when it is met first.
+    """The written form of each character, worked out at its first use.
 
     Args:
         write: Writes a hidden one.

@@ -110,7 +110,7 @@ def operator_policy(tea: Platform) -> OperatorPolicy:
 
 
 def _outside(policy: Policy) -> Policy:
-    """Return the policy for calls from outside any run, where nothing was read before."""
+    """Return the policy for calls outside of any run, with no earlier reading to consider."""
     if isinstance(policy, OperatorPolicy):
         return replace(policy, settings=replace(policy.settings, provenance=False))
     return policy

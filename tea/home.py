@@ -70,7 +70,7 @@ def find_home(chosen: str | Path | None = None) -> Path:
 
 
 def require_own(home: Path) -> None:
-    """Refuse a home whose content accounts other than this one and root decide about; a missing one is fine.
+    """Refuse a home with content controlled by accounts other than this one and root; accept a missing one.
 
     Raises:
         BadInput: It is refused, or is no folder.
@@ -118,16 +118,16 @@ class HomeKeys:
     file: Mapping[str, str]
 
     def __call__(self, name: str) -> str | None:
-        """Return a secret; None where there is none."""
+        """Return a secret; None if there is none."""
         return os.environ.get(name, self.file.get(name, "")).strip() or None
 
     def from_process(self, name: str) -> bool:
-        """Tell whether the process's environment holds a secret, whatever `.env` says."""
+        """Tell whether the process's environment holds a secret, regardless of `.env`."""
         return bool(os.environ.get(name, "").strip())
 
 
 def read_keys(home: Path) -> HomeKeys:
-    """Return what gives a secret by its name.
+    """Return a function giving secrets by their names.
 
     Raises:
         BadInput: The home's `.env` cannot be read.
@@ -145,12 +145,12 @@ def read_variables(home: Path) -> dict[str, str]:
 
 
 def _env_file(home: Path) -> dict[str, str]:
-    """Return what `.env` sets."""
+    """Return the variables set by `.env`."""
     return parse_variables(_text(home, SECRETS))
 
 
 def _text(home: Path, name: str) -> str:
-    """Return what a file of the home says, empty where there is none.
+    """Return the text of a file of the home, empty if there is none.
 
     A link out of the home is refused: it may lead to another home's secrets.
 

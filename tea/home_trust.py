@@ -1,4 +1,4 @@
-"""Home trust: where the settings of a home would send keys of the process's environment, and whether a person let them.
+"""Home trust: keys of the process's environment sent elsewhere by a home's settings, and a person's consent to it.
 
 A key that stands in the environment is the operator's. A folder that came from elsewhere brings its own `tea.toml` and
 `.env`, so an address of theirs gets such a key only where a preset, or the environment itself, names the same, or a
@@ -31,7 +31,7 @@ _SHOWN = 100  # characters of an address in an error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One way that keys of the environment would take.
+    """One route for keys of the environment.
 
     Args:
         setting: Where it is written, for people.
@@ -47,7 +47,7 @@ class Route:
 
     @property
     def words(self) -> str:
-        """What it does, in ASCII and on one line."""
+        """Its effect, in ASCII and on one line."""
         if self.covered.get("provider") == LOCAL:
             return f"{self.setting} loads the model {_plain(self.address)}, whose files may be code"
         if "policy" in self.covered:
@@ -58,7 +58,7 @@ class Route:
 
 
 class HomeTrust:
-    """What one home would send elsewhere, and whether it may.
+    """The keys and calls of one home going elsewhere, and whether they may.
 
     Args:
         home: The folder.
@@ -91,7 +91,7 @@ class HomeTrust:
 
     @property
     def digest(self) -> str:
-        """What a grant is of: all that is sent elsewhere, whatever else is edited; empty where nothing is."""
+        """The digest of everything sent elsewhere, as the subject of a grant; empty if nothing is sent."""
         if not self.routes:
             return ""
         return "sha256:" + sha256(dumps(sorted(({**one.covered} for one in self.routes), key=dumps))).hexdigest()
@@ -109,7 +109,7 @@ class HomeTrust:
         self._list.grant(self.digest, self._home)
 
     def refused(self) -> list[Route]:
-        """Return the routes that would take a key that the environment holds now, or allow calls, and may not."""
+        """Return the forbidden routes for keys now in the environment, or for allowing calls."""
         ours = self._keys.from_process
         return [] if self.granted else [one for one in self.routes if not one.keys or any(map(ours, one.keys))]
 
@@ -119,25 +119,25 @@ class HomeTrust:
             self._require(f"[models.{config.name}] in {SETTINGS}", key, reached(config))
 
     def of_vouched(self, config: ModelConfig, key: str) -> None:
-        """Refuse one to a preset, or to what a person vouched for, where `.env` leads it elsewhere."""
+        """Refuse a key to a preset, or to a configuration vouched for by a person, if `.env` leads it elsewhere."""
         variable, address = ADDRESSES.get(config.provider, ""), reached(config)
         if self._addresses.get(variable) == address and self._strays(key, address):
             self._require(f"{variable} in {SECRETS}", key, address)
 
     def of_embedder(self, going: Destination) -> None:
-        """Refuse one to the embedder of the settings, and what it loads."""
+        """Refuse a key to the embedder of the settings, and the loading of its model."""
         if going.provider == LOCAL:
             self._require(f"[embedder] in {SETTINGS}", "", going.address)
         elif self._strays(going.key, going.address):
             self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
 
     def of_search(self, name: str, key: str, address: str) -> None:
-        """Refuse a key of the environment to a search engine that the settings lead elsewhere."""
+        """Refuse a key of the environment to a search engine led elsewhere by the settings."""
         if self._keys.from_process(key):
             self._require(f"[search.{name}] in {SETTINGS}", key, address)
 
     def _strays(self, key: str, address: str) -> bool:
-        """Tell whether a key of the environment would go where neither a preset nor the environment sends it."""
+        """Tell whether neither a preset nor the environment names the destination of a key of the environment."""
         ours = self._keys.from_process(key)
         return ours and not is_meant_for(key, address) and not is_led_to(key, address)
 
@@ -153,7 +153,7 @@ class HomeTrust:
 
 
 def _of_model(config: ModelConfig) -> Route | None:
-    """Return what a configuration sends elsewhere, as far as the home's own files say; the environment is not asked."""
+    """Return the route of a configuration's keys elsewhere by the home's files alone, not by the environment."""
     address = reached(config)
     keys = tuple(sorted(key for key in config.keys if not is_meant_for(key, address)))
     if not keys:
@@ -179,7 +179,7 @@ def _of_policy(widening: JsonObject | None) -> Route | None:
 
 
 def _of_search(document: Mapping[str, Any]) -> list[Route | None]:
-    """Return what the engines of the settings send elsewhere than to their official addresses."""
+    """Return the routes of the settings' search engines to other than their official addresses."""
     from tea.web.search import APIS, SearchSettings
 
     settings, found = SearchSettings.of(document), list[Route | None]()
@@ -198,7 +198,7 @@ def _of_variable(name: str, address: str) -> Route:
 
 
 def _addresses(keys: HomeKeys) -> Mapping[str, str]:
-    """Return the addresses that `.env` names in place of a provider's own."""
+    """Return the addresses named by `.env` in place of a provider's own."""
     found: dict[str, str] = {}
     for provider, variable in ADDRESSES.items():
         address = keys.file.get(variable, "").strip()

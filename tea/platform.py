@@ -151,7 +151,7 @@ class Platform:
         self._open = ExitStack()
 
     async def __aenter__(self) -> Self:
-        """Read what is shipped and stored; nothing is executed or written. The limit on open files is raised."""
+        """Read the shipped and stored parts without executing or writing any; raise the limit on open files."""
         for library in self.libraries.values():
             self.problems += await library.init()
         await self._find_models()
@@ -229,7 +229,7 @@ class Platform:
         return await self._engine.executions.begin(named, files, watch, locked=locked, rules=tuple(rules))
 
     async def explain(self, run: str, key: str) -> tuple[CallRequest, Verdict]:
-        """Return a call of a run, and what the policy says of it now, with the reason.
+        """Return a call of a run, and the policy's present verdict on it, with the reason.
 
         Args:
             run: Its id, a unique beginning of it, or `last`.
@@ -239,7 +239,7 @@ class Platform:
         return await self._engine.executions.explain(found, key)
 
     async def judge(self, request: CallRequest) -> Verdict:
-        """Return what the policy says of a call under its first name, with the reason."""
+        """Return the policy's verdict on a call under its first name, with the reason."""
         return await self._engine.judge(request)
 
     async def create(self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False) -> str:
@@ -359,7 +359,7 @@ class Platform:
         return await self.libraries[ref.kind].pin(ref)
 
     def chat(self, session: str | None = None, *, agent: str | None = None, **options: Any) -> Chat:
-        """Return a conversation: a new one, or that of a session where it stands.
+        """Return a conversation: a new one, or the one of a session in its present state.
 
         Args:
             session: Its id, an own one by default.
@@ -389,7 +389,7 @@ class Platform:
 
     @cached_property
     def sandboxes(self) -> Sandboxes:
-        """Where code runs that nobody vouches for; loaded with what runs, as a list needs none."""
+        """The sandboxes for untrusted code; loaded with the first run, as a list needs none."""
         return self._sandboxes()
 
     def _sandboxes(self) -> Sandboxes:
@@ -406,7 +406,7 @@ class Platform:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """The folders and sites that are searched on this machine; see `tea corpus`."""
+        """The folders and sites searched on this machine; see `tea corpus`."""
         from tea.corpus.corpus import Corpus
         from tea.corpus.index import Index
         from tea.retrieval.embedding.builtin import StaticEmbedder
@@ -480,7 +480,7 @@ def _configs(settings: Settings) -> dict[str, ModelConfig]:
 
 
 def _models(adapter: Adapter | None, settings: Settings) -> ModelManager:
-    """Return what will hold the models: a given one answers in place of those that the settings choose."""
+    """Return the manager of the models: a given adapter stands in for those chosen by the settings."""
     models = ModelManager()
     if adapter is not None:
         models.add(ModelConfig(name="given", provider="given"), adapter)

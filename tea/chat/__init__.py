@@ -1,1 +1,1 @@
-"""Conversations: sessions whose turns are ordinary runs."""
+"""Conversations: sessions with ordinary runs as their turns."""

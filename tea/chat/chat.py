@@ -1,4 +1,4 @@
-"""Chat: a conversation of a person with agents; each turn is one run, or several where agents hand over."""
+"""Chat: a conversation of a person with agents; each turn is one run, or several after handovers between agents."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Sending:
 
 
 class Chat:
-    """A conversation: a session that can be listed, taken up again and forked.
+    """A conversation: a session to be listed, continued and forked.
 
     Nothing is written before its first turn. A turn that was interrupted, by a cancellation or with its process, is
     gone on with by `proceed`, or left as it is by the next line.
@@ -129,7 +129,7 @@ class Chat:
         self._sending = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        """Read what there is of it."""
+        """Read the turns recorded so far."""
         await self._parts()
         return self
 
@@ -150,14 +150,14 @@ class Chat:
         return turns_of([*self._base, *await self._parts()])
 
     async def agent(self) -> str:
-        """Return the name of the agent to which the next line goes unless it addresses another."""
+        """Return the name of the agent to receive the next line if it addresses no other."""
         if self._agent is None:
             parts = [*self._base, *await self._parts()]
             self._agent = (parts[-1].handoff or parts[-1].agent) if parts else FIRST_AGENT
         return self._agent
 
     async def agents(self) -> dict[str, str]:
-        """Return the descriptions of the agents that can be addressed, by name."""
+        """Return the descriptions of the addressable agents, by name."""
         return {one.name: one.description for one in await self._host.acp.manager.list()}
 
     async def address(self, agent: str) -> None:
@@ -169,7 +169,7 @@ class Chat:
         self._agent = (await self._host.acp.info(agent)).name
 
     def note(self, text: str) -> None:
-        """Say with the next line what became of the turn before, for example of a call that was in flight."""
+        """Tell the next agent, along with the next line, how the turn before ended, e.g. about a call in flight."""
         self._note = text
 
     def send(self, line: str, *, files: Sequence[str | Path] = (), watch: Watcher | None = None) -> Sending:
@@ -202,7 +202,7 @@ class Chat:
         return Sending(lambda watcher: self._proceed(answers, watcher), watch)
 
     async def fork(self, at: int | None = None) -> Chat:
-        """Return a new conversation that goes on after a turn of this one, which is not touched.
+        """Return a new conversation continuing after a turn of this one; this one is not changed.
 
         It begins with the history, the files, the agents' memory and their states of that moment.
 
@@ -225,7 +225,7 @@ class Chat:
 
     @staticmethod
     async def listed(host: Host, problems: list[str]) -> list[Listed]:
-        """Return all conversations of a platform, the latest first; `problems` takes what cannot be read."""
+        """Return all conversations of a platform, the latest first; add unreadable ones to `problems`."""
         return await asyncio.to_thread(listed, host.tracer, problems)
 
     @staticmethod
@@ -272,7 +272,7 @@ class Chat:
             return await self._followed(part, watch)
 
     async def _followed(self, part: Part, watch: Watcher | None) -> Turn:
-        """Start the agents that are handed over to, one after the other, and return the turn at its end."""
+        """Start the agents of a chain of handovers one after the other, and return the turn at its end."""
         known = await self.agents()
         while part.handoff is not None:
             talk = part.talk
@@ -337,7 +337,7 @@ class Chat:
         return f"{self._base[-1].session}@{self._base[-1].talk.turn}" if self._base else ""
 
     def _carried(self, part: Part) -> dict[str, Path]:
-        """Return the files that a run leaves to the next: those it was given, and those it wrote beside them."""
+        """Return the files left by a run to the next: its given ones, and those written beside them."""
         folder = FileWorkspaces(self._host.home / "traces").path(part.run)
         names = [*part.inputs, *sorted(one.name for one in folder.iterdir())] if folder.is_dir() else []
         paths = {name: folder / name for name in names if not name.startswith(".")}

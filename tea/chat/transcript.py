@@ -75,7 +75,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn of a conversation: what the person said, and what came of it.
+    """One turn of a conversation: the words of the person, and the runs and the answer they led to.
 
     Args:
         number: Its number, from 1.
@@ -100,7 +100,7 @@ class Turn:
 
     @property
     def agent(self) -> str:
-        """Name of the agent that worked on it last."""
+        """Name of the last agent to work on it."""
         return self.parts[-1].agent
 
     @property
@@ -184,7 +184,7 @@ class Listed:
 
 
 def listed(tracer: Tracer, problems: list[str]) -> list[Listed]:
-    """Return all conversations, the one with the newest run first; `problems` takes what cannot be read."""
+    """Return all conversations, the one with the newest run first; add unreadable ones to `problems`."""
     found: dict[str, list[Part]] = {}
     for one in _heads(tracer, problems):
         found.setdefault(one.session, []).append(one)

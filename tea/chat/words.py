@@ -1,4 +1,4 @@
-"""The words of a conversation: who is addressed, the solution in an answer, and the folded history."""
+"""The words of a conversation: the addressed agents, the solution in an answer, and the folded history."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def addressed(line: str, known: Container[str]) -> tuple[str | None, str]:
 
 
 def unknown_mentions(line: str, known: Container[str]) -> list[str]:
-    """Return the names mentioned in a line that belong to no agent."""
+    """Return the names mentioned in a line without an agent of the name."""
     names = [found[1] for found in _MENTION.finditer(line)]
     return [name for name in names if name.lower().replace("-", "_") not in known]
 
 
 def solution(answer: JsonValue) -> JsonValue:
-    """Return the text of the last `<solution>` in an answer, the whole answer where there is none."""
+    """Return the text of the last `<solution>` in an answer, the whole answer if it has none."""
     found = _SOLUTION.findall(answer) if isinstance(answer, str) else []
     return found[-1].strip() if found else answer
 

@@ -56,7 +56,7 @@ async def chat(
     max_cost: Annotated[float | None, typer.Option("--max-cost", help="Most US dollars of an agent's turn.")] = None,
     seconds: Annotated[float | None, typer.Option("--timeout", help="Most seconds of an agent's turn.")] = None,
 ) -> int:
-    """Talk with agents: each line of standard input is a turn, and each turn a run that can be replayed.
+    """Talk with agents: each line of standard input is a turn, and each turn a replayable run.
 
     Answers go to standard output, progress to standard error. Ctrl-C stops the turn, not the conversation; `/help`
     tells the commands. With --json each turn is one line of JSON.
@@ -162,7 +162,7 @@ class _Talk:
             self.command.tell(f"the last turn was {turns[-1].status}: /continue goes on with it")
 
     async def _take(self, line: str) -> None:
-        """Carry out a line: a command, or a turn; what fails is said, and the conversation goes on."""
+        """Carry out a line, a command or a turn; report a failure, and go on with the conversation."""
         try:
             if line.startswith("/") and (act := self._command(line)) is not None:
                 await act
@@ -172,7 +172,7 @@ class _Talk:
             self.code = self.command.fail(error, {"session": self.chat.session})
 
     def _command(self, line: str) -> Awaitable[None] | None:
-        """Return the carrying out of a command, None for a line that begins with the path of a file."""
+        """Return the carrying out of a command, None for a line beginning with the path of a file."""
         name, _, rest = line[1:].partition(" ")
         acts: dict[str, Callable[[str], Coroutine[Any, Any, None]]] = {
             "help": self._help,
@@ -247,7 +247,7 @@ class _Talk:
         await self._carry_out(lambda progress: self.chat.send(words, files=files, watch=progress))
 
     async def _carry_out(self, begin: "Callable[[Progress], Sending]") -> None:
-        """Carry a turn out, which Ctrl-C stops, and show its end."""
+        """Carry out a turn and show its end; Ctrl-C stops the turn."""
         progress = Progress(self.command)
         try:
             turn = await _stoppable(begin(progress))
@@ -280,7 +280,7 @@ class _Talk:
         self.command.tell(painted(f"trace: tea trace {turn.run}", "dim", sys.stderr))
 
     async def _settle(self, lines: Lines) -> None:
-        """Ask whether the calls in flight of a stopped turn were carried out, so that the next agent knows."""
+        """Ask whether the calls in flight of a stopped turn were carried out, to tell the next agent."""
         turns = await self.chat.turns()
         if not turns or not turns[-1].uncertain or turns[-1].run in self.asked:
             return

@@ -1,4 +1,4 @@
-"""`tea corpus`: the folders and sites that `web_search` searches on this machine."""
+"""`tea corpus`: the folders and sites searched by `web_search` on this machine."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,7 +40,7 @@ async def add(
     ],
     pages: Annotated[int, typer.Option("--pages", help="Most pages of a site.", min=1, max=100_000)] = 500,
 ) -> None:
-    """Index folders, files and sites; what is there already is updated.
+    """Index folders, files and sites; update those already in the corpus.
 
     HTML, Markdown and plain text are read. Of a site the pages below the address are read, as far as its robots.txt
     permits. Nothing leaves this machine when the corpus is searched.
@@ -57,7 +57,7 @@ async def update(
     command: Command,
     root: Annotated[str | None, typer.Argument(metavar="[SOURCE]", help="One source; all by default.")] = None,
 ) -> None:
-    """Index what has changed since, and forget what is gone."""
+    """Index the changes since the last update, and forget removed documents."""
     async with command.platform() as tea:
         done = await tea.corpus.update(root, tell=command.tell if command.verbose else None)
     _show(command, done)
@@ -75,7 +75,7 @@ async def search(
     words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="What is looked for.")],
     k: Annotated[int, typer.Option("-k", help="How many passages.", min=1, max=100)] = 5,
 ) -> None:
-    """Show the passages of the corpus that fit some words best."""
+    """Show the passages of the corpus with the best fit to some words."""
     async with command.platform() as tea:
         found = await tea.corpus.find(" ".join(words), k)
     command.show("\n".join(map(_text, found)), {"matches": [_document(one) for one in found]})

@@ -104,7 +104,7 @@ def _damage(tea: "Platform") -> list[str]:
 
 
 def _tried(damage: list[str], look: Callable[[], list[T]]) -> list[T]:
-    """Return what a look finds; one that fails is damage like any other."""
+    """Return the findings of a look; record a failed look as damage, too."""
     try:
         return look()
     except TeaError as error:

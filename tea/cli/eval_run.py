@@ -184,7 +184,7 @@ def _finish(command: Command, evaluation: "Evaluation", folder: Path, **chosen: 
 
 
 class _Progress:
-    """Progress on standard error: a line that changes on a terminal, else one for each tenth."""
+    """Progress on standard error: a changing line on a terminal, else one line for each tenth."""
 
     def __init__(self, command: Command) -> None:
         self._command, self._told = command, 0

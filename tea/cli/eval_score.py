@@ -26,7 +26,7 @@ async def eval_score(
     judge_model: JudgeOption = None,
     judge_prompt: PromptOption = None,
 ) -> None:
-    """Print the score of one answer: 1 or 0, or a share where a scorer gives one.
+    """Print the score of one answer: 1 or 0, or a share for scorers with partial credit.
 
     Scorers: exact, normalized, numeric, list, set, json, regex, code, judge, gaia, simpleqa, hle, gpqa, aime,
     browsecomp. Judges need a model; code runs in the sandbox.

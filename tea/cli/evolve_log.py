@@ -1,4 +1,4 @@
-"""`tea evolve log`: what was proposed for a component, and decided."""
+"""`tea evolve log`: the proposals for a component, and the decisions on them."""
 
 import asyncio
 from pathlib import Path

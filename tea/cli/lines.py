@@ -1,4 +1,4 @@
-"""Lines: what a person types, or a program pipes, line by line without blocking the event loop."""
+"""Lines: input typed by a person or piped by a program, line by line without blocking the event loop."""
 
 from __future__ import annotations
 

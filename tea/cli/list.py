@@ -53,7 +53,7 @@ def _kinds(text: str | None) -> list[Kind]:
 
 
 async def level_for(tea: "Platform", found: "Iterable[Row]") -> str:
-    """Return the level of the sandbox for what is not trusted among components; empty for none, or if none needs it."""
+    """Return the level of the sandbox for untrusted ones among components; empty for none, or if none needs it."""
     return await tea.sandboxes.name() if any(map(_runs_in_sandbox, found)) else ""
 
 

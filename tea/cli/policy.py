@@ -1,4 +1,4 @@
-"""`tea policy`: the rules for calls, the reason of a decision, and what a person allowed for good."""
+"""`tea policy`: the rules for calls, the reason of a decision, and the lasting permissions of a person."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ _LINE = 300
 
 
 async def policy(command: Command) -> None:
-    """Show the rules for calls, also those that a person allowed for good; further commands: check, list, revoke."""
+    """Show the rules for calls, with the lasting permissions of a person; further commands: check, list, revoke."""
     await list_rules(command)
 
 
 async def list_rules(command: Command) -> None:
-    """List the rules for calls: those of tea.toml, and the destinations that a person allowed for good."""
+    """List the rules for calls: those of tea.toml, and the destinations allowed for good by a person."""
     async with command.platform() as tea:
         settings, granted = tea.settings.policy, tea.home_trust.granted or not tea.settings.policy.widening
         allowed = await asyncio.to_thread(tea.allowed.list)
@@ -56,7 +56,7 @@ async def revoke(
     command: Command,
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As `tea policy list` shows them.")],
 ) -> None:
-    """Withdraw what a person allowed for good."""
+    """Withdraw a person's lasting permissions."""
     async with command.platform() as tea:
         known = {id for id, _, _ in await asyncio.to_thread(tea.allowed.list)}
         if unknown := [id for id in ids if id not in known]:
@@ -74,7 +74,7 @@ async def check(
     run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="A run, to look at one of its calls.")] = None,
     call: Annotated[str | None, typer.Option("--call", metavar="KEY", help="The call of that run.")] = None,
 ) -> None:
-    """Explain which rule decides about a call, and why: of REF with arguments, or of any call of a run's journal.
+    """Explain the rule deciding on a call, with its reason: of REF with arguments, or of any call of a run's journal.
 
     For REF it tells the decision before and after untrusted reading. For a call of a run it tells what the branch had
     read then; nothing is performed.

@@ -1,4 +1,4 @@
-"""What `tea doctor` says of sandboxes: which levels this machine has, and whether each holds what it claims."""
+"""The sandbox part of `tea doctor`: the levels of this machine, and whether each holds its claims."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -14,7 +14,7 @@ _BAD = 2
 
 
 async def sandbox_facts(sandboxes: "Sandboxes") -> dict[str, Any]:
-    """Return the levels, the strongest first, which of them is in force, and the least that is accepted."""
+    """Return the levels, the strongest first, the one in force, and the least accepted one."""
     found = await sandboxes.levels()
     levels = [{**asdict(one), "words": one.words()} for one in found]
     return {"in_force": await sandboxes.name(), "least": sandboxes.settings.accepted, "levels": levels}
@@ -31,7 +31,7 @@ def sandbox_rows(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 async def check_sandboxes(command: Command, sandboxes: "Sandboxes") -> int:
-    """Attack every level that is present; exit code 2 when one holds less than it claims."""
+    """Attack every level present; exit code 2 if one holds less than it claims."""
     from tea.sandbox.check import check
 
     facts = await sandbox_facts(sandboxes)

@@ -379,7 +379,7 @@ class Context:
         return await self.port.serve(ReadWebSettings())
 
     async def search(self, queries: Sequence[str], since: str = "") -> JsonObject:
-        """Return what the engines of the operator give for some queries: see `tea.web.search.Findings`.
+        """Return the results of the operator's engines for some queries: see `tea.web.search.Findings`.
 
         Args:
             queries: What to search for.
@@ -393,7 +393,7 @@ class Context:
         return await self.port.serve(SearchEngines(list(queries), since))
 
     async def sandbox_terms(self) -> JsonObject:
-        """Return what `tea.Sandbox.open` takes: the level, the workspace, and the operator's limits.
+        """Return the argument of `tea.Sandbox.open`: the level, the workspace, and the operator's limits.
 
         Raises:
             ToolError: No sandbox is present that the operator accepts; or an agent asks.
@@ -410,7 +410,7 @@ class Context:
         return await self.port.serve(LookAtMedia(list(names)))
 
     async def cache(self) -> Path | None:
-        """Return the account's folder for what can be made again, None where nothing is kept.
+        """Return the account's folder for reproducible data, None if nothing is kept.
 
         Raises:
             ToolError: An agent asks.

@@ -200,7 +200,7 @@ def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
 
 
 def _check_init(found: type[Component], instead: str) -> None:
-    """Refuse a class with an `__init__` that needs arguments: the platform makes instances without any."""
+    """Refuse a class with required arguments of `__init__`: the platform makes instances without any."""
     try:
         inspect.signature(found).bind()
     except TypeError as error:

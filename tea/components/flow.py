@@ -1,4 +1,4 @@
-"""AsyncioFlow: the flow of a component that nothing steps or records, left to asyncio."""
+"""AsyncioFlow: the flow of a component left to asyncio, neither stepped nor recorded."""
 
 from __future__ import annotations
 

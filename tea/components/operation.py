@@ -359,7 +359,7 @@ def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
 
 
 def _runs_source(schema: object) -> bool:
-    """Tell whether validating runs functions that are neither pydantic's nor tea's."""
+    """Tell whether validating runs functions from outside of pydantic and tea."""
     if isinstance(schema, Mapping):
         found = cast("Mapping[str, object]", schema)
         called = [found.get("default_factory"), found.get("function")]

@@ -256,7 +256,7 @@ class PutState(NamedTuple):
 
 
 class PutStateInTurn(NamedTuple):
-    """Change values by their paths, in turn with all processes if that is possible within the given seconds."""
+    """Change values by their paths, in turn with all processes if possible within the given seconds."""
 
     owner: str
     lasting: bool

@@ -32,7 +32,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated:
-    """What an update did with a source.
+    """The effects of an update on a source.
 
     Args:
         root: The source.
@@ -67,7 +67,7 @@ class Corpus:
 
     @property
     def embedder(self) -> Embedder:
-        """What turns its texts into vectors."""
+        """The source of the vectors of its texts."""
         return self._index.embedder
 
     def is_empty(self) -> bool:
@@ -75,11 +75,11 @@ class Corpus:
         return self._index.is_empty()
 
     async def sources(self) -> dict[str, dict[str, Any]]:
-        """Return what is known of each source, by its root: when it was updated, its documents and passages."""
+        """Return the facts about each source, by its root: the time of its update, its documents and passages."""
         return await asyncio.to_thread(self._index.sources)
 
     async def add(self, root: str, *, pages: int = MOST_PAGES, tell: Tell | None = None) -> Updated:
-        """Add a folder, a file or a site, and index it; one that is there already is updated.
+        """Add a folder, a file or a site, and index it; update one already in the corpus.
 
         Args:
             root: A path, or an address (http or https) below which pages are read.
@@ -98,7 +98,7 @@ class Corpus:
         return updated
 
     async def update(self, root: str | None = None, *, tell: Tell | None = None) -> list[Updated]:
-        """Index anew what has changed in a source, or in all.
+        """Index anew the changed documents of a source, or of all.
 
         Args:
             root: A source as it is listed; None for all.
@@ -127,7 +127,7 @@ class Corpus:
         return name
 
     async def find(self, query: str, k: int = 10, ways: Ways = "both") -> list[Match]:
-        """Return the passages that fit a query best; see `Index.search`."""
+        """Return the passages with the best fit to a query; see `Index.search`."""
         return await asyncio.to_thread(self._index.search, query, k, ways)
 
     async def search(self, query: Query) -> Sequence[Hit]:
@@ -143,7 +143,7 @@ class Corpus:
         return await asyncio.to_thread(self._of_files, root, about, tell)
 
     def _of_files(self, root: str, about: dict[str, Any], tell: Tell) -> Updated:
-        """Index the files below a path: those whose size or time have changed are read, those gone are removed."""
+        """Index the files below a path: read those with a new size or time, and remove those gone."""
         path, problems = Path(unquote(urlsplit(root).path)), dict[str, str]()
         counts = dict.fromkeys(("added", "changed", "same"), 0)
         with self._index.changing() as change:
@@ -180,7 +180,7 @@ class Corpus:
         return Updated(root=root, **counts, removed=len(before), problems=problems)
 
     def _of_site(self, root: str, about: dict[str, Any], pages: Sequence[Page], problems: dict[str, str]) -> Updated:
-        """Index the pages of a site; those that answered otherwise than with a page stay until they are gone."""
+        """Index the pages of a site; pages answered otherwise than with a page stay until they are gone."""
         counts = dict.fromkeys(("added", "changed", "same"), 0)
         with self._index.changing() as change:
             source = change.source(root, about)

@@ -49,7 +49,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5(title, heading, body, tokeni
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A passage that fits a query.
+    """A passage found for a query.
 
     Args:
         url: The address of its document, `file://` and a path for a file.
@@ -117,7 +117,7 @@ class Index:
             change.finish()
 
     def sources(self) -> dict[str, dict[str, Any]]:
-        """Return what is known of each source, by its root."""
+        """Return the facts about each source, by its root."""
         if not self._path.is_file():
             return {}
         with database(self._path, _SCHEMA, private=True) as connection:
@@ -198,7 +198,7 @@ class Change:
         self._count = int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
 
     def source(self, root: str, document: Mapping[str, Any]) -> int:
-        """Set what is known of a source, and return its number."""
+        """Set the facts about a source, and return its number."""
         text = json.dumps(document)
         self._connection.execute(
             "INSERT INTO sources (root, document) VALUES (?, ?)"
@@ -241,7 +241,7 @@ class Change:
             self._embed()
 
     def mark(self, source: int, url: str, state: str) -> None:
-        """Note a document's new state, where its words are the same."""
+        """Note the new state of a document with unchanged words."""
         self._connection.execute("UPDATE documents SET state = ? WHERE source = ? AND url = ?", (state, source, url))
 
     def remove(self, source: int, url: str) -> None:
@@ -266,7 +266,7 @@ class Change:
         return True
 
     def finish(self) -> None:
-        """Add the missing vectors, and tell readers that there is something new."""
+        """Add the missing vectors, and tell readers of the change."""
         self._embed()
         stamp = int(_fact(self._connection, "stamp") or "0") + 1
         self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('stamp', ?)", (str(stamp),))
@@ -312,7 +312,7 @@ def _joined(
 
 
 def _terms(query: str) -> list[str]:
-    """Return the words of a query that tell something, at most 64; all of them where none does."""
+    """Return the informative words of a query, at most 64; all of its words if none is informative."""
     found = list(dict.fromkeys(words(query)))
     return ([word for word in found if word not in SILENT] or found)[:64]
 

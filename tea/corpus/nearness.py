@@ -23,7 +23,7 @@ def rarities(having: Mapping[str, int], number: int) -> dict[str, float]:
 
 
 def held(rarity: Mapping[str, float], text: str) -> tuple[float, float]:
-    """Return the share of a query that a text holds at most within one span, and in all.
+    """Return the share of a query held by a text at most within one span, and in all.
 
     Args:
         rarity: How much each term of the query tells, by its stem.

@@ -1,4 +1,4 @@
-"""Passages: a text in parts of about 2,000 characters that overlap, each with its place."""
+"""Passages: a text in overlapping parts of about 2,000 characters, each with its place."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _common(group: Sequence[Section]) -> str:
 
 
 def _divided(part: Section, size: int, overlap: int) -> Iterator[Passage]:
-    """Yield the parts of a long section; each ends where a paragraph, line, sentence or word does, if it can."""
+    """Yield the parts of a long section, each cut after a paragraph, line, sentence or word if possible."""
     start, text = 0, part.text
     while True:
         end = _end(text, start, size)

@@ -42,7 +42,7 @@ Reader = Callable[[bytes, str], "Document"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A document that was read.
+    """The title and the sections of a read document.
 
     Args:
         title: What it calls itself; empty for nothing.
@@ -138,7 +138,7 @@ def lxml() -> tuple[Any, Any]:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Return the text of bytes: UTF-8 or UTF-16 by its mark, else what they declare, else Latin.
+    """Return the text of bytes: UTF-8 or UTF-16 by its mark, else the declared encoding, else Latin.
 
     Raises:
         BadInput: They are not text.

@@ -92,7 +92,7 @@ async def pages_of(
 
 
 def _links(answer: Answer) -> list[str]:
-    """Return the addresses that a page links to, without fragments."""
+    """Return the addresses linked by a page, without fragments."""
     etree, html = lxml()
     try:
         tree: Any = html.document_fromstring(answer.body)

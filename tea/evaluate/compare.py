@@ -43,7 +43,7 @@ class TaskDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The second of two evaluations against the first, by the tasks that both have.
+    """The second of two evaluations against the first, by the tasks of both.
 
     Args:
         tasks: How many tasks both have.

@@ -114,7 +114,7 @@ class Evaluation:
 
     @property
     def label(self) -> str:
-        """What it is called in tables."""
+        """Its name in tables."""
         return self.plan.label or f"{self.plan.agent} {self.id[:6]}"
 
     def by_task(self) -> dict[str, list[ScoredRun]]:
@@ -129,7 +129,7 @@ class Evaluation:
         return {id: sum(one.score for one in runs) / len(runs) for id, runs in self.by_task().items()}
 
     def head(self, *, finished: bool, request: str) -> dict[str, Any]:
-        """Return what its head says: all but the runs.
+        """Return the content of its head: all but the runs.
 
         Args:
             finished: Whether all of its runs are there.

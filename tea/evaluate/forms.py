@@ -30,7 +30,7 @@ def text_of(value: JsonValue) -> str:
 
 
 def decoded(text: str) -> JsonValue:
-    """Return the JSON list or object that a text is, else the text."""
+    """Return the JSON list or object written as a text, else the text."""
     if not text.strip().startswith(("[", "{")):
         return text
     try:
@@ -50,7 +50,7 @@ def plain(value: JsonValue) -> str:
 
 
 def number_of(value: JsonValue) -> float | None:
-    """Return the number that a value is, with separators of thousands, currency or percent signs; else None."""
+    """Return the number in a value, with separators of thousands, currency or percent signs; else None."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -68,7 +68,7 @@ def number_of(value: JsonValue) -> float | None:
 
 
 def only_number(text: str) -> float | None:
-    """Return the number that a text is, or the only one that it holds; else None."""
+    """Return a text's number if it is one, or the only number in it; else None."""
     whole = number_of(text)
     if whole is not None:
         return whole

@@ -1,4 +1,4 @@
-"""InspectAgent: tea as an agent of inspect_ai, its models those of inspect, its score that of the run's outcome.
+"""InspectAgent: tea as an agent of inspect_ai, with the models of inspect and the score of the run's outcome.
 
 It is used where inspect_ai is installed, which is an environment of its own, so it imports nothing of tea but this file
 and starts tea as a command:
@@ -23,7 +23,7 @@ _TRIES, _PAUSE = 200, 0.1
 def tea_agent(
     command: Sequence[str] = ("tea",), options: Sequence[str] = (), port: int = PORT, seconds: int = 1800
 ) -> Any:
-    """Return an agent of inspect_ai that gives each sample to `tea run`, with inspect's model behind it.
+    """Return an agent of inspect_ai, handing each sample to `tea run`, with inspect's model behind it.
 
     What is scored is the outcome of the run: a run that failed answers nothing, whatever its model said last.
 
@@ -56,7 +56,7 @@ def tea_agent(
 
 
 def outcome_of(printed: str) -> tuple[str, str]:
-    """Return the answer and the reason of a failure in what `tea run --json` printed; a failed run has no answer."""
+    """Return answer and reason of a failure from the output of `tea run --json`; a failed run has no answer."""
     try:
         data: dict[str, Any] = dict(json.loads(printed))
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""InspectLog: an evaluation as a log that inspect_ai reads, in the JSON form of its version 2."""
+"""InspectLog: an evaluation as a log for inspect_ai, in the JSON form of its version 2."""
 
 from __future__ import annotations
 

@@ -47,11 +47,11 @@ class ModelJudge:
 
     @property
     def digest(self) -> str:
-        """The digest of what decides its verdicts."""
+        """The digest of everything deciding its verdicts."""
         return digest_of([self._config.origin, self.template])
 
     async def ask(self, words: str) -> Verdict:
-        """Return what the model says.
+        """Return the model's response to some words.
 
         Raises:
             ProviderError: It cannot be reached, or said nothing.

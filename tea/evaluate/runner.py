@@ -1,4 +1,4 @@
-"""Runner: an evaluation carried out as ordinary runs, which goes on where it stopped."""
+"""Runner: an evaluation carried out as ordinary runs, and continued after an interruption."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Cell:
 
 @dataclass(slots=True)
 class _Known:
-    """What a ledger says, by key."""
+    """The content of a ledger, by key."""
 
     begun: dict[str, str] = field(default_factory=dict[str, str])
     ended: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
@@ -142,7 +142,7 @@ async def evaluate(
 
 
 def _closing(plan: Plan, tasks: TaskSet) -> Plan:
-    """Return the plan with what a task set closes of the web closed too."""
+    """Return the plan with the parts of the web closed by a task set closed too."""
     deny = tuple(dict.fromkeys((*plan.closed.deny, *tasks.deny)))
     canaries = tuple(dict.fromkeys((*plan.closed.canaries, *tasks.canaries)))
     return replace(plan, closed=Closed(deny=deny, canaries=canaries))
@@ -163,7 +163,7 @@ def _cells(tasks: TaskSet, epochs: int, series: str, judge: str) -> list[_Cell]:
 
 
 def preview(tasks: TaskSet, *, rates: Sequence[float] = ()) -> str:
-    """Return in words the smallest improvement that can be seen with a set.
+    """Return in words the smallest improvement visible with a set.
 
     Args:
         tasks: The tasks.
@@ -263,7 +263,7 @@ class _Work:
             return self._broken(error, run)
 
     async def _resumed(self, run: str) -> dict[str, Any] | None:
-        """Return how an interrupted run ended; None if it cannot be resumed, so that it has to begin anew."""
+        """Return how an interrupted run ended; None if it cannot be resumed and has to begin anew."""
         try:
             if not await asyncio.to_thread(self._platform.tracer.ended, run):
                 await self._platform.resume(run)
@@ -290,7 +290,7 @@ class _Work:
         }
 
     def _broken(self, error: TeaError, run: str) -> dict[str, Any]:
-        """Return how a run ended that left no outcome."""
+        """Return the end of a run without an outcome."""
         record = self._platform.mask.data(error.record())
         status = "waiting" if isinstance(error, ApprovalNeeded) else "error"
         return {"run": run, "status": status, "answer": None, "reason": record["problem"], "error": record,
@@ -354,7 +354,7 @@ def _is_infrastructure(error: ErrorRecord | None) -> bool:
 
 
 def _scored(cell: _Cell, ended: JsonObject, given: JsonObject) -> ScoredRun:
-    """Return a run with its score: nothing but the outcome of a run that succeeded can have one."""
+    """Return a run with its score: only the outcome of a successful run can have one."""
     score = float(given.get("score", 0.0))
     return ScoredRun(
         id=cell.task.id,

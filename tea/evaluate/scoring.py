@@ -1,4 +1,4 @@
-"""Scoring: the scorers by name, the question that they are asked, and the grade that they give."""
+"""Scoring: the scorers by name, the question asked of them, and the grade given by them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Judge(Protocol):
     template: str | None
 
     async def ask(self, words: str) -> Verdict:
-        """Return what it says to these words; raises ProviderError."""
+        """Return its response to these words; raises ProviderError."""
         ...
 
 
@@ -141,7 +141,7 @@ def require_scorer(name: str) -> str:
 
 
 def require_expected(scorer: str, expected: JsonValue, options: JsonObject) -> None:
-    """Check that a scorer can compare answers with what is expected.
+    """Check whether a scorer can compare answers with the expected one.
 
     Raises:
         BadInput: It cannot, as with words where a number is needed.

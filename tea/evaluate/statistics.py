@@ -123,7 +123,7 @@ def smallest_visible(rates: Sequence[float], *, runs: int = 10, baseline: int = 
 
 
 def pass_at_k(runs: int, right: int, k: int) -> float:
-    """Return the unbiased estimate of the chance that at least one of `k` runs is right.
+    """Return the unbiased estimate of the chance of at least one right run among `k`.
 
     Args:
         runs: How many there were.

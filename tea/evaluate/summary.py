@@ -61,7 +61,7 @@ class Figures:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object; a standard error that cannot be told is null."""
+        """Return it as a JSON object; an unknown standard error is null."""
         score = {name: value if math.isfinite(value) else None for name, value in self.score._asdict().items()}
         return {**asdict(self), "score": score}
 
@@ -137,7 +137,7 @@ def _pass_at(evaluation: Evaluation) -> dict[int, float]:
 
 
 def _attempts(runs: Sequence[ScoredRun]) -> dict[str, float]:
-    """Return the measures of SimpleQA; a run that failed attempted nothing."""
+    """Return the measures of SimpleQA; a failed run attempted nothing."""
     if not any("grade" in one.details for one in runs):
         return {}
     right = sum(one.right for one in runs)

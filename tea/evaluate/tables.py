@@ -110,7 +110,7 @@ def _crossed(evaluations: Sequence[Evaluation], names: Sequence[str]) -> list[li
 
 
 def _classes(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Return the tags that are levels; all tags where none is."""
+    """Return the tags naming levels; all tags if none does."""
     tags = sorted({tag for one in evaluations for run in one.runs for tag in run.tags})
     levels = [tag for tag in tags if tag.lower().startswith(_LEVEL)]
     return levels or tags

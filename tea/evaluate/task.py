@@ -73,7 +73,7 @@ class EvalTask(Record):
         return value
 
     def work_digest(self, files: Mapping[str, str]) -> str:
-        """Return the digest of what an agent is given.
+        """Return the digest of everything given to an agent.
 
         Args:
             files: Digests of its files' bytes, by name.
@@ -91,7 +91,7 @@ def digest_of(data: object) -> str:
 
 
 def part_of(key: str, parts: Mapping[str, float] = PARTS) -> str:
-    """Return the part of a set for a digest, always the same whatever else the set holds.
+    """Return the part of a set for a digest, always the same with any other content of the set.
 
     Args:
         key: What the tasks that belong together share: the group, else the digest of one.

@@ -1,4 +1,4 @@
-"""TaskSet: tasks read from a JSONL file or a folder, with their files and a digest of all that counts."""
+"""TaskSet: tasks read from a JSONL file or a folder, with their files and a digest of everything relevant."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PlacedTask:
 
     @property
     def split(self) -> str:
-        """The part of the set that it belongs to: as it says, else by its digest."""
+        """Its part of the set: the one named by the task, else the one by its digest."""
         return self.task.split or part_of(self.cluster)
 
 
@@ -73,7 +73,7 @@ class TaskSet:
 
     @property
     def digest(self) -> str:
-        """The digest of all that counts of its tasks, in any order: 64 hex digits."""
+        """The digest of everything relevant in its tasks, in any order: 64 hex digits."""
         rows = sorted(
             [one.id, one.work, one.scoring, sorted(one.task.tags), one.split, one.task.group] for one in self.tasks
         )
@@ -83,7 +83,7 @@ class TaskSet:
         return len(self.tasks)
 
     def part(self, split: str) -> TaskSet:
-        """Return the tasks of one split: a name that tasks say, or `train`, `gate`, `locked` by their digests.
+        """Return the tasks of one split: a name given by tasks, or `train`, `gate`, `locked` by their digests.
 
         Raises:
             BadInput: No task belongs to it.
@@ -224,7 +224,7 @@ def _sources(path: Path) -> list[Path]:
 
 
 def _rows(source: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the objects of a file, each with the place where it stands."""
+    """Yield the objects of a file, each with its file and line."""
     try:
         data = read_regular(source.resolve(), _LIMIT).removeprefix(_BOM)
     except (OSError, Refused) as error:

@@ -28,7 +28,7 @@ Scores = Mapping[str, Sequence[float]]
 
 
 def level(test: int, alpha: float = ALPHA, most: int = MOST_TESTS) -> float:
-    """Return the level of one test, such that the levels of all tests sum up to `alpha`.
+    """Return the level of one test, the levels of all tests summing up to `alpha`.
 
     Args:
         test: Which candidate reached the gate, from 1.
@@ -124,7 +124,7 @@ class Betting:
 
     @property
     def evidence(self) -> float:
-        """The e-value so far: at most 1 on average for a candidate that is not better."""
+        """The e-value so far: at most 1 on average for a candidate without an improvement."""
         return math.fsum(map(math.exp, self.wealth)) / len(_BETS)
 
     @property
@@ -152,7 +152,7 @@ class Betting:
 def blocking_tags(
     found: Mapping[str, float], tags: Mapping[str, Sequence[str]], protected: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the tags for which a better candidate may not be promoted, each with the reason.
+    """Return the tags forbidding the promotion of a better candidate, each with the reason.
 
     Args:
         found: Difference of each task after all looks.
@@ -188,7 +188,7 @@ def weak_tags(tags: Mapping[str, Sequence[str]], protected: Sequence[str]) -> li
 def is_cheaper(
     against_anchor: Sequence[float], cost_ratios: Sequence[float], test: int, margin: float = CHEAPER_MARGIN
 ) -> bool:
-    """Return whether a candidate that is not better may be promoted because it is cheaper and not worse.
+    """Return whether a candidate may be promoted for being cheaper and not worse, though not better.
 
     Args:
         against_anchor: Differences to the last version promoted for its score, one for each task; never to a version
@@ -206,7 +206,7 @@ def is_cheaper(
 
 
 def total_failures(base: Mapping[str, float], scores: Scores) -> list[str]:
-    """Return the tasks that the incumbent solved at least half of the time and the candidate never."""
+    """Return the tasks solved by the incumbent at least half of the time and by the candidate never."""
     return sorted(task for task, own in scores.items() if base.get(task, 0.0) >= 0.5 and not any(own))
 
 

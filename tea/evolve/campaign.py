@@ -92,7 +92,7 @@ class Campaign:
         return digest_of([sorted(self.refs), self.tasks.digest, self.strategy.name, plan])[:12]
 
     def preview(self, rates: Sequence[float] = ()) -> list[str]:
-        """Return in lines what the campaign can see and do before it begins."""
+        """Return in lines the campaign's visible improvements and possible work before it begins."""
         gate = self.tasks.part(GATE)
         clusters = len({one.cluster for one in gate.tasks})
         points = 100 * smallest_visible(rates or [0.5] * clusters, runs=LOOKS[-1][0], baseline=BASELINE_RUNS)
@@ -113,7 +113,7 @@ class Campaign:
         return lines
 
     async def run(self, limits: Limits | None = None) -> Report:
-        """Propose and test until a limit or the strategy ends; what an earlier process did counts.
+        """Propose and test until a limit or the strategy ends, counting the work of an earlier process.
 
         Raises:
             BadInput: The task set has no training or gate part, or a component has nothing to rewrite.
@@ -152,7 +152,7 @@ class Campaign:
         )  # fmt: skip
 
     async def _begin(self, ledger: Ledger) -> None:
-        """Take over what the ledger says of this campaign, and of others on the same tasks."""
+        """Take over the ledger's records of this campaign, and of others on the same tasks."""
         for line in await asyncio.to_thread(ledger.lines):
             if line.get("what") == "locked":
                 self._locked_looks += 1
@@ -192,7 +192,7 @@ class Campaign:
     async def _tested(
         self, ledger: Ledger, gate: Gate, proposal: Proposal, base: Evaluation, anchor: Evaluation
     ) -> tuple[Verdict | None, Staged | None]:
-        """Stage and test a proposal; what was decided before is not decided again."""
+        """Stage and test a proposal; an earlier decision is not made again."""
         allowed = {str(Ref.parse(one).at(None)) for one in self.refs}
         try:
             if strange := sorted(proposal.changes.keys() - allowed):
@@ -258,14 +258,14 @@ class Campaign:
         return compare(*sides).to_json()
 
     def _paid(self, found: Evaluation) -> Evaluation:
-        """Count what an evaluation cost now."""
+        """Count the cost of an evaluation made now."""
         self._spent["runs"] += found.fresh
         share = found.fresh / len(found.runs) if found.runs else 0.0
         self._spent["usd"] += share * sum(one.usd or 0.0 for one in found.runs)
         return found
 
     def _ended(self, limits: Limits) -> str | None:
-        """Return which limit ended the campaign, None if none did."""
+        """Return the limit reached by the campaign, None if it reached none."""
         if self._tests >= MOST_TESTS:
             return f"{MOST_TESTS} candidates were tested; take new tasks for more"
         if limits.runs is not None and self._spent["runs"] >= limits.runs:
@@ -286,7 +286,7 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What came of a campaign so far.
+    """The results of a campaign so far.
 
     Args:
         campaign: Its id.

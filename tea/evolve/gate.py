@@ -1,4 +1,4 @@
-"""The gate: candidates tested on tasks that no proposer sees; it says accept or reject, and nothing else leaves it."""
+"""The gate: a test of candidates on tasks hidden from proposers; nothing but accept or reject leaves it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_BROKEN = 0.05  # share of tasks that a provider or this machine may make f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the gate found of one candidate; only `accepted` is told to proposers.
+    """The gate's findings on one candidate; proposers learn only `accepted`.
 
     Args:
         accepted: Whether it may replace the incumbent.
@@ -88,11 +88,11 @@ class Gate:
 
     @property
     def clusters(self) -> dict[str, str]:
-        """What each task has in common with others."""
+        """The group shared by each task with others."""
         return {one.id: one.cluster for one in self.tasks.tasks}
 
     async def baseline(self, use: Mapping[str, str], promotions: int) -> Evaluation:
-        """Run the incumbent afresh on each task; runs that won a promotion are not among these."""
+        """Run the incumbent afresh on each task; its runs for a promotion are not among these."""
         return await self._runs(use, f"{self.series}/base/{promotions}", BASELINE_RUNS, self.tasks)
 
     def is_strict(self, base: Evaluation) -> bool:
@@ -148,7 +148,7 @@ class Gate:
         return await self._cheaper(verdict, candidate, series, base, anchor, broken)
 
     def _looked(self, base: Evaluation, found: Evaluation, broken: set[str], alpha: float, last: int) -> Looks:
-        """Return the looks up to the given one, with the tasks that count."""
+        """Return the looks up to the given one, with the relevant tasks."""
         means = {task: mean for task, mean in base.means().items() if task not in broken}
         scores = {task: [one.score for one in runs] for task, runs in found.by_task().items() if task in means}
         looks, done = Looks(means, alpha, self.clusters), 0
@@ -175,7 +175,7 @@ class Gate:
         self, verdict: Verdict, candidate: Mapping[str, str], series: str, base: Evaluation, anchor: Evaluation,
         broken: set[str],
     ) -> Verdict:  # fmt: skip
-        """Return the verdict, turned where the candidate is cheaper and not worse than the anchor."""
+        """Return the verdict, turned if the candidate is cheaper and not worse than the anchor."""
         means = anchor.means()
         old, costs = _costs(base), verdict.evaluations
         seen = await self._runs(candidate, series, LOOKS[max(verdict.looks, 1) - 1][0], self.tasks)
@@ -243,12 +243,12 @@ class Gate:
 
 
 def _broken(found: Evaluation) -> set[str]:
-    """Return the tasks with a run that failed for no reason of the agent's."""
+    """Return the tasks with a run failed through no fault of the agent."""
     return {one.id for one in found.runs if one.infrastructure}
 
 
 def _costs(found: Evaluation) -> dict[str, float]:
-    """Return what each task cost on average: US dollars, or tokens where a price is unknown."""
+    """Return the average cost of each task: US dollars, or tokens if a price is unknown."""
     priced = all(one.usd is not None and one.usd > 0 for one in found.runs)
     costs = {task: sum((one.usd or 0.0) if priced else one.tokens for one in runs) / len(runs)
              for task, runs in found.by_task().items()}  # fmt: skip

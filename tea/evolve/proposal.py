@@ -44,7 +44,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What a strategy is shown: nothing of the gate's tasks but whether proposals were accepted.
+    """The knowledge given to a strategy: of the gate's tasks only whether proposals were accepted.
 
     Args:
         variables: The variables that may be rewritten, by `kind:name`.
@@ -118,7 +118,7 @@ async def variables_of(platform: Platform, refs: Sequence[str], use: Mapping[str
 
 
 async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) -> Staged:
-    """Store a proposal as versions that are not current, after the checks that cost nothing.
+    """Store a proposal as versions without making them current, after the checks free of cost.
 
     Args:
         platform: Where they are stored.
@@ -154,7 +154,7 @@ async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) 
 
 
 def _check_growth(name: str, texts: Mapping[str, str], variables: Sequence[Variable]) -> None:
-    """Raise BadInput for a text that is much longer than the one it replaces."""
+    """Raise BadInput for a text much longer than its predecessor."""
     before = {one.name: len(one.value) for one in variables}
     for variable, text in texts.items():
         limit = max(_GROWTH * before.get(variable, 0), before.get(variable, 0) + _ROOM)

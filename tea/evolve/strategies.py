@@ -21,7 +21,7 @@ _MOST_RUNS, _MOST_RIGHT, _MOST_STEP, _MOST_TEXT = 6, 2, 1_200, 20_000
 
 
 class Nothing:
-    """A strategy that proposes nothing: the row to which others are compared."""
+    """A strategy without proposals: the row for comparison with others."""
 
     name = "nothing"
 
@@ -32,7 +32,7 @@ class Nothing:
 
 @dataclass(slots=True)
 class RandomEdit:
-    """A strategy that drops a line of a random text: a baseline without any sense.
+    """A strategy for dropping a line of a random text: a baseline without any sense.
 
     Args:
         seed: Decides what it drops.
@@ -57,7 +57,7 @@ class RandomEdit:
 
 @dataclass(slots=True)
 class Reflection:
-    """A strategy that lets a model read traces of failures, find their cause, and rewrite one variable.
+    """A strategy for rewriting one variable by a model, after it reads traces of failures and finds their cause.
 
     Args:
         model: Which model configuration reflects; the home's default without one.
@@ -70,7 +70,7 @@ class Reflection:
     name: str = "reflection"
 
     async def propose(self, platform: Platform, known: Known) -> Proposal | None:
-        """Return what the agent `reflector` proposes, None if no run failed.
+        """Return the proposal of the agent `reflector`, None if no run failed.
 
         Raises:
             ProviderError: The model cannot be reached, or gave no proposal.
@@ -94,7 +94,7 @@ class Reflection:
 
 
 def material(platform: Platform, known: Known) -> str:
-    """Return what a model is shown for a reflection: variables, failures with their traces, and earlier verdicts.
+    """Return a model's material for a reflection: variables, failures with their traces, and earlier verdicts.
 
     Nothing of the gate's tasks is in it.
     """
@@ -115,7 +115,7 @@ def material(platform: Platform, known: Known) -> str:
 
 
 def _shown(platform: Platform, run: ScoredRun, task: PlacedTask) -> str:
-    """Return a run as text: its task, what was expected, what was answered, and each step."""
+    """Return a run as text: its task, the expected and the given answer, and each step."""
     steps = platform.tracer.run_steps(run.run) if run.run else []
     lines = [
         f"<run task={run.id!r} score={run.score:g} ended={(run.kind or 'right')!r}>",

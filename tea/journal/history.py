@@ -98,7 +98,7 @@ class History:
         return tuple(self.status.asked) or tuple(key for key in begun if key not in ended)
 
     def accepted(self, run: str, answers: Mapping[str, str], mask: Mask) -> dict[str, str]:
-        """Return the answers that are new, and refuse to go on where the run does not wait for them.
+        """Return the new answers; refuse to go on if the run does not wait for them.
 
         What was answered already may be said again, in the same words: who said it may not know that a process which
         died had written it down. It counts for what was asked then, not for what may be asked since.
@@ -153,7 +153,7 @@ def pins_of(records: Iterable[TraceRecord]) -> Pins:
 
 @cache
 def tea_version() -> str:
-    """Return the version of tea, `unknown` where it is not installed."""
+    """Return the version of tea, `unknown` if it is not installed."""
     try:
         return version("tea-protocol")
     except PackageNotFoundError:

@@ -65,7 +65,7 @@ def _call(agent: str, call: Mapping[str, Any], result: JsonValue, *, failed: boo
 
 
 def _scope(key: str, scopes: Mapping[str, str]) -> str:
-    """Return the key of the innermost agent around a key, empty where there is none."""
+    """Return the key of the innermost agent around a key, empty if there is none."""
     around = [one for one in scopes if key.startswith((f"{one}.", f"{one}/"))]
     return max(around, key=len, default="")
 

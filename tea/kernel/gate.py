@@ -168,7 +168,7 @@ class Gate:
         return Timeout(self._scheduler, seconds, self._elapsed)
 
     def next_key(self) -> str:
-        """Return the key that the next effect, note or scope of the branch being stepped gets."""
+        """Return the key for the next effect, note or scope of the branch being stepped."""
         return self._scheduler.branches.here().next_key
 
     def path(self) -> str:

@@ -28,7 +28,7 @@ SUSPENDING = (ApprovalNeeded, ResourceExhausted)  # no outcome: the call is made
 
 
 class Inline(Enum):
-    """The work of a call without a task (and `asyncio.timeout`) of its own until it waits, which it seldom does."""
+    """The work of a call without a task (and `asyncio.timeout`) of its own until its first wait, a rare event."""
 
     READ = "read"  # it may begin before its start is safe on disk
     WRITE = "write"
@@ -157,7 +157,7 @@ async def _fail(error: BaseException) -> Any:
 
 
 async def _outcome(key: str, what: str, perform: Perform) -> Entry:
-    """Perform a call; every failure is an outcome too, but the need of an approval, or of what this machine lacks."""
+    """Perform a call; return failures as outcomes, too, except for a needed approval or a lack of this machine."""
     try:
         value = await perform(key)
     except SUSPENDING:

@@ -19,7 +19,7 @@ TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("imag
 
 
 async def heads(ctx: Context, task: Task) -> list[str]:
-    """Return a head of each file of a task: kind, size, and columns with examples, the first lines, or what is in it.
+    """Return a head of each file of a task: kind, size, and columns with examples, the first lines, or contents.
 
     All heads together have at most 6,000 characters; a file that cannot be read is described by name and size.
     """

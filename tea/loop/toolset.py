@@ -360,7 +360,7 @@ def _called_for(
 
 
 def _needs(facts: JsonObject) -> object:
-    """Return what a component needs to act at all: a `sandbox`, or something to `search`."""
+    """Return a component's needs for acting at all: a `sandbox`, or something to `search`."""
     return cast("Mapping[str, Any]", facts["metadata"]).get("needs")
 
 

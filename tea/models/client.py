@@ -151,7 +151,7 @@ class ProviderClient:
                 await response.aclose()
 
     def _check_machine(self, error: Exception) -> None:
-        """Tell what is this machine's fault from what speaks against a provider.
+        """Tell a fault of this machine from a fault of a provider.
 
         Raises:
             ResourceExhausted: There is no descriptor left, or no space; looking up a name gives no reason of its own.

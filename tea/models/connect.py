@@ -123,7 +123,7 @@ def offer_presets(models: ModelManager, keys: Keys, guard: Guard | None = None) 
 
 
 def reached(config: ModelConfig) -> str:
-    """Return the address that a configuration is reached at."""
+    """Return the address used for a configuration."""
     return config.base_url or FORMATS[config.provider].base_url
 
 

@@ -300,7 +300,7 @@ class ModelManager:
         listen: Listen | None,
         payer: Payer | None,
     ) -> ModelResponse:
-        """Return an adapter's answer; what goes wrong in an adapter of the user names that adapter.
+        """Return an adapter's answer; name a user's adapter in the error if it fails.
 
         Raises:
             InternalError: The adapter of a user raised, or gave something else than an answer.

@@ -1,4 +1,4 @@
-"""Destinations: the places a call sends to, and the texts that name them."""
+"""Destinations: the places addressed by a call, and the texts naming them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def texts_in(value: JsonValue) -> Iterator[str]:
 
 
 def addressed(arguments: JsonObject) -> tuple[str, ...]:
-    """Return the arguments that are addresses as a whole, in canonical form."""
+    """Return the arguments entirely made of an address, in canonical form."""
     return tuple(dict.fromkeys(filter(None, (canonical_address(one.strip()) for one in texts_in(dict(arguments))))))
 
 
@@ -109,7 +109,7 @@ def stands_in(destination: str, text: str) -> bool:
 
 
 def names_address(text: str, address: str) -> bool:
-    """Return whether a text names an address: itself, or its bare host where the address has no query.
+    """Return whether a text names an address: itself, or its bare host if the address has no query.
 
     Args:
         text: Words of a person.
@@ -168,7 +168,7 @@ def _member(value: JsonValue, path: Sequence[str]) -> JsonValue:
 
 
 def _trimmed(found: str) -> Iterator[str]:
-    """Yield an address as found, and without what may be the punctuation of the text around it."""
+    """Yield an address as found, and without the likely punctuation of the text around it."""
     yield found
     while found:
         last = found[-1]

@@ -67,7 +67,7 @@ class Known:
 
     @property
     def untrusted(self) -> tuple[Source, ...]:
-        """The sources without those that declare nothing."""
+        """The sources without those of operations declaring nothing."""
         return tuple(one for one in self.sources if one.kind != UNKNOWN)
 
 
@@ -100,7 +100,7 @@ class Delivered:
         return self.traits is not None and self.traits.network and self.traits.returns_untrusted is None
 
     def links(self, *, clean: bool) -> set[str]:
-        """Return the addresses of the outcome that may be followed.
+        """Return the addresses of the outcome open to be followed.
 
         A local operation can put an address together from what it is given, so after untrusted reading only those that
         came from the network count, and never what the arguments hold already: a server may repeat it.
@@ -120,7 +120,7 @@ class Delivered:
 
 @dataclass(slots=True)
 class Reading:
-    """The sources read by a scope, and the addresses that stood there.
+    """The sources read by a scope, and the addresses found in them.
 
     Args:
         sources: In the order of delivery.
@@ -141,7 +141,7 @@ class Reading:
                 self.counts[sort] += 1
 
     def join(self, other: Reading) -> None:
-        """Add all that another one holds."""
+        """Add the whole content of another one."""
         self.add(other.sources)
         self.links |= other.links
 
@@ -171,7 +171,7 @@ class Provenance:
         self._scopes[""].add(one for one in given if not _is_plain(one.what))
 
     def known(self, place: str, arguments: JsonObject) -> Known:
-        """Return what is known at a place of the run, for a call with arguments.
+        """Return the knowledge at a place of the run, for a call with arguments.
 
         Args:
             place: Path of a branch, or the key of the effect around a call from inside of it.
@@ -184,16 +184,16 @@ class Provenance:
         return Known(sources=tuple(sources), linked=linked, typed=self.typed)
 
     def enter(self, key: str) -> None:
-        """Begin a scope with what its surroundings have read."""
+        """Begin a scope with the reading of its surroundings."""
         self._scopes[key] = self._around(_outer(key))[0].copy()
 
     def leave(self, key: str) -> None:
-        """End a scope, and add what it has read to its surroundings."""
+        """End a scope, and add its reading to its surroundings."""
         reading = self._scopes.pop(key)
         self._around(_outer(key))[0].join(reading)
 
     def begin(self, place: str, traits: Traits, environment: str = "") -> None:
-        """Add what a scope has read to what a call of it may write to.
+        """Add the reading of a scope to the stores open to writing by one of its calls.
 
         Args:
             place: Path of the branch.
@@ -207,7 +207,7 @@ class Provenance:
             self._environments[environment].join(reading)
 
     def deliver(self, place: str, call: Delivered, inside: Iterable[Delivered] = ()) -> None:
-        """Add an outcome to what a scope has read.
+        """Add an outcome to the reading of a scope.
 
         Args:
             place: Path of the branch.
@@ -222,18 +222,18 @@ class Provenance:
         self.typed += tuple(self._answers.pop(call.key, ()))
 
     def deliver_inside(self, key: str, call: Delivered) -> None:
-        """Add the outcome of a call from inside an effect to what the later calls inside of it know."""
+        """Add the outcome of a call from inside an effect to the knowledge of the later calls inside of it."""
         around = self._around(key)
         reading = self._inside.setdefault(key, Reading())
         reading.links |= call.links(clean=not any(one.sources for one in around))
         self._take(reading, call)
 
     def kept(self, place: str) -> None:
-        """Add what a scope has read to what the run keeps: a change of its memory or state."""
+        """Add the reading of a scope to the run's store: a change of its memory or state."""
         self._store.join(self._around(place)[0])
 
     def recalled(self, place: str, value: JsonValue, *, lasting: bool = False) -> None:
-        """Add what the run keeps to what a scope has read: a reading of its memory or state.
+        """Add the run's store to the reading of a scope: a reading of its memory or state.
 
         Args:
             place: Path of the branch.
@@ -251,17 +251,17 @@ class Provenance:
             reading.links |= _links(value)
 
     def read(self, place: str, source: Source) -> None:
-        """Add a source to what a scope has read."""
+        """Add a source to the reading of a scope."""
         self._around(place)[0].add((source,))
 
     def seen(self, place: str, names: Iterable[str]) -> None:
-        """Add files of the workspace to what a scope has read."""
+        """Add files of the workspace to the reading of a scope."""
         reading = self._around(place)[0]
         reading.add(Source("file", name) for name in names)
         reading.join(self._store)
 
     def say(self, texts: Iterable[str]) -> None:
-        """Add words that a person typed."""
+        """Add words typed by a person."""
         self.typed += tuple(texts)
 
     def answered(self, effect: str, text: str) -> None:
@@ -270,7 +270,7 @@ class Provenance:
             self._answers[effect].append(text)
 
     def _take(self, reading: Reading, call: Delivered) -> None:
-        """Add the sources of an outcome to a reading, and to what keeps it."""
+        """Add the sources of an outcome to a reading, and to its store."""
         traits, own = call.traits, Reading()
         if traits is None or traits.returns_untrusted or (call.reads_network and effects_of(traits) in _READERS):
             own.add((call.source,))
@@ -304,7 +304,7 @@ def _links(value: JsonValue) -> set[str]:
 
 
 def source_of(ref: str, arguments: JsonObject, key: str) -> Source:
-    """Return an operation's outcome as a source, with what it was asked for."""
+    """Return an operation's outcome as a source, with the subject of the request."""
     given = next((text for text in texts_in(dict(arguments)) if canonical_address(text.strip())), None)
     about = given if given is not None else next(texts_in(dict(arguments)), "")
     line = " ".join(about.split())

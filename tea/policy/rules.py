@@ -28,7 +28,7 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A decision on the calls that fit it.
+    """A decision on the calls within its terms.
 
     Args:
         decision: `allow`, `once` (for each version), `ask` (each time) or `deny`.
@@ -133,7 +133,7 @@ class PolicySettings:
 
     @property
     def widening(self) -> dict[str, Any]:
-        """What allows more than the defaults do, as JSON; empty where nothing does."""
+        """The settings allowing more than the defaults do, as JSON; empty if none does."""
         found: dict[str, Any] = {}
         classes = {name: said for name, said in self.classes.items() if name in BEYOND and said == "allow"}
         rules = [one.to_json() for one in self.rules if one.decision == "allow"]
@@ -143,7 +143,7 @@ class PolicySettings:
         return found if self.provenance else {**found, "provenance": False}
 
     def narrowed(self) -> PolicySettings:
-        """Return the settings without all that allows more than the defaults do."""
+        """Return the settings without all parts allowing more than the defaults do."""
         classes: dict[str, Decision] = {
             name: said for name, said in self.classes.items() if name not in BEYOND or said != "allow"
         }
@@ -213,12 +213,12 @@ def read_option(text: str) -> Rule:
 
 
 def effects_of(traits: Traits) -> str:
-    """Return the class of effects of an operation for the rules; `undeclared` for one that declares none."""
+    """Return the class of effects of an operation for the rules; `undeclared` if it declares none."""
     return UNDECLARED if traits.effects in BEYOND and not traits.declared else traits.effects
 
 
 def first_fitting(rules: Iterable[Rule], names: Sequence[Any]) -> Rule | None:
-    """Return the rule that decides a call: one that denies, else the first that fits; None without any.
+    """Return the rule deciding a call: a denying one, else the first one to fit; None without any.
 
     Args:
         rules: The rules in their order.

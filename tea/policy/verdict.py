@@ -32,7 +32,7 @@ class Verdict:
     version: str = ""
 
     def stricter(self, other: Verdict) -> Verdict:
-        """Return the stricter one of two, the first where they are equally strict."""
+        """Return the stricter one of two, the first if they are equally strict."""
         return other if DECISIONS.index(other.decision) > DECISIONS.index(self.decision) else self
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Cache: converted documents by the digest of their bytes, so that a long one is converted once and read in parts."""
+"""Cache: converted documents by the digest of their bytes, to convert a long one once and read it in parts."""
 
 from __future__ import annotations
 

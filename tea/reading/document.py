@@ -1,4 +1,4 @@
-"""Document: what a file says, as lines of Markdown, and the ways in which a long one is read."""
+"""Document: the content of a file as lines of Markdown, and the ways to read a long one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARK = re.compile(r"\[((?:page|slide|chapter|cell) \d+|sheet [^\]]*)\]")
 
 
 class Heading(TypedDict):
-    """One entry of an outline: its line, its level from 1, its words, and the place that it stands in."""
+    """One entry of an outline: its line, its level from 1, its words, and its page or other place."""
 
     line: int
     level: int
@@ -27,7 +27,7 @@ class Heading(TypedDict):
 
 
 class Match(TypedDict):
-    """A line that was found: its number, the page or other place that it stands in, and its words."""
+    """A found line: its number, its page or other place, and its words."""
 
     line: int
     place: str
@@ -69,12 +69,12 @@ class Document:
 
     @property
     def is_scan(self) -> bool:
-        """Whether no page that was read has a text layer."""
+        """Whether all pages read lack a text layer."""
         without = cast("list[int]", self.facts.get("without_text") or [])
         return bool(without) and len(without) == sum(line.startswith("[page ") for line in self.lines)
 
     def place(self, number: int) -> str:
-        """Return the page, slide, sheet or chapter that a line stands in, empty where there is none.
+        """Return the page, slide, sheet or chapter of a line, empty if there is none.
 
         Args:
             number: The line, from 1.
@@ -97,7 +97,7 @@ class Document:
         return found[:MOST_OUTLINE]
 
     def find(self, text: str, limit: int = MOST_MATCHES) -> tuple[list[Match], int]:
-        """Return lines that hold a text whatever its capitals and blanks, and how many there are in all.
+        """Return lines with a text, regardless of capitals and blanks, and their number in all.
 
         Args:
             text: What to look for.
@@ -108,7 +108,7 @@ class Document:
         return self.matches((number, self._around(number, text)) for number in numbers[:limit]), len(numbers)
 
     def matches(self, lines: Iterable[tuple[int, str]]) -> list[Match]:
-        """Return found lines, each with the place that it stands in.
+        """Return found lines, each with its page or other place.
 
         Args:
             lines: Number and words of each, in the order of the numbers.
@@ -128,7 +128,7 @@ class Document:
         return line[start : start + _SHOWN]
 
     def _contents(self) -> list[Heading]:
-        """Return the table of contents that the file itself has."""
+        """Return the file's own table of contents."""
         told = cast("list[dict[str, Any]]", self.facts.get("contents") or [])
         lines = {line: number for number, line in enumerate(self.lines, start=1) if line.startswith("[page ")}
         return [

@@ -1,4 +1,4 @@
-"""The parts of a page that fit a question: BM25 over pieces of it, helped by meaning, each part saying something new.
+"""The parts of a page for a question: BM25 over pieces of it, helped by meaning, each part saying something new.
 
 Sources: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009); Carbonell and Goldstein,
 The Use of MMR (1998).
@@ -33,7 +33,7 @@ class Excerpt(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Piece:
-    """Lines that are weighed together."""
+    """Lines weighed together."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class _Piece:
 
 
 def best_excerpts(lines: Sequence[str], question: str, embed: Embed) -> list[Excerpt]:
-    """Return the parts of a page that fit a question, the best first; the first ones where none does.
+    """Return the parts of a page with the best fit to a question, the best first; the first ones if none fits.
 
     Args:
         lines: The page.
@@ -61,7 +61,7 @@ def best_excerpts(lines: Sequence[str], question: str, embed: Embed) -> list[Exc
 
 
 def material(lines: Sequence[str], question: str, most: int, embed: Embed) -> str:
-    """Return what a model is shown of a page: all of it, or the parts that fit best in the order of the page.
+    """Return a model's view of a page: all of it, or the best parts for a question in the order of the page.
 
     Args:
         lines: The page.
@@ -96,7 +96,7 @@ def _marked(pieces: Sequence[_Piece], chosen: Sequence[int]) -> list[str]:
 
 
 def _pieces(lines: Sequence[str]) -> list[_Piece]:
-    """Return a page in pieces of whole lines, which begin with headings where there are some."""
+    """Return a page in pieces of whole lines, beginning with headings if there are some."""
     found, block, start, heading, own = list[_Piece](), list[str](), 1, "", ""
     for number, line in enumerate([*lines, ""], start=1):
         title = _HEADING.match(line)
@@ -119,7 +119,7 @@ def _pieces(lines: Sequence[str]) -> list[_Piece]:
 
 
 def _scores(pieces: Sequence[_Piece], question: str, embed: Embed) -> list[float]:
-    """Return how well each piece fits a question: by its words, and by what it means."""
+    """Return how well each piece fits a question: by its words, and by its meaning."""
     wanted = list(dict.fromkeys(words_of(question)))
     average = sum(sum(piece.words.values()) for piece in pieces) / max(1, len(pieces)) or 1.0
     rarity = {word: _rarity(sum(word in piece.words for piece in pieces), len(pieces)) for word in wanted}
@@ -149,7 +149,7 @@ def _near(pieces: Sequence[_Piece], question: str, embed: Embed) -> list[float]:
 
 
 def _diverse(pieces: Sequence[_Piece], scores: Sequence[float]) -> list[_Piece]:
-    """Return the best pieces in an order in which each says something that those before it do not."""
+    """Return the best pieces, ordered to let each add something new to those before it."""
     left = sorted(range(len(pieces)), key=lambda index: (-scores[index], index))[:_CANDIDATES]
     best = max(scores, default=0.0) or 1.0
     chosen = list[int]()
@@ -161,6 +161,6 @@ def _diverse(pieces: Sequence[_Piece], scores: Sequence[float]) -> list[_Piece]:
 
 
 def _alike(pieces: Sequence[_Piece], one: int, chosen: Sequence[int]) -> float:
-    """Return which share of its words a piece has in common with the chosen piece most like it."""
+    """Return the share of its words a piece has in common with the chosen piece most like it."""
     words = pieces[one].words.keys()
     return max((len(words & pieces[other].words.keys()) / max(1, len(words)) for other in chosen), default=0.0)

@@ -87,7 +87,7 @@ class Options:
 
 
 class Reader:
-    """A converter of files to Markdown; each works in a sandbox that ends with it.
+    """A converter of files to Markdown, working in sandboxes of its own, each ended after its work.
 
     Args:
         terms: What `ctx.parser_terms()` gives.
@@ -137,7 +137,7 @@ class Reader:
         return document
 
     async def search(self, document: Document, pattern: str, *, ignore_case: bool = True) -> tuple[list[Match], int]:
-        """Return the lines of a document in which a regular expression is found, and how many there are in all.
+        """Return the lines of a document matching a regular expression, and their number in all.
 
         Args:
             document: Where to look.
@@ -156,7 +156,7 @@ class Reader:
         return document.matches((one["line"], one["text"]) for one in told["matches"]), int(told["total"])
 
     async def _told(self, folder: Path, order: JsonObject, name: str, kind: Kind | None) -> dict[str, Any]:
-        """Run the program in a sandbox around a folder, and return what it wrote.
+        """Run the program in a sandbox around a folder, and return its output.
 
         Raises:
             ToolError: It refuses, fails, or was stopped.
@@ -215,7 +215,7 @@ def _document(name: str, told: Mapping[str, Any], text: str, taken: list[str]) -
 
 
 def _broken(text: str, notes: list[str]) -> list[str]:
-    """Return the lines of a text as they are numbered in it, but for those that are too long to be shown."""
+    """Return the lines of a text as they are numbered in it, except for those too long to be shown."""
     lines = text.splitlines()
     if all(len(line) < MOST_CHARACTERS for line in lines):
         return lines
@@ -225,14 +225,14 @@ def _broken(text: str, notes: list[str]) -> list[str]:
 
 
 def _cheaper(kind: Kind | None) -> str:
-    """Return the next cheaper way to read a file whose parser was stopped."""
+    """Return the next cheaper way to read a file after its parser was stopped."""
     if kind is None:
         return "find a plain text, or a simpler expression."
     return _CHEAPER.get(kind.name) or _CHEAPER.get(kind.family) or "split the file, or save it as a text."
 
 
 def _brought(source: Path | bytes, name: str, folder: Path) -> tuple[Kind, str]:
-    """Bring a file and the parsers into a folder, and return what the file is and its digest.
+    """Bring a file and the parsers into a folder, and return the file's kind and its digest.
 
     Raises:
         ToolError: It cannot be read, or is too large.
@@ -274,7 +274,7 @@ def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
 
 
 def _file_bytes(path: Path, most: int) -> bytes:
-    """Return what the program wrote, which is as foreign as what it read.
+    """Return the program's output, as foreign as its input.
 
     Raises:
         ToolError: It is no file of its own, or too large.
@@ -300,7 +300,7 @@ def _packages() -> tuple[str, ...]:
 
 @cache
 def _version() -> str:
-    """Return a mark of the parsers, so that a cache knows what other ones made."""
+    """Return a mark of the parsers, to let a cache recognise results of other ones."""
     digest = sha256()
     for path in sorted(_INSIDE.glob("*.py")):
         digest.update(path.read_bytes())

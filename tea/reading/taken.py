@@ -1,4 +1,4 @@
-"""Taken: files that a parser took out of another, copied into the workspace; no link on the way is followed."""
+"""Taken: files taken out of another by a parser, copied into the workspace; no link on the way is followed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def taken_out(parts: Path, target: Path) -> list[str]:
-    """Copy the files below a folder into another, which is made, and return their names in it.
+    """Copy the files below a folder into another, made for them, and return their names in it.
 
     Args:
         parts: What a parser wrote, which is as foreign as what it read.
@@ -53,7 +53,7 @@ def taken_out(parts: Path, target: Path) -> list[str]:
 
 
 def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str) -> None:
-    """Copy a file; what stands in its place is replaced."""
+    """Copy a file, replacing any file in its place."""
     with os.fdopen(descriptor, "rb") as source, _opened(target, inside) as folder:
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=folder)
@@ -64,7 +64,7 @@ def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str) -> No
 
 @contextmanager
 def _opened(target: Path, inside: Sequence[str]) -> Generator[int]:
-    """Open a folder below another, made where it is not there."""
+    """Open a folder below another, making it if missing."""
     descriptor = os.open(target, _FOLDER)
     try:
         for part in inside:

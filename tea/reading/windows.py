@@ -1,4 +1,4 @@
-"""The lines of a page, and the part of them that is read at once."""
+"""The lines of a page, and the part of them read at once."""
 
 import re
 from typing import NotRequired, TypedDict
@@ -55,7 +55,7 @@ def window_of(lines: list[str], start: int) -> Window:
 
 
 def _broken(line: str) -> list[str]:
-    """Return a long line in parts; a row of a table stays whole up to what is read at once."""
+    """Return a long line in parts; a row of a table stays whole up to the size of one reading."""
     most = MOST_CHARACTERS - 1 if line.startswith("|") else MOST_OF_LINE
     parts = list[str]()
     while len(line) > most:
@@ -66,7 +66,7 @@ def _broken(line: str) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in small letters, in the form in which they are compared."""
+    """Return the words of a text in small letters, in their form for comparison."""
     return [_stem(word) for word in re.findall(r"\w+", text.casefold()) if word not in _SILENT]
 
 

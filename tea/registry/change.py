@@ -59,7 +59,7 @@ def _takes(new: JsonSchema, old: JsonSchema) -> bool:
 
 
 def _alternatives(schema: Any) -> list[Any]:
-    """Return the schemas of which a value has to fit one."""
+    """Return the alternative schemas for a value: it has to fit one of them."""
     found = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
     return list(found["anyOf"]) if found.keys() == {"anyOf"} else [schema]
 

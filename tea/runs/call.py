@@ -109,7 +109,7 @@ class CallRequest:
 
     @property
     def digest(self) -> str:
-        """The digest of the version that acts."""
+        """The digest of the acting version."""
         return self.config.digest
 
     @property

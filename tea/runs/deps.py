@@ -35,7 +35,7 @@ class Search(Protocol):
         ...
 
     async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:
-        """Return what it gives."""
+        """Return the findings of a search."""
         ...
 
 
@@ -112,5 +112,5 @@ class RunContext:
 
     @property
     def workspace(self) -> str:
-        """The folder whose files it may touch."""
+        """The folder of the files open to it."""
         return self.run_config.workspace

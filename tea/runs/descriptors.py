@@ -1,4 +1,4 @@
-"""Descriptors: how many files a process may have open, and which runs have to wait until there are some for them."""
+"""Descriptors: a process's limit on open files, and the waiting of runs until there are enough."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _inside: ContextVar[bool] = ContextVar("_inside", default=False)
 
 
 def raise_limit() -> None:
-    """Let this process have as many files open as it may ask for, within `MOST`; a limit above that stays."""
+    """Raise this process's limit on open files to its maximum within `MOST`; a limit above stays."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -207,7 +207,7 @@ class Executions:
         origin: History | None = None,
         tell: Callable[[list[str]], None] = lambda remarks: None,
     ) -> Outcome:
-        """Bring a run to its end, whatever past it has, and give its journal back.
+        """Bring a run to its end, from any past, and give its journal back.
 
         Args:
             trace: The journal, held by this process.
@@ -529,7 +529,7 @@ def _resumed(recorder: Recorder, past: Sequence[Any], elapsed: Mapping[str, floa
 
 @contextmanager
 def _resumable(run: str) -> Generator[None]:
-    """Say of a run that found this machine without open files or disk space that it can be resumed.
+    """Report a run stopped by a lack of open files or disk space on this machine as resumable.
 
     Raises:
         Interrupted: It did.

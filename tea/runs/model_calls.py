@@ -90,7 +90,7 @@ class ModelCalls:
         self._readings = run.readings
 
     async def ask(self, question: Question, agent: str, within: Within) -> ModelResponse:
-        """Ask for `agent` and return the complete, validated answer; that to a step is whatever came, as far as usable.
+        """Ask for `agent`; return the complete, validated answer, or for a step any answer as far as usable.
 
         Args:
             question: Its `output` stands in for the prompt's own schema.

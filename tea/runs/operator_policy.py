@@ -27,7 +27,7 @@ Remembered = Callable[[str, Sequence[str]], bool]
 
 
 def nothing_remembered(digest: str, destinations: Sequence[str]) -> bool:
-    """Return that no person allowed the destinations for good."""
+    """Return False: no person allowed the destinations for good."""
     return False
 
 
@@ -87,7 +87,7 @@ class OperatorPolicy:
         return found.stricter(Verdict(decision=narrow.decision, rule=_rule_words(narrow), why=_why(narrow.decision)))
 
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
-        """Return the decision on all calls of an operation, where nothing else than its traits counts."""
+        """Return the decision on all calls of an operation, if nothing but its traits counts."""
         effects = effects_of(traits)
         if isinstance(principal, Untrusted) and not _stays(traits):
             return None
@@ -120,7 +120,7 @@ class OperatorPolicy:
         return self._fetching(request, base, places) if traits.network and not traits.scope else base
 
     def _base(self, effects: str, rule: Rule | None) -> Verdict:
-        """Return the decision before what was read counts."""
+        """Return the decision before any effect of earlier reading."""
         said = self.settings.classes.get(effects)
         if rule is not None:
             return Verdict(decision=rule.decision, rule=_rule_words(rule))
@@ -132,7 +132,7 @@ class OperatorPolicy:
         return Verdict(decision=_DEFAULTS[effects], rule=rule_words)
 
     def _undeclared(self, request: CallRequest, base: Verdict, rule: Rule | None) -> Verdict:
-        """Return the decision on an operation that declares nothing: after untrusted reading once for its digest."""
+        """Return the decision on an operation without declarations: after untrusted reading once for its digest."""
         sources = request.known.untrusted
         if not sources or rule is not None:
             return base
@@ -146,7 +146,7 @@ class OperatorPolicy:
         )
 
     def _beyond(self, request: CallRequest, base: Verdict, places: tuple[str, ...]) -> Verdict:
-        """Return the decision on a call that leaves the workspace."""
+        """Return the decision on a call leaving the workspace."""
         unnamed = self._unnamed(request, places)
         if places and not unnamed:
             rule = "provenance: every destination was named by a person, an allow-list or a lasting answer"
@@ -167,7 +167,7 @@ class OperatorPolicy:
         )
 
     def _fetching(self, request: CallRequest, base: Verdict, places: tuple[str, ...]) -> Verdict:
-        """Return the decision on a call that reads the network: it follows links, and composes no address."""
+        """Return the decision on a call reading the network: it follows links, and composes no address."""
         sources = request.known.sources
         if not sources or not places:
             return replace(base, destinations=places)
@@ -186,14 +186,14 @@ class OperatorPolicy:
         )
 
     def _places(self, request: CallRequest) -> tuple[str, ...]:
-        """Return the destinations of a call: those declared, else each argument that is an address."""
+        """Return the destinations of a call: those declared, else each argument in the form of an address."""
         declared = request.traits.destinations
         if declared is None:
             return addressed(request.arguments)
         return destinations_of(declared, request.arguments, request.state)
 
     def _unnamed(self, request: CallRequest, places: Sequence[str], *, fetching: bool = False) -> tuple[str, ...]:
-        """Return the destinations that nobody named."""
+        """Return the destinations named by nobody."""
         left = tuple(one for one in places if not self._is_named(request, one, fetching=fetching))
         return () if left and self.remembered(request.digest, left) else left
 
@@ -216,12 +216,12 @@ def observes(traits: Traits) -> bool:
 
 
 def _stays(traits: Traits) -> bool:
-    """Return whether calls of an operation stay within the workspace; what reads an address tells it what is read."""
+    """Return whether calls of an operation stay within the workspace; reading an address reveals the request."""
     return traits.declared and traits.effects not in BEYOND and not traits.network
 
 
 def _goes_nowhere(request: CallRequest) -> bool:
-    """Return whether a call that would reach others is given none of them: each of its destinations is empty."""
+    """Return whether a call able to reach others is given none of them: each of its destinations is empty."""
     names = request.traits.destinations
     given = request.arguments
     empty = bool(names) and all(name in given and given[name] in (None, "", []) for name in names or ())

@@ -142,7 +142,7 @@ class Pins:
         return self._stored[str(Ref.parse(ref).selector), digest]
 
     def pinned(self, ref: str, digest: str | None) -> Manifest:
-        """Return a version held by this run, by its exact ref, and by its digest where that is known.
+        """Return a version held by this run, by its exact ref, and by its digest if known.
 
         Raises:
             KeyError: It holds none.

@@ -24,7 +24,7 @@ class RunInterface(Protocol):
 
     @property
     def services(self) -> RunServices:
-        """What answers requests to the run."""
+        """The services answering requests to the run."""
         ...
 
     async def call(

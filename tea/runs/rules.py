@@ -1,4 +1,4 @@
-"""Rules of a run: the policy that its options and its task make of the operator's."""
+"""Rules of a run: the policy made of the operator's by its options and its task."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Narrowed:
 
 
 def recorded_call(past: History, pins: Pins, key: str) -> CallRequest:
-    """Return a call that a journal holds, without what was known then.
+    """Return a call held by a journal, without the knowledge of its time.
 
     Args:
         past: The journal.
@@ -86,7 +86,7 @@ def recorded_call(past: History, pins: Pins, key: str) -> CallRequest:
 
 
 async def reasoned(policy: Policy, request: CallRequest) -> Verdict:
-    """Return a policy's decision on a call under one of its names, with its reason where it gives one."""
+    """Return a policy's decision on a call under one of its names, with its reason if it gives one."""
     if isinstance(policy, ReasoningPolicy):
         return policy.verdict(request)
     return Verdict(decision=await policy.decide(request), rule=f"the policy {type(policy).__name__} of the program")

@@ -383,7 +383,7 @@ class Run:
         return await carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
 
     def _principal(self, config: Manifest, caller: Principal) -> Principal:
-        """Return who the calls of a component are made for: an untrusted one calls for itself.
+        """Return the principal of the calls of a component: an untrusted one calls for itself.
 
         What it calls in turn does so, too, however trusted that is: it acts on its word.
         """
@@ -414,7 +414,7 @@ class Run:
         return replace(call, key=key, traits=traits)
 
     async def _observed(self, call: CallRequest, key: str) -> JsonValue:
-        """Return the state of the environment that a call acts in, None for one that gives none."""
+        """Return the state of the environment of a call, None if the environment gives none."""
         look = Invocation(call.config.kind, f"{call.config.name}@{call.config.version}#state", {})
         return (await self.call_within(look, check_key(key), call.agent, call.depth + 1)).value
 

@@ -1,1 +1,1 @@
-"""The sandbox: code that nobody vouches for runs here, in a process that can reach little and use little."""
+"""The sandbox: a process with little reach and few resources, for untrusted code."""

@@ -1,4 +1,4 @@
-"""The self-check: whether each level of this machine holds what it claims, told by attacking it."""
+"""The self-check: whether each level of this machine holds its claims, told by attacking it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Outcome = Literal["held", "broke", "absent"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What came of one case at one level.
+    """The outcome of one case at one level.
 
     Args:
         level: The level.
@@ -49,7 +49,7 @@ class Checked:
 
 
 async def check(level: Level, *, heavy: bool = True) -> AsyncGenerator[Checked]:
-    """Attack one level, and yield what came of each case.
+    """Attack one level, and yield the outcome of each case.
 
     Args:
         level: The level, with its claims.
@@ -84,7 +84,7 @@ _BY_ITSELF = ("fork_storm", "thread_storm", "memory_bomb", "mapped_memory", "sha
 
 
 async def _attempted(sandbox: Sandbox, facts: Mapping[str, object]) -> dict[str, str]:
-    """Return what came of every attack; those that may end the interpreter are made one by one."""
+    """Return the outcome of every attack; those able to end the interpreter are made one by one."""
     together = [name for name in ATTACKS if name not in _BY_ITSELF]
     outcomes = await attempted(sandbox.python, together, facts)
     for name in _BY_ITSELF:
@@ -98,7 +98,7 @@ def _untouched(scene: Scene) -> str:
 
 
 def _checked(level: Level, name: str, words: str, claim: str, said: str) -> Checked:
-    """Return what a case's words mean; a call that a limit stopped was held."""
+    """Return the meaning of a case's words; a call stopped by a limit counts as held."""
     kind, _, detail = said.partition(": ")
     outcome: Outcome = "held" if kind in ("held", "stopped") else "absent" if kind == "absent" else "broke"
     claimed = claim == "limits" or level.claims[claim]

@@ -1,4 +1,4 @@
-"""The folder that a session has for itself, and those that hosts which were killed left behind."""
+"""A session's own folder, and the folders left behind by killed hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PREFIX, _ALIVE = "tea-sandbox-", "alive"
 
 
 class Folder:
-    """A folder for as long as its session lives; its lock ends with this process, however that ends."""
+    """A folder with the lifetime of its session; its lock ends with this process, even after a crash."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
@@ -23,13 +23,13 @@ class Folder:
         part.rename(self.path / _ALIVE)  # under that name nobody ever finds it without its lock
 
     def remove(self) -> None:
-        """Remove it with all that is in it, however deep that is."""
+        """Remove it with all its content, at any depth."""
         _remove(self.path)
         os.close(self._lock)
 
 
 def sweep() -> None:
-    """Remove the folders of this account whose process is gone."""
+    """Remove the folders of this account left by processes now gone."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if path.stat().st_uid != os.geteuid():

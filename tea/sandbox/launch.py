@@ -1,4 +1,4 @@
-"""Launch: the command line of each level, and the plan that the process inside follows."""
+"""Launch: the command line of each level, and the plan followed by the process inside."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def environment(layout: Layout, *, moved: bool) -> dict[str, str]:
 
 
 def account(layout: Layout, level: LevelName) -> int | None:
-    """Return the account that code runs as where this process is root: nobody's; None to stay the one it is.
+    """Return the account for running code if this process is root: nobody's; None to keep the present one.
 
     It is one for each workspace, since several sandboxes may work in one. A level that moves nothing can only use it
     where it may reach the interpreter.
@@ -70,7 +70,7 @@ def account(layout: Layout, level: LevelName) -> int | None:
 
 
 def command(layout: Layout, level: LevelName, entry: str = start.__name__) -> list[str]:
-    """Return the command that starts the process inside of a level.
+    """Return the command to start the process inside of a level.
 
     Args:
         layout: What lies where.
@@ -119,7 +119,7 @@ def _bubblewrap(layout: Layout) -> list[str]:
 
 
 def _folders(target: str, known: set[str]) -> list[str]:
-    """Return what makes the folders that something lies in; bubblewrap itself makes them for root alone."""
+    """Return the options to make the folders above a target; bubblewrap itself makes them for root alone."""
     made = [str(one) for one in enclosing(os.path.dirname(target))][-2::-1]
     new = [one for one in made if one not in known]
     known.update(new)
@@ -127,7 +127,7 @@ def _folders(target: str, known: set[str]) -> list[str]:
 
 
 def plan(layout: Layout, level: LevelName, limits: Limits, user: int | None, base: int | None) -> dict[str, Any]:
-    """Return what the process inside is told first.
+    """Return the first message to the process inside.
 
     Args:
         layout: What lies where.
@@ -178,13 +178,13 @@ def _in_bytes(limits: Limits) -> Mapping[str, int]:
 
 
 def _inside_rules() -> list[tuple[str, int]]:
-    """Return what Landlock allows where only what is meant to be there can be seen."""
+    """Return the permissions of Landlock for a process able to see only the intended parts."""
     write = [(one, kernel.READ | kernel.WRITE) for one in (WORKSPACE, TEMPORARY, INSTALLED, "/dev/shm")]
     return [("/", kernel.READ), *write, *_devices()]
 
 
 def _outside_rules(layout: Layout) -> list[tuple[str, int]]:
-    """Return what Landlock allows where all of the machine can be seen."""
+    """Return the permissions of Landlock for a process able to see all of the machine."""
     read = [(one, kernel.READ) for one in layout.readable()]
     listed = [(one, kernel.LISTED) for one in layout.listed()]
     write = [(layout.place(one), kernel.READ | kernel.WRITE) for one in (WORKSPACE, TEMPORARY, INSTALLED)]

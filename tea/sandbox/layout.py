@@ -1,4 +1,4 @@
-"""Layout: what lies where in a sandbox, and what of the machine is behind it."""
+"""Layout: the places of things in a sandbox, and the parts of the machine behind them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INSIDE = Path(__file__).parent / "inside"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """One file or folder of the machine, and where it appears."""
+    """One file or folder of the machine, and its place inside."""
 
     source: str
     target: str
@@ -34,7 +34,7 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What a sandbox shows.
+    """The files and folders shown by a sandbox.
 
     Args:
         folder: The session's own folder on the machine, which holds what is made for it.
@@ -54,7 +54,7 @@ class Layout:
 
     @property
     def named(self) -> list[tuple[str, str]]:
-        """The names by which command lines find the interpreter, each with where it leads."""
+        """The names of the interpreter for command lines, each with its target."""
         return [(f"{PROGRAMS}/{name}", self.interpreter) for name in ("python", "python3")]
 
     @property
@@ -63,7 +63,7 @@ class Layout:
         return self.python or os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
     def prepare(self, user: int | None) -> None:
-        """Make the session's folder: what it writes into, and what stands for parts of the machine.
+        """Make the session's folder: its places to write into, and the stand-ins for parts of the machine.
 
         Args:
             user: The account that the code runs as, where it is another.
@@ -87,7 +87,7 @@ class Layout:
                 link.symlink_to(source)
 
     def mounts(self) -> Iterator[Mount]:
-        """Yield what is shown where, folders before what lies in them."""
+        """Yield the files and folders shown with their places, folders before their content."""
         for path in (*_system(), *_FILES):
             if os.path.exists(path):
                 yield Mount(source=path, target=path)
@@ -112,12 +112,12 @@ class Layout:
             yield Mount(source=self.wheels, target=WHEELS)
 
     def links(self) -> list[tuple[str, str]]:
-        """Return the links that are there, each with where it leads: those of this machine's root, and our own."""
+        """Return the existing links, each with its target: those of this machine's root, and our own."""
         found = [(path, os.readlink(path)) for path in _ROOTS if os.path.islink(path)]
         return [*((path, text) for path, text in found if os.path.exists(path)), *self.named]
 
     def place(self, target: str) -> str:
-        """Return where something of the sandbox is on the machine, for a level that moves nothing."""
+        """Return the place of a part of the sandbox on the machine, for a level without moved files."""
         known = {
             WORKSPACE: os.path.realpath(self.workspace),
             TEMPORARY: str(self.folder / "tmp"),
@@ -128,7 +128,7 @@ class Layout:
         return known.get(target) or str(self.folder / "links" / Path(target).relative_to("/opt/tea"))
 
     def readable(self) -> list[str]:
-        """Return what of the machine may be read, for a level that moves nothing."""
+        """Return the readable parts of the machine, for a level without moved files."""
         system = [path for path in (*_system(), *_FILES) if os.path.exists(path)]
         parts = [one for path in self._interpreter_parts() for one in _but(path, "site-packages")]
         links = [str(self.folder / "links"), str(self.folder / "etc")]
@@ -136,11 +136,11 @@ class Layout:
         return [*system, *parts, *links, *(source for _, source in self._brought()), *wheels]
 
     def listed(self) -> list[str]:
-        """Return the folders that may be listed, not read, for a level that moves nothing."""
+        """Return the folders open to listing, not reading, for a level without moved files."""
         return [path for path in self._interpreter_parts() if os.path.isdir(path)]
 
     def _brought(self) -> Iterator[tuple[str, str]]:
-        """Yield what is brought from elsewhere: our own files, packages and the installer."""
+        """Yield the parts brought from elsewhere: our own files, packages and the installer."""
         yield f"{PYTHON}/tea/sandbox/inside", str(_INSIDE)
         for path in self.packages:
             yield f"{PACKAGES}/{path.name}", str(path)
@@ -148,7 +148,7 @@ class Layout:
             yield f"{INSTALLER}/{installer.name}", str(installer)
 
     def _interpreter_parts(self) -> Iterator[str]:
-        """Yield the files and folders that the interpreter consists of."""
+        """Yield the files and folders of the interpreter."""
         program = self.interpreter
         yield program
         version = os.path.basename(program).removeprefix("python")
@@ -165,7 +165,7 @@ class Layout:
 
 
 def find_installer() -> Path | None:
-    """Return what installs wheels: pip beside this Python, or that which Python itself brings; None without one."""
+    """Return an installer of wheels: pip beside this Python, or the one bundled with Python; None without one."""
     from importlib.util import find_spec
 
     spec = find_spec("pip")
@@ -176,7 +176,7 @@ def find_installer() -> Path | None:
 
 
 def enclosing(path: str) -> Iterator[Path]:
-    """Yield a path and the folders that it lies in."""
+    """Yield a path and the folders around it."""
     yield Path(path)
     yield from Path(path).parents
 
@@ -190,7 +190,7 @@ def _within(path: str, folders: Iterable[str]) -> bool:
 
 
 def _but(path: str, name: str) -> list[str]:
-    """Return a path, or what lies in it without one name."""
+    """Return a path, or its content without one name."""
     if not os.path.isdir(os.path.join(path, name)):
         return [path]
     return sorted(one.path for one in os.scandir(path) if one.name != name)

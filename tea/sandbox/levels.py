@@ -1,4 +1,4 @@
-"""Levels: which of them this machine has, told by what they hold and never by what they accept."""
+"""Levels: the ones of this machine, told by the attacks held and never by the options accepted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Level:
     problem: str = ""
 
     def words(self) -> str:
-        """Return what it enforces in one line."""
+        """Return its enforced claims in one line."""
         if not self.present:
             return f"not present: {self.problem}"
         held, open_ = ([one for one in CLAIMS if self.claims[one] is wanted] for wanted in (True, False))
@@ -69,7 +69,7 @@ class Level:
 
 
 class Sandboxes:
-    """The sandboxes of one platform: what the operator accepts, and what this machine has.
+    """The sandboxes of one platform: the levels accepted by the operator, and those of this machine.
 
     Args:
         settings: What the operator decided.
@@ -85,11 +85,11 @@ class Sandboxes:
 
     @property
     def cache(self) -> str | None:
-        """The folder where what can be found again is kept, None to keep nothing."""
+        """The folder for reproducible data, None to keep nothing."""
         return None if self._cache is None else str(self._cache)
 
     async def level(self, name: LevelName) -> Level:
-        """Return what this machine has of a level; it is tried once, and again when the machine has changed."""
+        """Return this machine's state of a level; it is tried once, and again after a change of the machine."""
         async with self._lock:
             mark = await asyncio.to_thread(machine)
             if mark != self._mark:
@@ -104,7 +104,7 @@ class Sandboxes:
         return [await self.level(name) for name in reversed(LEVELS)]
 
     async def best(self) -> Level | None:
-        """Return the strongest level that is present and accepted, None without one."""
+        """Return the strongest present and accepted level, None without one."""
         for name in reversed(LEVELS):
             if self.settings.accepts(name) and (found := await self.level(name)).present:
                 return found
@@ -116,7 +116,7 @@ class Sandboxes:
         return "" if found is None else found.name
 
     async def terms(self, workspace: str, inputs: Sequence[str] = ()) -> JsonObject:
-        """Return what a sandbox is opened with.
+        """Return the terms to open a sandbox with.
 
         Args:
             workspace: The folder that code works in, all of whose files it may read and change; a folder that lasts as
@@ -141,7 +141,7 @@ class Sandboxes:
         }
 
     async def parser_terms(self) -> JsonObject:
-        """Return what a sandbox for our own parsers of foreign bytes is opened with: the strongest level present.
+        """Return the terms of a sandbox for our own parsers of foreign bytes: the strongest level present.
 
         The code is trusted, the bytes are not, so a weaker level than the operator accepts for foreign code is better
         than none.
@@ -158,7 +158,7 @@ class Sandboxes:
         return {"level": found.name, "claims": dict(found.claims), "cache": self.cache}
 
     async def require(self, recorded: str) -> None:
-        """Refuse to go on with what began behind stronger walls, unless the operator accepts these in so many words.
+        """Refuse to continue work begun behind stronger walls, unless the operator expressly accepts the present.
 
         Args:
             recorded: The level that was in force then, empty for none.
@@ -187,7 +187,7 @@ class Sandboxes:
 
 
 async def probe(name: LevelName) -> Level:
-    """Try a level: start it, attack what it is to hold, and return what it held."""
+    """Try a level: start it, make the attacks to be held, and return those held."""
     if name == "bubblewrap" and shutil.which(BUBBLEWRAP) is None:
         return Level(name=name, present=False, problem="bubblewrap is not installed.")
     names = [one for several in _PROBED.values() for one in several]
@@ -208,7 +208,7 @@ async def probe(name: LevelName) -> Level:
 
 
 async def attempted(python: Any, names: Sequence[str], facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return what came of attacks that are made one after the other inside of a sandbox.
+    """Return the outcomes of attacks made one after the other inside of a sandbox.
 
     Args:
         python: Runs code in it.
@@ -230,7 +230,7 @@ async def attempted(python: Any, names: Sequence[str], facts: Mapping[str, Any])
 
 
 def facts_of(limits: Limits, *, moved: bool, net: bool) -> dict[str, Any]:
-    """Return what attacks are told of the sandbox that they are made in."""
+    """Return the facts told to attacks about the sandbox around them."""
     return {
         "memory": limits.memory_mb << 20,
         "disk": limits.disk_mb << 20,
@@ -247,7 +247,7 @@ def terms_of(
     claims: Mapping[str, bool] | None = None,
     inputs: Sequence[str] = (),
 ) -> JsonObject:
-    """Return what opens a sandbox of one level, whatever an operator accepts."""
+    """Return the terms to open a sandbox of one level, regardless of the levels accepted by an operator."""
     return {
         "level": name,
         "claims": dict(claims or {}),
@@ -260,7 +260,7 @@ def terms_of(
 
 
 def machine() -> str:
-    """Return a mark that changes when what levels depend on may have."""
+    """Return a mark of the prerequisites of levels: it differs after any possible change of them."""
     found: list[object] = [platform.release(), platform.machine(), os.geteuid(), sys.version]
     paths = [
         shutil.which(BUBBLEWRAP),
@@ -280,13 +280,13 @@ def _held(outcome: str) -> bool:
 
 
 def cache_folder() -> Path:
-    """Return the account's folder for what can be found again: `XDG_CACHE_HOME/tea`, or the usual one."""
+    """Return the account's folder for reproducible data: `XDG_CACHE_HOME/tea`, or the usual one."""
     base = os.environ.get("XDG_CACHE_HOME")
     return Path(base) / "tea" if base else Path.home() / ".cache" / "tea"
 
 
 def _kept(cache: Path | None, mark: str) -> dict[LevelName, Level]:
-    """Return what was found before on the same machine."""
+    """Return the earlier findings on the same machine."""
     if cache is None:
         return {}
     try:

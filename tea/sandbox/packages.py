@@ -1,4 +1,4 @@
-"""Packages: which files of this Python's installed distributions code in a sandbox may import."""
+"""Packages: the files of this Python's installed distributions open to imports in a sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOT_IMPORTED = {"__pycache__", "..", "bin"}
 
 
 def declared(names: tuple[str, ...] | None) -> tuple[Path, ...]:
-    """Return the files and folders that some distributions, and what those need, consist of.
+    """Return the files and folders of some distributions, and of the distributions needed by them.
 
     Args:
         names: Names of distributions; None for the usual ones that are installed.
@@ -44,7 +44,7 @@ def declared(names: tuple[str, ...] | None) -> tuple[Path, ...]:
 
 
 def _needs(one: metadata.Distribution) -> Iterator[str]:
-    """Yield the names of what a distribution needs in any case; what only an extra needs is not it."""
+    """Yield the names of a distribution's needs in any case, leaving out the needs of an extra alone."""
     for line in one.requires or ():
         if "extra ==" not in line and (name := _NAME.match(line)):
             yield name[1]

@@ -1,4 +1,4 @@
-"""Relay: the way between what code asks in the course of one call, and the host that answers."""
+"""Relay: the way between questions of code in the course of one call, and the host's answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Relay:
         task.add_done_callback(self._open.discard)
 
     def end(self) -> None:
-        """Call off what nobody waits for any longer."""
+        """Cancel the answers no longer awaited by anybody."""
         for task in self._open:
             task.cancel()
 
@@ -51,7 +51,7 @@ class Relay:
 
 
 def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error of a group, whatever groups it lies in."""
+    """Return the first error of a group, at any depth of nested groups."""
     first = group.exceptions[0]
     return (
         first_of(cast("BaseExceptionGroup[BaseException]", first)) if isinstance(first, BaseExceptionGroup) else first

@@ -1,4 +1,4 @@
-"""Scene: what a self-check plants on the machine for code in a sandbox to find, and services for it to reach."""
+"""Scene: files planted by a self-check for code in a sandbox to find, and services for it to reach."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPEN_FILE, _OPEN_FOLDER = 0o666, 0o777
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What was planted.
+    """The planted files and services.
 
     Args:
         folder: Where it lies.
@@ -44,13 +44,13 @@ class Scene:
             return False
 
     def changed(self) -> list[str]:
-        """Return which of the planted files are not as they were."""
+        """Return the planted files with a change since."""
         return [path.name for path, text in self.planted.items() if not path.is_file() or path.read_text() != text]
 
 
 @contextmanager
 def planted() -> Generator[Scene]:
-    """Give a scene that nothing but a sandbox's walls protects: everybody may read and write all of it."""
+    """Give a scene protected by nothing but a sandbox's walls: everybody may read and write all of it."""
     words = f"planted-{secrets.token_hex(8)}"
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="tea-check-"))
@@ -98,7 +98,7 @@ def _plant(folder: Path, words: str) -> dict[Path, str]:
 
 
 def _services(stack: ExitStack, folder: Path) -> tuple[dict[str, Any], socket.socket]:
-    """Return how services are reached that listen on this machine, and what receives datagrams."""
+    """Return the ways to reach services listening on this machine, and the receiver of datagrams."""
     abstract = f"tea-{secrets.token_hex(8)}"
     stream = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
     tcp = stream.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Service: a program that runs for long in the sandbox, with a network that only one socket of the host leaves."""
+"""Service: a program running for long in the sandbox, with one socket of the host as its network's only way out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OUT, _IN, _LOG = "out.sock", "in.sock", "log.txt"
 
 
 class SandboxService:
-    """A program in the sandbox that listens on a port of its own network.
+    """A program in the sandbox, listening on a port of its own network.
 
     It runs as an account without rights, in namespaces of its own. The host reaches it by `socket`; it reaches nothing
     but what listens on the host's socket `way_out`, at the address `127.0.0.1:{proxy}` of its own network.
@@ -62,17 +62,17 @@ class SandboxService:
 
     @property
     def way_out(self) -> Path:
-        """Where a socket of the host has to listen before the program starts."""
+        """The place for a socket of the host, to listen on before the program starts."""
         return self.files / _OUT
 
     @property
     def socket(self) -> Path:
-        """The socket that leads to the program's port once it is ready."""
+        """The socket leading to the program's port once it is ready."""
         return self.files / _IN
 
     @property
     def process(self) -> int | None:
-        """Number of the process that all of it lives below, None before it was started or when it has ended."""
+        """Number of the process above all of its processes, None before it was started or after it has ended."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     def inside(self, path: Path) -> str:
@@ -80,12 +80,12 @@ class SandboxService:
         return f"{WORKSPACE}/{path.relative_to(self.files)}"
 
     def own(self, path: Path) -> None:
-        """Give a file or folder to the account that the program runs as."""
+        """Give a file or folder to the program's account."""
         if self._user is not None:
             os.chown(path, self._user, self._user)
 
     async def start(self, words: Sequence[str], *, ready: str, seconds: float = 30.0) -> str:
-        """Start the program, and return what it wrote into the file `ready` when it listened.
+        """Start the program, and return the content of the file `ready`, written once it listens.
 
         Args:
             words: Its command; `{proxy}` stands for the port of the way out in its network.

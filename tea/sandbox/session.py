@@ -1,4 +1,4 @@
-"""Session: one sandbox that lives on from call to call, with its interpreter and its files."""
+"""Session: one sandbox living on from call to call, with its interpreter and its files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _STOPPED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """What was printed on one stream.
+    """The output on one stream.
 
     Args:
         text: The beginning, as UTF-8.
@@ -62,7 +62,7 @@ class Printed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """What came of one call.
+    """The outcome of one call.
 
     Args:
         stdout: What it printed.
@@ -144,20 +144,20 @@ class Sandbox:
 
     @property
     def interpreter(self) -> int:
-        """Number of the interpreter that answered last, from 1; 0 where none is left to answer."""
+        """Number of the last interpreter to answer, from 1; 0 if none is left to answer."""
         return 0 if self._lost or self.process is None else self._interpreters
 
     @property
     def process(self) -> int | None:
-        """Number of the process that all of it lives below, None before it was started or when it has ended."""
+        """Number of the process above all of its processes, None before it was started or after it has ended."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     def claimed(self) -> JsonObject:
-        """Return the level in force and what it enforces."""
+        """Return the level in force and its enforced claims."""
         return {"level": self.level, **self.claims}
 
     async def python(self, code: str) -> Ran:
-        """Run Python in the interpreter of this session, which keeps what was defined before.
+        """Run Python in the interpreter of this session, keeping earlier definitions.
 
         Raises:
             ToolError: It was stopped by a limit, or its interpreter died.
@@ -251,12 +251,12 @@ class Sandbox:
         return ran
 
     async def end(self) -> None:
-        """End what runs, and keep the files; the next call begins anew."""
+        """End all running processes, and keep the files; the next call begins anew."""
         async with self._lock:
             await self._stop()
 
     async def close(self) -> None:
-        """End all of it, and remove what it had beside the workspace."""
+        """End all of it, and remove its files beside the workspace."""
         await self._stop()
         await self._threads.run(self._remove)
 
@@ -272,7 +272,7 @@ class Sandbox:
     async def _called(
         self, request: dict[str, Any], seconds: float, relay: Relay | None = None
     ) -> tuple[dict[str, Any], bool]:
-        """Send a request once it is its turn; return its answer, and whether what was defined before is gone."""
+        """Send a request once it is its turn; return its answer, and whether earlier definitions are gone."""
         async with self._lock:
             lost = self._lost
             self._lost = False
@@ -286,7 +286,7 @@ class Sandbox:
             return answer, lost
 
     async def _answered(self, request: dict[str, Any], seconds: float, relay: Relay | None) -> dict[str, Any]:
-        """Send a request and return its answer; who is called off stops what runs."""
+        """Send a request and return its answer; on cancellation, stop the running call."""
         try:
             async with asyncio.timeout(seconds + _START_SECONDS):
                 await self._threads.run(self._own)
@@ -305,7 +305,7 @@ class Sandbox:
             raise ToolError(f"{problem} {words}".rstrip(), fix="call again, with less at once.") from error
 
     async def _call_off(self, id: int) -> None:
-        """Let the call that runs end soon; where it does not, all of the sandbox ends."""
+        """Let the running call end soon; failing this, end the whole sandbox."""
         try:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 self._send({"cancel": True})
@@ -316,7 +316,7 @@ class Sandbox:
             await self._stop()
 
     def _ran(self, answer: dict[str, Any], notes: list[str]) -> Ran:
-        """Return what came of a call.
+        """Return the outcome of a call.
 
         Raises:
             ToolError: It did not come to its end.
@@ -342,7 +342,7 @@ class Sandbox:
     # -- the process --------------------------------------------------------------------------------------------------
 
     async def _begin(self) -> None:
-        """Start the process that all of it lives below.
+        """Start the process above all others of the sandbox.
 
         Raises:
             ToolError: It does not start.
@@ -372,7 +372,7 @@ class Sandbox:
             raise ToolError(f"The sandbox ({self.level}) does not start: {words}.", fix=fix) from error
 
     async def _last_words(self) -> str:
-        """Return what the process said before it ended."""
+        """Return the process's words before its end."""
         process = self._process
         if process is None or process.stderr is None:
             return ""
@@ -416,11 +416,11 @@ class Sandbox:
         return self.level in MOVED
 
     def _place(self, target: str) -> str:
-        """Return where something of the layout is, as code sees it."""
+        """Return the place of a part of the layout, as seen by code."""
         return target if self._moved else self._layout.place(target)
 
     def _own(self) -> None:
-        """Let the account that code runs as own the files of the workspace, where this process is root."""
+        """Let the account of the code own the files of the workspace, if this process is root."""
         if self._user is None:
             return
         for _, _, names, folder in os.fwalk(self._layout.workspace, follow_symlinks=False):
@@ -428,14 +428,14 @@ class Sandbox:
                 _give(name, folder, self._user)
 
     def _remove(self) -> None:
-        """Remove the session's folder, and from the workspace what nobody could reach."""
+        """Remove the session's folder, and from the workspace everything out of anybody's reach."""
         uncover(self._layout.workspace)
         self._folder.remove()
 
 
 @asynccontextmanager
 async def opened(terms: JsonObject) -> AsyncGenerator[Sandbox]:
-    """Give a sandbox that ends with the block."""
+    """Give a sandbox to end with the block."""
     sandbox = await Sandbox.open(terms)
     try:
         yield sandbox
@@ -463,14 +463,14 @@ async def ended(process: Process) -> None:
 
 
 def _below(process: int) -> list[int]:
-    """Return the processes that one has started: of bubblewrap, that which all others in its sandbox end with."""
+    """Return the children of a process: with bubblewrap, the one ending the whole sandbox by its end."""
     with suppress(OSError):
         return [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
     return []
 
 
 def _give(name: str, folder: int, user: int) -> None:
-    """Change the owner of what root owns; a file with a second name may be somebody else's."""
+    """Change the owner of a file or folder of root; a file with a second name may be somebody else's."""
     with suppress(OSError):
         facts = os.lstat(name, dir_fd=folder)
         alone = stat.S_ISDIR(facts.st_mode) or (stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1)
@@ -502,7 +502,7 @@ def _printed(told: Mapping[str, Any]) -> Printed:
 
 
 def _notes(answer: Mapping[str, Any]) -> list[str]:
-    """Return what was cut, ended, or not told, each in a sentence."""
+    """Return the cuts, ended processes and untold changes of an answer, each in a sentence."""
     found: list[str] = []
     for name in ("stdout", "stderr"):
         told = answer[name]
@@ -520,7 +520,7 @@ def _notes(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _stopped(why: Sequence[str], answer: Mapping[str, Any], ran: Ran) -> ToolError:
-    """Return the error about a call that did not come to its end."""
+    """Return the error about a call stopped before its end."""
     name, words = why
     if name == "died":
         how = f"exit code {answer['exit']}" if "exit" in answer else _signal(answer.get("signal", 0))
@@ -532,7 +532,7 @@ def _stopped(why: Sequence[str], answer: Mapping[str, Any], ran: Ran) -> ToolErr
 
 
 def _words(text: str) -> str:
-    """Return a text without halves of characters, which no journal takes."""
+    """Return a text without halves of characters, refused by any journal."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""What the operator decides about sandboxes: `[sandbox]` in `tea.toml`."""
+"""The operator's decisions about sandboxes: `[sandbox]` in `tea.toml`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHERE = "[sandbox] of tea.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one session may use.
+    """The resources open to one session.
 
     Args:
         memory_mb: Memory of its processes together, in megabytes.
@@ -50,7 +50,7 @@ _MOST_LIMIT = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    """What the operator decided.
+    """The operator's decisions about sandboxes.
 
     Args:
         least: The weakest level that may run code; None where nothing was decided, which is `namespaces`.
@@ -66,7 +66,7 @@ class SandboxSettings:
 
     @property
     def accepted(self) -> LevelName:
-        """The weakest level that may run code."""
+        """The weakest level allowed to run code."""
         return self.least or LEAST
 
     def accepts(self, level: LevelName) -> bool:
@@ -75,7 +75,7 @@ class SandboxSettings:
 
     @classmethod
     def read(cls, table: Mapping[str, Any], home: Path) -> SandboxSettings:
-        """Return what `[sandbox]` says.
+        """Return the settings of `[sandbox]`.
 
         Args:
             table: The table.

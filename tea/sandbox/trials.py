@@ -1,4 +1,4 @@
-"""Trials: what a self-check has to see from outside of a sandbox: what is left, what it cost, and what goes on."""
+"""Trials: the part of a self-check seen from outside of a sandbox: leftovers, costs, and continued work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SLACK = 128 << 20  # what interpreters themselves take, and what is taken betwe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """What a trial is given."""
+    """The surroundings given to a trial."""
 
     scene: Scene
     level: LevelName
@@ -44,7 +44,7 @@ Run = Callable[[Stage], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One case that is seen from outside."""
+    """One case seen from outside."""
 
     claim: str
     words: str
@@ -56,7 +56,7 @@ TRIALS: dict[str, Trial] = {}
 
 
 def trial(claim: str, *, heavy: bool = False) -> Callable[[Run], Run]:
-    """Declare a trial of what a level claims; its docstring says what is tried."""
+    """Declare a trial of a level's claim; its docstring names the attempt."""
 
     def declare(run: Run) -> Run:
         words = (run.__doc__ or "").strip().rstrip(".")
@@ -68,7 +68,7 @@ def trial(claim: str, *, heavy: bool = False) -> Callable[[Run], Run]:
 
 @trial("pids")
 async def end_supervisor(stage: Stage) -> str:
-    """Kill, stop or interrupt the process that watches."""
+    """Kill, stop or interrupt the watching process."""
     names = "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSTOP, SIGCHLD, SIGPIPE, SIGUSR1, SIGALRM, SIGKILL"
     code = f"import os, contextlib\nfrom signal import *\nfor one in ({names}):\n"
     code += "    with contextlib.suppress(OSError):\n        os.kill(os.getppid(), one)"
@@ -103,7 +103,7 @@ async def left_after_the_end(stage: Stage) -> str:
 
 @trial("limits")
 async def left_after_the_host(stage: Stage) -> str:
-    """Live on when the process that runs tea is killed."""
+    """Live on after the process running tea is killed."""
     mark = _mark()
     program = (
         "import asyncio, json, sys\nfrom tea.sandbox.session import Sandbox\n"
@@ -140,7 +140,7 @@ async def threads_between_calls(stage: Stage) -> str:
 
 @trial("limits")
 async def forged_answer(stage: Stage) -> str:
-    """Answer the supervisor in the interpreter's place, with what is no answer."""
+    """Answer the supervisor in the interpreter's place, with bytes other than an answer."""
     async with opened(stage.terms) as sandbox:
         await sandbox.python("kept = 1")
         for data in (r"b'\x00\x00\x00\x02{}'", r"b'\xff' * 100", r"b'\x7f\xff\xff\xff' + b'x' * 100000"):
@@ -169,7 +169,7 @@ async def silent_interpreter(stage: Stage) -> str:
 
 @trial("limits")
 async def planted_modules(stage: Stage) -> str:
-    """Leave modules where the next supervisor might look for its own."""
+    """Leave modules in the likely search paths of the next supervisor."""
     plant = (
         "import os, sys\n"
         'text = \'import os\\ntry:\\n    free = "Seccomp:\\\\t0" in open("/proc/self/status").read()\\n\'\n'
@@ -191,7 +191,7 @@ async def planted_modules(stage: Stage) -> str:
 
 @trial("limits")
 async def broken_folders(stage: Stage) -> str:
-    """Take away the folders that the supervisor writes to."""
+    """Take away the folders written by the supervisor."""
     async with opened(stage.terms) as sandbox:
         for line in ("chmod 000 $TMPDIR", "chmod 000 .", "rm -rf $TMPDIR; mkdir -p $TMPDIR/stdout-4.txt"):
             await _suppressed(sandbox.bash(line))
@@ -204,7 +204,7 @@ async def broken_folders(stage: Stage) -> str:
 
 @trial("limits")
 async def odd_names(stage: Stage) -> str:
-    """Give files names that are no text, and answers that are none."""
+    """Give undecodable names to files, and undecodable text in answers."""
     code = "open(b'\\xff\\xfe\\n', 'w').close()\nclass Odd:\n    def __repr__(self): return '\\udcff'\nOdd()"
     async with opened(stage.terms) as sandbox:
         ran = await sandbox.python(code)
@@ -215,7 +215,7 @@ async def odd_names(stage: Stage) -> str:
 
 @trial("limits", heavy=True)
 async def hidden_folders(stage: Stage) -> str:
-    """Fill the disk where nobody may look, and where paths are too long."""
+    """Fill the disk in unreadable folders, and below paths of excessive length."""
     write = "for n in range(400): open(f'{n}.bin', 'wb').write(bytes(1 << 20))\nimport time; time.sleep(5)"
     ways = (
         "import os\nos.mkdir('closed'); os.chdir('closed'); os.chmod('.', 0o300)\n",
@@ -232,7 +232,7 @@ async def hidden_folders(stage: Stage) -> str:
 
 @trial("memory", heavy=True)
 async def memory_of_the_kernel(stage: Stage) -> str:
-    """Have the kernel keep what fills many sockets."""
+    """Have the kernel hold the buffers of many full sockets."""
     if stage.level not in MOVED:
         return absent("the sockets of this level are those of the machine, and nobody counts them")
     code = (
@@ -257,7 +257,7 @@ async def files_outlive_interpreters(stage: Stage) -> str:
 
 @trial("limits")
 async def binary_output(stage: Stage) -> str:
-    """Print what is no text."""
+    """Print binary data."""
     async with opened(stage.terms) as sandbox:
         ran = await sandbox.bash("head -c 5000 /dev/urandom; printf '\\x00\\x1b]0;x\\x07\\xff'")
         return HELD if ran.stdout.size >= 5000 else broke(f"{ran.stdout.size} bytes")
@@ -322,7 +322,7 @@ async def memory_of_many(stage: Stage) -> str:
 
 @trial("memory", heavy=True)
 async def memory_shared_by_many(stage: Stage) -> str:
-    """Take memory that belongs to several processes, and so to no limit of one."""
+    """Take memory belonging to several processes, and so to no limit of one."""
     code = (
         "import mmap, os, time\ntaken = []\nfor _ in range(20):\n    one = mmap.mmap(-1, 64 << 20)\n"
         "    for at in range(0, 64 << 20, 4096): one[at] = 1\n    taken.append(one)\ntime.sleep(5)"
@@ -339,7 +339,7 @@ async def disk_bomb(stage: Stage) -> str:
 
 @trial("limits", heavy=True)
 async def nameless_files(stage: Stage) -> str:
-    """Fill the disk with files that no folder names."""
+    """Fill the disk with files named by no folder."""
     code = "import os, time\nheld = []\nfor n in range(200):\n    held.append(open('x', 'wb', 0))\n    os.unlink('x')\n"
     code += "    held[-1].write(bytes(4 << 20))\n    time.sleep(0.01)\ntime.sleep(5)"
     async with opened(stage.terms) as sandbox:
@@ -365,7 +365,7 @@ async def _stopped(sandbox: Sandbox, code: str) -> str:
 async def _measured(
     stage: Stage, code: str, look: Callable[[Stage, int], int], most: int, *, may_raise: bool = False
 ) -> str:
-    """Run code that uses ever more, and return whether the most that was seen of it stays near the limit."""
+    """Run code using ever more, and return whether the highest use seen stays near the limit."""
     async with opened(stage.terms) as sandbox:
         running = asyncio.ensure_future(sandbox.python(code))
         peak = 0
@@ -385,7 +385,7 @@ async def _measured(
 
 
 async def _suppressed(call: Awaitable[Any]) -> str | None:
-    """Return the result of a call, None where it did not come to its end."""
+    """Return the result of a call, None if it did not come to its end."""
     try:
         return (await call).result
     except ToolError:
@@ -393,7 +393,7 @@ async def _suppressed(call: Awaitable[Any]) -> str | None:
 
 
 def _mark() -> str:
-    """Return a time to sleep that nothing else on this machine sleeps, to be found by."""
+    """Return a sleeping time unique on this machine, to find the sleeping process by."""
     return f"3{secrets.randbelow(10**8):08}"
 
 
@@ -419,7 +419,7 @@ def _own_memory() -> int:
 
 
 def _memory_below(stage: Stage, process: int) -> int:
-    """Return the memory of all processes below one, what they share divided among them."""
+    """Return the memory of all processes below one, with shared memory divided among them."""
     total, left = 0, [process]
     while left:
         one = left.pop()

@@ -119,7 +119,7 @@ class DynamicManager:
             return found
 
     def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
-        """Return the definition of a trusted source, which has to be what the manifest says."""
+        """Return the definition of a trusted source, after checking it against the manifest."""
         return self._executed(_text(manifest, files), digest, lambda found: _check_same(found, manifest, files))[1]
 
     def _executed(
@@ -314,7 +314,7 @@ def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
 
 
 def _read(found: Definition) -> dict[str, Any]:
-    """Return what was read of a definition's operations, as plain values; its traits are declared anew each time."""
+    """Return the data read of a definition's operations, as plain values; its traits are declared anew each time."""
     return {
         name: {key: value for key, value in one.signature.to_json().items() if key != "traits"}
         for name, one in found.operations.items()

@@ -112,14 +112,14 @@ class AllowedDestinations:
             self._list.add(_allowance(digest, one), ref)
 
     def list(self) -> list[tuple[str, str, str]]:
-        """Return what is allowed: an id, the operation and the destination of each, in order."""
+        """Return the permissions: an id, the operation and the destination of each, in order."""
         found = list[tuple[str, str, str]]()
         for entry, ref in self._list.lines().items():
             found.append((_short(entry), ref, unquote(entry.partition(">")[2])))
         return found
 
     def revoke(self, id: str) -> bool:
-        """Withdraw what has an id, and return whether there was such a thing."""
+        """Withdraw the permission with an id, and return whether there was one."""
         entries = [one for one in self._list.lines() if _short(one) == id]
         self._list.remove(entries)
         return bool(entries)

@@ -1,4 +1,4 @@
-"""Access: which other accounts decide about a file, or may read it."""
+"""Access: the other accounts with control of a file, or with permission to read it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RULES = "system.posix_acl_access"  # rules for named accounts, which the mode d
 
 
 def foreign_hand(place: Path | int) -> str:
-    """Return why accounts other than this one and root decide what a file or folder holds; empty where none do.
+    """Return why accounts other than this one and root control the content of a file or folder; empty if none do.
 
     For root, an owner that has no account on this machine, as in a mounted folder of another, is nobody.
 
@@ -51,7 +51,7 @@ def readable_by_others(path: Path) -> bool:
 
 
 def exposed_runs(traces: Path) -> int:
-    """Return how many folders of runs, or of what they remember, other accounts may read; new ones are private.
+    """Return the number of folders of runs, or of their memory, readable by other accounts; new ones are private.
 
     Args:
         traces: The folder of the journals; a missing one has none.
@@ -66,7 +66,7 @@ def exposed_runs(traces: Path) -> int:
 
 
 def read_own(path: Path, limit: int) -> bytes:
-    """Return the bytes of a regular file that nobody but this account and root decides about.
+    """Return the bytes of a regular file controlled by nobody but this account and root.
 
     What is judged is the file that was opened, so none can be put in its place meanwhile.
 

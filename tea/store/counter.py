@@ -1,4 +1,4 @@
-"""The counter of a home: it numbers the runs in the order in which they begin, whatever the clock says.
+"""The counter of a home: it numbers the runs in the order of their beginning, regardless of the clock.
 
 The number of a run stands in its journal, so the counter can be lost: it goes on behind the highest of all journals.
 On disk, one line: the last number, the boot of the system that wrote it, and a check. It is not synced, since a loss of
@@ -25,7 +25,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Counter:
-    """Gives numbers to all processes that begin runs in one folder.
+    """A source of numbers for all processes beginning runs in one folder.
 
     Args:
         path: The file; created when missing, in a folder that exists.
@@ -36,7 +36,7 @@ class Counter:
         self._path, self._highest = path, highest
 
     def next(self) -> int:
-        """Return the next number, which no other call is given.
+        """Return the next number, given to no other call.
 
         Where something else stands in the file's place, the journals alone tell, and two that begin at the same time
         may get the same number.
@@ -76,7 +76,7 @@ def sound(path: Path) -> bool:
 
 
 def _last(content: bytes) -> int:
-    """Return the number that this boot gave last, 0 where the file does not tell."""
+    """Return the last number given during this boot, 0 if the file does not tell."""
     found = _LINE.fullmatch(content)
     known = found is not None and found[4] == _sum(found[1]) and found[3] == _boot()
     return int(found[2]) if found is not None and known else 0
@@ -93,7 +93,7 @@ def _sum(text: bytes) -> bytes:
 
 @cache
 def _boot() -> bytes:
-    """Return what names the present boot of the system; nothing where it does not tell."""
+    """Return the name of the present boot of the system; nothing if the system does not tell."""
     with suppress(OSError):
         found = _BOOT.read_bytes().strip()
         return found if re.fullmatch(rb"[0-9a-f-]{36}", found) else b""

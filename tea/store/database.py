@@ -60,7 +60,7 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
 
 
 def _lack(error: Exception) -> OSError | None:
-    """Return what the system said to a database that lacks descriptors or space, which has words of its own for it."""
+    """Return the system's error behind a database's failure for lack of descriptors or space, None otherwise."""
     import sqlite3
 
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
@@ -94,7 +94,7 @@ def fault(path: Path) -> str:
 
 
 def _create(path: Path) -> None:
-    """Make an empty database that only this account may read; SQLite's journals get the same mode.
+    """Make an empty database readable by this account only; SQLite's journals get the same mode.
 
     It is closed before it has its name: closing a file ends the locks of all of a process's connections to it.
     """

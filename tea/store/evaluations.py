@@ -1,4 +1,4 @@
-"""Evaluations: what was measured, and a ledger of every run of an evaluation, to go on where one stopped.
+"""Evaluations: their results, and a ledger of every run of an evaluation, to go on after an interruption.
 
 On disk, `<root>/ledgers/<name>.jsonl`, one line for each run begun, ended and graded, and `<root>/<id>/` with the files
 of one evaluation. A ledger has one writer at a time, by a lock on its file. An append is one write, so it survives
@@ -39,7 +39,7 @@ class Ledger:
         self._descriptor, self._path = descriptor, path
 
     def lines(self) -> list[JsonObject]:
-        """Return all whole lines, and cut off what a dying process left unfinished."""
+        """Return all whole lines, and cut off the unfinished one of a dying process."""
         with reading(self._path):
             data = read_open(self._descriptor, _LIMIT)
         whole = data[: data.rfind(b"\n") + 1]
@@ -157,7 +157,7 @@ class FileEvaluations:
 
 
 def _objects(data: bytes) -> list[JsonObject]:
-    """Return the objects in lines; lines that hold none are left out."""
+    """Return the objects in lines, leaving out lines without one."""
     found: list[JsonObject] = []
     for line in data.split(b"\n"):
         if not line.strip():

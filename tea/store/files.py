@@ -83,7 +83,7 @@ def read_regular(path: Path, limit: int) -> bytes:
 
 
 def read_open(descriptor: int, limit: int) -> bytes:
-    """Return the bytes of a regular file that is open.
+    """Return the bytes of an open regular file.
 
     Raises:
         OSError: The system refuses.

@@ -285,7 +285,7 @@ class FileJournals:
         return FileMessages(self._existing(run) / MESSAGES, self._scratch)
 
     def _place(self, run: str) -> tuple[int, int, str]:
-        """Return what orders runs: their numbers; those of before runs had one come first, by the clock."""
+        """Return the sort key of a run: its number; unnumbered runs of old come first, by the clock."""
         number = read_number(self._root / run / JOURNAL)
         return number, 0 if number else started(self._root / run / LEASE), run
 
@@ -313,7 +313,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _may_be_run(folder: Path) -> bool:
-    """Tell whether a folder is that of a run; one that is closed to us is where it has such a name."""
+    """Tell whether a folder is a run's; an inaccessible one is if it has such a name."""
     try:
         return _is_run(folder)
     except PermissionError:

@@ -94,7 +94,7 @@ def read_last(path: Path) -> JsonObject | None:
 
 
 def read_number(path: Path) -> int:
-    """Return the number of the run that a journal is of, by its first bytes alone; 0 where they do not tell."""
+    """Return the number of the run of a journal, by its first bytes alone; 0 if they do not tell."""
     with suppress(OSError, Refused), os.fdopen(open_regular(path), "rb", 0) as file:
         found = _NUMBERED.match(file.read(_NUMBER_BYTES))
         return int(found[1]) if found else 0

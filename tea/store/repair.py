@@ -77,7 +77,7 @@ def _named(findings: Iterable[Finding]) -> Generator[Finding]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """Return what is in a folder, nothing where it cannot be looked at, which is found elsewhere."""
+    """Return the content of a folder, nothing if it cannot be looked at, a fault found elsewhere."""
     try:
         return sorted(folder.iterdir())
     except OSError:
@@ -85,7 +85,7 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _no_folders(*paths: Path) -> Generator[Finding]:
-    """Yield which of some that are there are no folders of their own; one that is missing may be missing."""
+    """Yield a finding for each path of anything but a folder; a missing path is fine."""
     for path in paths:
         try:
             found = stat.S_ISDIR(os.lstat(path).st_mode) or (path.is_symlink() and path.is_dir())

@@ -1,4 +1,4 @@
-"""Rooted folders: files opened beneath one folder, whatever links and renames happen meanwhile."""
+"""Rooted folders: files opened beneath one folder, despite any links and renames meanwhile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Opener: TypeAlias = Callable[[int, str, int, int], int]
 
 
 class RootedFolder:
-    """A folder whose files are reached through descriptors only; its methods block, so call them in a thread.
+    """A folder with files reached through descriptors only; its methods block, so call them in a thread.
 
     Names are relative to it, with `/` between folders. Links are followed where they lead to a file inside. What is
     made is private to this account. Each method raises OSError as the system does, and ToolError for a name that leads
@@ -83,7 +83,7 @@ class RootedFolder:
             os.close(descriptor)
 
     def is_file(self, name: str) -> bool:
-        """Return whether a name is that of a regular file."""
+        """Return whether a name belongs to a regular file."""
         found = self.status(name)
         return found is not None and stat.S_ISREG(found.st_mode)
 
@@ -144,7 +144,7 @@ class RootedFolder:
             os.unlink(last, dir_fd=folder)
 
     def move(self, name: str, new: str) -> None:
-        """Give a file or a folder another name, and make the folders that it needs.
+        """Give a file or a folder another name, and make the folders needed for it.
 
         Raises:
             FileExistsError: The new name is taken.
@@ -173,7 +173,7 @@ class RootedFolder:
                     yield path, found
 
     def _listed(self, path: str, name: str, folder: int) -> os.stat_result | None:
-        """Return the status of a listed file; of a link that of its target inside."""
+        """Return the status of a listed file; for a link the status of its target inside."""
         try:
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
             return self.status(path) if stat.S_ISLNK(found.st_mode) else found
@@ -215,7 +215,7 @@ class _How(ctypes.Structure):
 
 @cache
 def _opener() -> _Opener:
-    """Return what opens beneath a folder: the kernel's own call where it has it and this process may use it."""
+    """Return the opener of files beneath a folder: the kernel's own call if it exists and this process may use it."""
     library = ctypes.CDLL(None, use_errno=True)
     call = library.syscall
     call.restype = ctypes.c_long

@@ -65,7 +65,7 @@ class Scratch:
         noted.add(str(folder))
 
     def make(self, folder: Path) -> None:
-        """Create a folder of the store, and those it lies in, durably, where they are missing.
+        """Create a folder of the store, and any missing folders around it, durably.
 
         Raises:
             OSError: The system refuses.
@@ -151,7 +151,7 @@ class Scratch:
 
 
 def make_folders(path: Path, mode: int = PUBLIC_FOLDER) -> None:
-    """Create a folder with a mode, and those above it, durably, where they are missing."""
+    """Create a folder with a mode, and any missing folders above it, durably."""
     if path.is_dir():
         return
     make_folders(path.parent)

@@ -54,7 +54,7 @@ def unsealed(path: Path) -> dict[str, Any]:
 
 
 def unsealed_numbered(path: Path, number: int) -> tuple[dict[str, Any], bool]:
-    """Return the document in a numbered file, and whether it holds its number, as all have that are written now.
+    """Return the document in a numbered file, and whether it holds its number, as newly written ones do.
 
     Args:
         path: The file.
@@ -72,7 +72,7 @@ def unsealed_numbered(path: Path, number: int) -> tuple[dict[str, Any], bool]:
 
 
 def _opened(path: Path, formats: tuple[int, ...]) -> tuple[dict[str, Any], int | None]:
-    """Return a file's document, and the number that it holds."""
+    """Return a file's document, and the number held in it."""
     envelope = as_json_object(loads(read_regular(path, FILE_LIMIT)))
     if envelope.get("format") not in formats:
         raise Refused(f"it is not of format {' or '.join(map(str, formats))}")

@@ -160,7 +160,7 @@ def _copy(name: str, source: Path, target: Path) -> dict[str, Any]:
 
 
 def _parts(name: str, source: Path) -> Generator[bytes]:
-    """Yield what a file holds when it is opened; one that the system gives no size to ends, or is refused."""
+    """Yield the content of a file after its opening; one without a size by the system ends, or is refused."""
     try:
         descriptor = open_regular(source)
         try:

@@ -1,4 +1,4 @@
-"""Bridge: what an untrusted component asks of its run, answered by the port of its call as far as it may ask."""
+"""Bridge: requests of an untrusted component to its run, answered by the port of its call within its rights."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Bridge:
         return {"number": question.get("number"), "answer": answer}
 
     async def _answered(self, message: PortMessage) -> JsonValue:
-        """Return the answer of the port to a message that an untrusted component may send."""
+        """Return the answer of the port to a permitted message of an untrusted component."""
         match message:
             case Invocation():
                 return (await self._context.port.call(message)).model_dump(mode="json")
@@ -67,7 +67,7 @@ class Bridge:
                 raise Denied(problem, fix="do without it, or grant it with `tea trust`.")
 
     def _note(self, note: JsonObject) -> None:
-        """Write a note under a kind of its own, so that it is taken for nothing that the platform says."""
+        """Write a note under a kind of its own, to keep it apart from all notes of the platform."""
         said = {"kind": str(note.get("kind"))[:64], "data": note.get("data")}
         self._noted += len(json.dumps(said))
         if self._noted <= _MOST_NOTED:
@@ -75,7 +75,7 @@ class Bridge:
 
 
 def error_in(record: object, ref: str) -> TeaError:
-    """Return the error that a component gives, of a class that a component may give.
+    """Return the error given by a component, of a class allowed to components.
 
     Args:
         record: What came: anything.
@@ -88,11 +88,11 @@ def error_in(record: object, ref: str) -> TeaError:
 
 
 def _members(data: object) -> JsonObject:
-    """Return the members of an object that came from anybody; none where it is no object."""
+    """Return the members of an object of any origin; none if it is no object."""
     return as_object(cast(object, data)) if isinstance(data, dict) else {}
 
 
 def _line(text: object, most: int) -> str:
-    """Return a text as the line of an error, without what no journal takes."""
+    """Return a text as the line of an error, without characters refused by journals."""
     words = text if isinstance(text, str) else ""
     return words.encode("utf-8", "replace").decode()[:most]

@@ -1,4 +1,4 @@
-"""Definitions of untrusted components: what their manifests say, carried out in workers."""
+"""Definitions of untrusted components: the content of their manifests, carried out in workers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Action:
-    """An executor of an environment's actions in the worker that holds its instance.
+    """An executor of an environment's actions in the worker with its instance.
 
     Args:
         config: The environment.
@@ -98,7 +98,7 @@ class _Action:
 
 
 class SandboxedEnvironment(Environment):
-    """An environment whose instance lives in a worker, for as long as its session.
+    """An environment with its instance in a worker, for as long as its session.
 
     A worker that died is replaced by the next call; the state is that of the last snapshot, or begins anew.
 
@@ -115,7 +115,7 @@ class SandboxedEnvironment(Environment):
         self._snapshots: list[Any] = []
 
     async def ready(self, ctx: Context) -> Worker:
-        """Return the worker, with an instance that is set up."""
+        """Return the worker, with an instance after its setup."""
         if self._worker is None:
             self._worker = await self._workers.environment(self._config, ctx)
         if not self._worker.loaded:
@@ -136,7 +136,7 @@ class SandboxedEnvironment(Environment):
             raise
 
     async def teardown(self) -> None:
-        """Let the instance release what it holds, and end the worker."""
+        """Let the instance release its resources, and end the worker."""
         worker, self._worker = self._worker, None
         if worker is None:
             return
@@ -147,7 +147,7 @@ class SandboxedEnvironment(Environment):
             await self._workers.leave(worker)
 
     async def snapshot(self) -> Any:
-        """Return the instance's snapshot, the last one where its worker died since."""
+        """Return the instance's snapshot, the last one if its worker died since."""
         if self._worker is not None and self._worker.loaded:
             self._snapshots = [await self._worker.ask({"do": "snapshot"})]
         if not self._snapshots:

@@ -1,4 +1,4 @@
-"""Describing: the manifest of source that nobody vouches for, told by a worker that executed it and its examples."""
+"""Describing: the manifest of untrusted source, made by a worker after executing it and its examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_FAILED = 3
 def described(
     text: SourceText, sandboxes: Sandboxes, *, version: str, lineage: Lineage, created: str, reason: str
 ) -> Manifest:
-    """Return the manifest of a checked source, which is executed in a sandbox; blocks, and starts a loop of its own.
+    """Return the manifest of a checked source after executing it in a sandbox; blocks, and starts a loop of its own.
 
     Args:
         text: The source.
@@ -82,7 +82,7 @@ async def _asked(message: JsonObject, text: SourceText, sandboxes: Sandboxes) ->
 
 
 def _manifest(data: object, text: SourceText) -> Manifest:
-    """Return the manifest that came back, if it is one of this source."""
+    """Return the received manifest, if it is one of this source."""
     try:
         made = Manifest.from_json(as_object(cast(object, data)) if isinstance(data, dict) else {})
     except TeaError as error:

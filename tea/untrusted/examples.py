@@ -1,4 +1,4 @@
-"""Examples: those in a component's docstrings, executed where the component is."""
+"""Examples: those in a component's docstrings, executed in the place of the component."""
 
 from __future__ import annotations
 

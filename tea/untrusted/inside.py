@@ -1,4 +1,4 @@
-"""Inside: a component at work in the interpreter of a sandbox, where the host reaches it by messages."""
+"""Inside: a component at work in the interpreter of a sandbox, reached by the host through messages."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Held:
 
 
 async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
-    """Do what a message wants."""
+    """Carry out a message."""
     do = message["do"]
     if do == "describe":
         return _described(held, message)
@@ -104,7 +104,7 @@ async def _worked(held: _Held, definition: Definition, message: JsonObject, aski
 
 
 async def _own(what: str, work: Awaitable[Any]) -> Any:
-    """Return what a method of an environment gives, as JSON; what it raises is an error of its source."""
+    """Return the result of an environment's method as JSON; anything it raises is an error of its source."""
     try:
         return json.loads(json.dumps(await work, allow_nan=False))
     except (TeaError, TimeoutError, asyncio.CancelledError):
@@ -156,7 +156,7 @@ def _context(facts: JsonObject, asking: _Asking) -> Context:
 
 
 class _Asking:
-    """The questions of one call to the host, which answers them side by side."""
+    """The questions of one call to the host, answered by it side by side."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
@@ -171,7 +171,7 @@ class _Asking:
         asyncio.get_running_loop().remove_reader(self._line.channel)
 
     def tell(self, message: JsonObject) -> None:
-        """Send what has no answer."""
+        """Send a message without an answer."""
         self._line.say(dict(_sent(message)))
 
     async def send(self, message: JsonObject) -> JsonObject:
@@ -214,7 +214,7 @@ def _sent(data: JsonObject) -> JsonObject:
 
 
 def _record(error: BaseException) -> JsonObject:
-    """Return an error as data: that of a component by its class, any other in words."""
+    """Return an error as data: one of a component by its class, any other in words."""
     if isinstance(error, TeaError):
         return dict(error.record())
     if isinstance(error, TimeoutError):

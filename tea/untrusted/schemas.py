@@ -1,4 +1,4 @@
-"""Schemas of untrusted components: they bound what goes in and out, and may be anything themselves."""
+"""Schemas of untrusted components: they bound input and output, and may be anything themselves."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _usable(schema: JsonSchema, ref: str) -> JsonSchema:
 
 
 def _plain(schema: JsonValue, *, names: bool = False) -> JsonValue:
-    """Return a schema without regular expressions; `names` where its keys are those of members."""
+    """Return a schema without regular expressions; `names` if its keys are the names of members."""
     if isinstance(schema, list):
         return [_plain(one) for one in cast("list[JsonValue]", schema)]
     if not isinstance(schema, dict):

@@ -23,7 +23,7 @@ _held: ContextVar[tuple[Worker, ...]] = ContextVar("held", default=())
 
 
 class Worker:
-    """One component at work: its source is executed here, and what it holds stays from call to call.
+    """One component at work: its source is executed here, and its state stays from call to call.
 
     Args:
         sandbox: Where it works.
@@ -60,12 +60,12 @@ class Worker:
 
     @property
     def claims(self) -> JsonObject:
-        """The level in force, and what it enforces."""
+        """The level in force, and its enforced claims."""
         return self._sandbox.claimed()
 
     @property
     def loaded(self) -> bool:
-        """Whether the interpreter that the component was loaded into is still there."""
+        """Whether the interpreter with the loaded component is still there."""
         return self._in > 0 and self._in == self._sandbox.interpreter
 
     async def load(self) -> None:
@@ -107,12 +107,12 @@ class Worker:
         return found["value"]
 
     async def close(self) -> None:
-        """End it, with all that runs in it."""
+        """End it, with all its running work."""
         await self._sandbox.close()
 
 
 def nested() -> bool:
-    """Return whether a worker waits for what is done here."""
+    """Return whether a worker waits for the work done here."""
     return bool(_held.get())
 
 
@@ -123,7 +123,7 @@ def plain_manifest(config: Manifest) -> JsonObject:
 
 
 def with_runtime(packages: list[str], requires: tuple[str, ...]) -> list[str]:
-    """Return packages together with what a component needs: tea itself, and what its source requires.
+    """Return packages together with a component's needs: tea itself, and the requirements of its source.
 
     Raises:
         BadInput: What it requires is not installed.
@@ -140,12 +140,12 @@ def with_runtime(packages: list[str], requires: tuple[str, ...]) -> list[str]:
 
 
 async def silent(question: JsonObject) -> JsonObject:
-    """Refuse what is asked outside of any call."""
+    """Refuse questions outside of any call."""
     error = ToolError("Nothing can be asked here.", fix="ask inside of a call.")
     return {"number": question.get("number"), "answer": {"error": dict(error.record())}}
 
 
 def _facts(context: Context, ref: str) -> JsonObject:
-    """Return what a component is told of its call: nothing of the machine, and nobody's name."""
+    """Return a component's facts about its call: nothing of the machine, and nobody's name."""
     names = ("run", "session", "task", "agent", "locale", "branch", "sandbox")
     return {**{name: getattr(context, name) for name in names}, "principal": ref}

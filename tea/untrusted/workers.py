@@ -74,7 +74,7 @@ class Workers:
             raise
 
     async def environment(self, config: Manifest, context: Context) -> Worker:
-        """Return a worker for an instance of an environment, which its owner ends with `leave`.
+        """Return a worker for an instance of an environment; its owner ends it with `leave`.
 
         Raises:
             CallFailed: There are too many already.
@@ -95,7 +95,7 @@ class Workers:
         await worker.close()
 
     async def close(self, session: str | None = None, run: str | None = None) -> None:
-        """End the workers that wait.
+        """End the waiting workers.
 
         Args:
             session: Those of a session; all by default.

@@ -101,7 +101,7 @@ class Visitor:
         return found
 
     def _require_open(self, target: Target) -> None:
-        """Refuse an address leading to a denied host, also where the cache holds the page."""
+        """Refuse an address leading to a denied host, even if the cache holds the page."""
         denied = denial(self._settings.deny)
         if denied is not None and denied.search(unquote(unquote(target.url)).lower()):
             raise FetchFailed("refused", f"The guard refuses it: {REASONS['denied']}.", target.url, "denied")
@@ -186,7 +186,7 @@ class Visitor:
         return Visit(answer=entry.answer, cached=cached, asked=asked, attempts=attempts, wall=entry.wall)
 
     def _most(self, content_type: str) -> int:
-        """Return the most bytes of a body by its type; what is no text may be a PDF or Office file."""
+        """Return the most bytes of a body by its type; any other than text may be a PDF or Office file."""
         kind = content_type.partition(";")[0].strip().lower()
         text = kind.startswith("text/") or kind.endswith(("html", "xml", "json", "javascript"))
         return self._settings.html_bytes if text else self._settings.pdf_bytes

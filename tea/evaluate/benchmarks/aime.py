@@ -1,4 +1,4 @@
-"""AIME 24 and 25: JSON lines or CSV with `Problem` and `Answer`, in the spellings that are around."""
+"""AIME 24 and 25: JSON lines or CSV with `Problem` and `Answer`, in their usual spellings."""
 
 from __future__ import annotations
 

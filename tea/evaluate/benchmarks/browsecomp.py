@@ -1,4 +1,4 @@
-"""BrowseComp (Wei et al. 2025): `browse_comp_test_set.csv`, whose problems and answers are encrypted.
+"""BrowseComp (Wei et al. 2025): `browse_comp_test_set.csv` with its encrypted problems and answers.
 
 Each row holds `problem` and `answer` in Base64, combined by exclusive or with the SHA-256 of its `canary`, repeated.
 """
@@ -44,7 +44,7 @@ def load(path: Path) -> TaskSet:
 
 
 def decrypted(text: str, password: str) -> str:
-    """Return a text that was combined with the digest of a password.
+    """Return the plain text behind a combination with the digest of a password.
 
     Args:
         text: Base64 of the bytes.

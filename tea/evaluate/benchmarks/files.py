@@ -1,4 +1,4 @@
-"""Files: rows of CSV and JSONL files, and what all benchmarks close to their runs."""
+"""Files: rows of CSV and JSONL files, and the parts of the web closed to the runs of all benchmarks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOSTS = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a file, with the place where it stands.
+    """A row of a file, with its file and line.
 
     Args:
         fields: Its values by name.
@@ -43,7 +43,7 @@ class Row:
     where: str
 
     def text(self, *names: str) -> str:
-        """Return the value of the first of some names that is there, as text; empty if it is null.
+        """Return the value of the first present one of some names, as text; empty if it is null.
 
         Raises:
             BadInput: None is there.
@@ -56,7 +56,7 @@ class Row:
         raise BadInput(f"{self.where} has no {names[0]!r}.", fix=f"it has {there}; see `tea eval --help`.")
 
     def optional(self, *names: str) -> str:
-        """Return the same, empty where none is there."""
+        """Return the value as `text` does, empty if none of the names is present."""
         return self.text(*names) if any(name in self.fields for name in names) else ""
 
 

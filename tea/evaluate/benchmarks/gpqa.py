@@ -1,4 +1,4 @@
-"""GPQA-Diamond (Rein et al. 2023): `gpqa_diamond.csv`, its choices in an order that a seed decides."""
+"""GPQA-Diamond (Rein et al. 2023): `gpqa_diamond.csv`, its choices in an order decided by a seed."""
 
 from __future__ import annotations
 

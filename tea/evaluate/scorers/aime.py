@@ -15,7 +15,7 @@ _EMPTY = re.compile(r"[\s$*#\\\[\]()-]*")
 
 
 async def aime(question: Question, helpers: Helpers) -> Grade:
-    """Grade a whole number: what is boxed or named as the answer last, else the last number of the last line."""
+    """Grade a whole number: the last one boxed or named as the answer, else the last number of the last line."""
     found, expected = _answer(text_of(question.answer)), _answer(text_of(question.expected))
     return Grade(
         score=float(found is not None and found == expected), why="no number" if found is None else f"said {found}"

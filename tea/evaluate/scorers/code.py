@@ -18,7 +18,7 @@ _FIX = "write Python assertions, or a list of {input, output}."
 
 
 async def code(question: Question, helpers: Helpers) -> Grade:
-    """Grade Python code: by assertions run behind it, or by what it prints for each input; a share with `partial`."""
+    """Grade Python code by assertions run behind it, or by its output for each input; a share with `partial`."""
     tests = check_tests(question.expected, question.options)
     source = unfenced(text_of(question.answer))
     if not source.strip():
@@ -42,7 +42,7 @@ async def code(question: Question, helpers: Helpers) -> Grade:
 
 
 async def _run(sandbox: Any, source: str, test: str | JsonObject) -> str:
-    """Return what is wrong with code by one test, empty if nothing is."""
+    """Return the fault of code found by one test, empty if there is none."""
     mark = secrets.token_hex(16)  # printed behind the last assertion, so that who leaves before it has not passed
     words = f"{source}\n\n{test}\n\nprint('\\n{mark}')\n" if isinstance(test, str) else source
     file = Path(sandbox.workspace, _FILE)
@@ -67,7 +67,7 @@ def _printed(text: str) -> list[str]:
 
 
 def check_tests(expected: JsonValue, options: JsonObject) -> list[str | JsonObject]:
-    """Return the tests that are expected to pass: assertions, or inputs with their outputs.
+    """Return the expected tests: assertions, or inputs with their outputs.
 
     Raises:
         BadInput: There are none.

@@ -15,7 +15,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 async def gaia(question: Question, helpers: Helpers) -> Grade:
-    """Grade an answer as the leaderboard does: what is expected decides whether number, list or text is compared."""
+    """Grade an answer as the leaderboard does: as number, list or text, depending on the expected answer."""
     answer = "None" if question.answer is None else text_of(question.answer)
     expected = text_of(question.expected)
     if _is_number(expected):
@@ -29,7 +29,7 @@ async def gaia(question: Question, helpers: Helpers) -> Grade:
 
 
 def _same_item(given: str, wanted: str) -> bool:
-    """Compare items of a list; their punctuation counts, in contrast to that of a single text."""
+    """Compare items of a list; their punctuation counts, in contrast to the punctuation of a single text."""
     if _is_number(wanted):
         return _number(given) == float(wanted)
     return _SPACES.sub("", given).lower() == _SPACES.sub("", wanted).lower()
@@ -44,7 +44,7 @@ def _is_number(text: str) -> bool:
 
 
 def _number(text: str) -> float:
-    """Return a number without the signs of dollars, percent and thousands; infinity for what is none."""
+    """Return a number without the signs of dollars, percent and thousands; infinity if it is none."""
     bare = text.translate(_SIGNS)
     return float(bare) if _is_number(bare) else float("inf")
 

@@ -62,7 +62,7 @@ async def browsecomp(question: Question, helpers: Helpers) -> Grade:
 
 
 def require_prompt(scorer: str, template: str | None) -> None:
-    """Check before anything is run that there are words for a judge.
+    """Check before any run whether there are words for a judge.
 
     Raises:
         MissingExtra: They belong to a benchmark whose package is not installed.

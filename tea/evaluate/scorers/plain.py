@@ -72,13 +72,13 @@ async def as_set(question: Question, helpers: Helpers) -> Grade:
 
 
 async def as_json(question: Question, helpers: Helpers) -> Grade:
-    """Grade JSON data equal to the expected, whatever the order of keys and the writing of numbers."""
+    """Grade JSON data equal to the expected, with any order of keys and any writing of numbers."""
     answer, expected = _data(question.answer), _data(question.expected)
     return Grade(score=float(equal(answer, expected)))
 
 
 async def regex(question: Question, helpers: Helpers) -> Grade:
-    """Grade an answer in which the expected pattern is found, with `flags` of `ims`."""
+    """Grade an answer as right if it contains the expected pattern, with `flags` of `ims`."""
     pattern = check_pattern(question.expected, question.options)
     return Grade(score=float(pattern.search(text_of(question.answer)[:_MOST_MATCHED]) is not None))
 
@@ -117,7 +117,7 @@ def _amount(options: JsonObject, name: str, default: float) -> float:
 
 
 def _data(value: JsonValue) -> JsonValue:
-    """Return the data that a text is, perhaps in a fenced block; a text that is none stays."""
+    """Return the data written as a text, perhaps in a fenced block; any other text stays."""
     if not isinstance(value, str):
         return value
     found = decoded(unfenced(value).strip())

@@ -1,4 +1,4 @@
-"""Archives: what is in them, and their files as a folder, archives inside of archives too, within limits."""
+"""Archives: their content, and their files as a folder, archives inside of archives too, within limits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DAMAGED = (
 
 
 class _Folder:
-    """The folder that an archive becomes."""
+    """The folder made of an archive."""
 
     def __init__(self, order: Order) -> None:
         self.order, self.counter = order, Counter(MOST_BYTES)
@@ -45,7 +45,7 @@ class _Folder:
         self.left_out: list[str] = []
 
     def add(self, name: str, read: Callable[[], bytes], deep: int) -> None:
-        """Add a file, and what is in it where it is an archive itself."""
+        """Add a file, with its content if it is an archive itself."""
         wanted = part_name(name)
         if not wanted:
             self.left_out.append(f"{name[:100]!r} (leads out of its folder)")
@@ -60,7 +60,7 @@ class _Folder:
         self.files.append(kept_part(self.order, wanted, data))
 
     def _nest(self, name: str, kind: str, data: bytes, deep: int) -> None:
-        """Unpack an archive in an archive into a folder of its name; a damaged one stays the file that it is."""
+        """Unpack an archive in an archive into a folder of its name; a damaged one stays a file."""
         inner = self.order.out / f".nested-{deep}"
         inner.write_bytes(data)
         before = len(self.files)
@@ -78,12 +78,12 @@ class _Folder:
 
 
 def packed_kind_of(name: str, data: bytes) -> object:
-    """Return what a ZIP archive is besides, None for one that is only that and for other archives."""
+    """Return the further kind of a ZIP archive, None for a mere ZIP archive and for other archives."""
     return packed_kind(data) if name == "zip" else None
 
 
 def parse_archive(order: Order, kind: str) -> Parsed:
-    """Return what is in an archive; with `unpack` its files are written into the folder of parts.
+    """Return the content of an archive; with `unpack` its files are written into the folder of parts.
 
     Raises:
         Unreadable: It is damaged, encrypted or a bomb.
@@ -117,7 +117,7 @@ def _listed(kind: str, folder: _Folder, order: Order) -> Parsed:
 
 
 class _Part:
-    """A part of an archive: its bytes when called, and its size where that is known."""
+    """A part of an archive: its bytes when called, and its size if known."""
 
     def __init__(self, read: Callable[[], bytes], size: int | None = None) -> None:
         self._read, self.size = read, size
@@ -127,7 +127,7 @@ class _Part:
 
 
 def members(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tuple[str, _Part]]:
-    """Yield the regular files in an archive: name, and what gives their counted bytes.
+    """Yield the regular files in an archive: name, and a callable for their counted bytes.
 
     Args:
         path: The archive.
@@ -150,7 +150,7 @@ def members(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tupl
 
 
 def _of_stream(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tuple[str, _Part]]:
-    """Yield the file that a stream packs, or the files of the TAR archive in it."""
+    """Yield the file packed in a stream, or the files of the TAR archive in it."""
     streams: dict[str, Callable[[Path], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
     with streams[kind](path) as file:
         data = counter.read(file)
@@ -174,7 +174,7 @@ def _of_tar(file: IO[bytes], counter: Counter) -> Iterator[tuple[str, _Part]]:
 
 
 def _of_7z(path: Path, counter: Counter) -> Iterator[tuple[str, _Part]]:
-    """Yield the files of a 7Z archive, unpacked by the program of the system into a folder that is watched."""
+    """Yield the files of a 7Z archive, unpacked by the program of the system into a watched folder."""
     program = next((one for one in _PROGRAMS if shutil.which(one)), None)
     if program is None:
         raise Unreadable("needs the program 7z, which is not installed", _INSTALL)

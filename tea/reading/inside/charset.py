@@ -1,4 +1,4 @@
-"""Bytes of a page to text: by its mark, its header, what it says itself, and else by what fits."""
+"""Bytes of a page to text: by its mark, its header, its own declaration, and else by the best fit."""
 
 import codecs
 import re
@@ -23,7 +23,7 @@ _ONE_BYTE = re.compile(r"cp\d+|iso8859|koi8|mac")
 
 
 def text_of(data: bytes, content_type: str) -> tuple[str, str]:
-    """Return the text of a page, and the encoding that it was read in.
+    """Return the text of a page, and the encoding of its reading.
 
     Args:
         data: Its bytes.
@@ -48,7 +48,7 @@ def text_of(data: bytes, content_type: str) -> tuple[str, str]:
 
 
 def _utf8_first(declared: list[str], data: bytes) -> list[str]:
-    """Return the encodings in the order to try: UTF-8 goes before one-byte encodings, in which every text is one.
+    """Return the encodings in the order to try: UTF-8 before one-byte encodings, as any text is valid in those.
 
     A server's default often says Latin though its pages are UTF-8, and a text of another encoding is hardly ever UTF-8.
     """
@@ -58,7 +58,7 @@ def _utf8_first(declared: list[str], data: bytes) -> list[str]:
 
 
 def _codec(name: str) -> str:
-    """Return the codec that browsers use for a name, empty where there is none."""
+    """Return the codec used by browsers for a name, empty if there is none."""
     if not name or name.lower() in ("binary", "none", "default"):
         return ""
     try:
@@ -81,7 +81,7 @@ def _fits(data: bytes, name: str) -> bool:
 
 
 def _detected(data: bytes) -> str:
-    """Return the encoding that fits best bytes that say nothing of themselves; of equal ones the usual one."""
+    """Return the encoding with the best fit to undeclared bytes; of equal ones the usual one."""
     from charset_normalizer import from_bytes
 
     found = from_bytes(data[:_DETECTED_FROM])

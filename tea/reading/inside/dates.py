@@ -26,7 +26,7 @@ _MOST_DEPTH = 20
 
 
 def dates_of(tree: Any, url: str, headers: Mapping[str, str]) -> tuple[str, str]:
-    """Return on which days a page was published and changed, `YYYY-MM-DD`; empty where nothing says it.
+    """Return the days of a page's publication and change, `YYYY-MM-DD`; empty if nothing tells them.
 
     Args:
         tree: The page.
@@ -40,7 +40,7 @@ def dates_of(tree: Any, url: str, headers: Mapping[str, str]) -> tuple[str, str]
 
 
 def day_in(text: str) -> str:
-    """Return the day that a text names, empty where it names none."""
+    """Return the day named in a text, empty if it names none."""
     text = text.strip()[:100]
     if found := _day_of(_DAY.search(text)):
         return found
@@ -56,7 +56,7 @@ def day_in(text: str) -> str:
 
 
 def _told(tree: Any) -> Iterator[tuple[str, str]]:
-    """Yield what the page says of dates: name in small letters, and the words."""
+    """Yield the page's statements with possible dates: name in small letters, and the words."""
     for meta in tree.iter("meta"):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop") or meta.get("http-equiv") or ""
         yield name.lower(), meta.get("content") or ""
@@ -87,7 +87,7 @@ def _first(told: list[tuple[str, str]], names: frozenset[str]) -> str:
 
 
 def _marked(tree: Any) -> str:
-    """Return the day of the first `<time>` that is marked as that of publication, or is the only one."""
+    """Return the day of the first `<time>` marked as the one of publication, or of the only one."""
     times = [one for one in tree.iter("time") if one.get("datetime")]
     marked = [one for one in times if one.get("pubdate") is not None or "ublish" in str(one.get("itemprop"))]
     chosen = marked or (times if len({one.get("datetime") for one in times}) == 1 else [])

@@ -1,4 +1,4 @@
-"""Document: what a parser gives back, and how it refuses."""
+"""Document: the result of a parser, and its form of refusal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECONDS = 20.0  # after which a parser gives what it has; it is killed after 30
 
 
 class Unreadable(Exception):
-    """A file is not what it seems, or cannot be read here.
+    """The refusal of a file of another kind than it seems, or unreadable here.
 
     Args:
         problem: What is wrong, as the rest of a sentence that begins with the file's name.
@@ -25,7 +25,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be read, and how.
+    """The file and the parts to read, and the way of reading.
 
     Args:
         path: The file.
@@ -58,13 +58,13 @@ class Order:
 
     @property
     def late(self) -> bool:
-        """Whether the time is up at which a parser gives what it has."""
+        """Whether it is time for a parser to give its result so far."""
         return time.monotonic() - self.began > SECONDS
 
 
 @dataclass(slots=True, kw_only=True)
 class Parsed:
-    """What was read.
+    """The result of a reading.
 
     Args:
         kind: Short name of what the file is.

@@ -1,4 +1,4 @@
-"""HTML to Markdown: the main content kept, with its tables and links, and what stands around it gone."""
+"""HTML to Markdown: the main content with its tables and links, without the parts around it."""
 
 import re
 from typing import Any, cast
@@ -37,7 +37,7 @@ _ALT = re.compile(r"\w.*\w")
 
 
 def parsed(text: str) -> Any:
-    """Return the tree of a page, None where there is no element in it."""
+    """Return the tree of a page, None if there is no element in it."""
     etree, html = _lxml()
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, recover=True, no_network=True)
     plain = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""), count=1)
@@ -48,7 +48,7 @@ def parsed(text: str) -> Any:
 
 
 def title_of(tree: Any) -> str:
-    """Return the title of a page, empty where it has none."""
+    """Return the title of a page, empty if it has none."""
     found = [tree.xpath("string(//meta[@property='og:title']/@content)"), tree.xpath("string(//title)")]
     found.append(tree.xpath("string(//h1)"))
     return next((words for one in found if (words := " ".join(str(one).split())[:300])), "")
@@ -86,7 +86,7 @@ def _converted(html: str) -> str:
 
 
 def _absolute(tree: Any, url: str) -> None:
-    """Resolve links; what leads nowhere, to the page itself or to a program becomes its words."""
+    """Resolve links; a link to nowhere, to the page itself or to a program becomes its words."""
     here, base = url.partition("#")[0], url
     for one in tree.iter("base"):
         base = _joined(url, one.get("href") or "") or url
@@ -102,7 +102,7 @@ def _absolute(tree: Any, url: str) -> None:
 
 
 def _joined(base: str, link: str) -> str:
-    """Return the address that a link leads to, empty where that is none."""
+    """Return the destination of a link, empty if it is no address."""
     try:
         return urljoin(base, link.strip())
     except ValueError:
@@ -110,7 +110,7 @@ def _joined(base: str, link: str) -> str:
 
 
 def _is_unseen(one: Any) -> bool:
-    """Tell whether an element is not shown to a person, so that words in it are meant for programs alone."""
+    """Tell whether an element is not shown to a person, with words meant for programs alone."""
     if one.get("hidden") is not None or one.get("aria-hidden") == "true":
         return one.tag not in ("html", "body", "main", "article")
     return bool(_UNSEEN.search(one.get("style") or ""))
@@ -135,7 +135,7 @@ def _is_around(one: Any, root: Any, sizes: _Sizes) -> bool:
 
 
 def _is_menu(one: Any, main: Any, sizes: _Sizes) -> bool:
-    """Tell whether an element is a short list of links and little else, beside content that is more than that."""
+    """Tell whether an element is a short list of links and little else, beside content of more substance."""
     size = sizes[one]
     if one is main or one.getparent() is None or size > _MOST_OF_MENU or size > _MENU_SHARE * sizes[main]:
         return False
@@ -144,7 +144,7 @@ def _is_menu(one: Any, main: Any, sizes: _Sizes) -> bool:
 
 
 def _main(root: Any, sizes: _Sizes) -> Any:
-    """Return the element with the main content: as the page says, else where the paragraphs are, else all of it."""
+    """Return the element with the main content: as the page says, else around the paragraphs, else all of it."""
     said = [one for one in root.xpath(_MAIN) if sizes[one] >= _LEAST_MAIN]
     outer = [one for one in said if not any(other in said for other in one.iterancestors("main", "article"))]
     if len(outer) == 1 and sizes[outer[0]] >= _LEAST_SHARE * sizes[root]:
@@ -154,7 +154,7 @@ def _main(root: Any, sizes: _Sizes) -> Any:
 
 
 def _densest(root: Any, sizes: _Sizes) -> Any:
-    """Return the element around most of the paragraphs: what a paragraph says counts for its parent, half for the next.
+    """Return the element around most of the paragraphs: the text of each counts for its parent, half for the next.
 
     As in the Readability of browsers' reader views.
     """
@@ -190,7 +190,7 @@ def _name_images(root: Any) -> None:
 
 
 def _without_layout(root: Any) -> None:
-    """Take tables away that only lay out a page: those with another table in a cell, and those that say so."""
+    """Remove tables used only for layout: those with another table in a cell, and those declared as such."""
     for table in list(root.iter("table")):
         if table.get("role") in ("presentation", "none") or next(table.iterdescendants("table"), None) is not None:
             for part in list(table.iter("tr", "td", "th", "tbody", "thead", "tfoot", "colgroup", "col")):
@@ -204,7 +204,7 @@ def _own_table(part: Any) -> Any:
 
 
 def _drop(root: Any, elements: list[Any]) -> None:
-    """Take elements out, and leave what stands behind them."""
+    """Take elements out, and leave the text behind them."""
     for one in elements:
         if one is not root and one.getparent() is not None:
             one.drop_tree()

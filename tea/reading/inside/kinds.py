@@ -1,4 +1,4 @@
-"""Kinds: what bytes are, told by themselves and never by a name alone."""
+"""Kinds: the kinds of bytes, told by themselves and never by a name alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_PARTS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What a file is.
+    """The kind of a file.
 
     Args:
         name: A short name, usually that of its ending: `pdf`, `docx`, `html`, `text`.
@@ -128,7 +128,7 @@ _HEADER = re.compile(rb"(?:From [^\n]*\n)?[A-Za-z][A-Za-z0-9-]{1,60}:[ \t]")
 
 
 def kind_of(head: bytes, name: str = "") -> Kind:
-    """Return what a file is by its first bytes; a ZIP archive's parts are not looked at.
+    """Return the kind of a file by its first bytes; a ZIP archive's parts are not looked at.
 
     Args:
         head: Its first bytes, 16,384 of them or all.
@@ -144,7 +144,7 @@ def kind_of(head: bytes, name: str = "") -> Kind:
 
 
 def kind_of_file(path: Path, name: str = "") -> Kind:
-    """Return what a file is; of a ZIP archive by the names in it, too.
+    """Return the kind of a file; of a ZIP archive by the names in it, too.
 
     Args:
         path: The file.
@@ -168,7 +168,7 @@ def named(name: str) -> Kind | None:
 
 
 def packed_kind(source: Path | bytes) -> Kind | None:
-    """Return what a ZIP archive is by the names in it, None where it is just an archive."""
+    """Return the kind of a ZIP archive by the names in it, None if it is just an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
             parts = {one.filename: one for one in archive.infolist()[:_MOST_PARTS]}

@@ -1,4 +1,4 @@
-"""Main: the program that runs in the sandbox: one order in, one document out, or matches of an expression."""
+"""Main: the program run in the sandbox: one order in, one document out, or matches of an expression."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OTHERS = {
 
 
 def main() -> None:
-    """Read an order from the standard input, and write what came of it into the current folder."""
+    """Read an order from the standard input, and write its result into the current folder."""
     order: Mapping[str, Any] = json.loads(sys.stdin.read())
     here = Path.cwd()
     try:
@@ -78,7 +78,7 @@ def _converted(told: Mapping[str, Any], here: Path) -> dict[str, Any]:
 
 
 def _parsed(order: Order, kind: Kind) -> Parsed:
-    """Return what the parser of a kind reads.
+    """Return the document read by the parser of a kind.
 
     Raises:
         Unreadable: It cannot, or there is none of that kind.
@@ -109,7 +109,7 @@ def _parsed(order: Order, kind: Kind) -> Parsed:
 
 
 def _matches(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the lines in which a regular expression is found.
+    """Return the lines matching a regular expression.
 
     Raises:
         Unreadable: It is no expression.

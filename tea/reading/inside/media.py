@@ -1,4 +1,4 @@
-"""Images, sounds and videos: what they say of themselves, letters in them, frames and sound as files."""
+"""Images, sounds and videos: their own metadata, letters in them, frames and sound as files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _letters(image: Any, order: Order) -> str:
 
 
 def _exif(image: Any) -> dict[str, str]:
-    """Return what the camera wrote, where it was, too."""
+    """Return the metadata written by the camera, with the location."""
     from PIL.ExifTags import GPSTAGS, TAGS
 
     try:
@@ -94,7 +94,7 @@ def _degrees(gps: dict[str, Any], name: str) -> str:
 
 
 def parse_media(order: Order, kind: str, family: str) -> Parsed:
-    """Return what a sound or video says of itself; with `unpack` its frames and its sound are files.
+    """Return the metadata of a sound or video; with `unpack` its frames and its sound are files.
 
     Raises:
         Unreadable: It is damaged, or what takes it apart is not installed.
@@ -132,7 +132,7 @@ def _stream(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _taken_apart(order: Order, found: Parsed, video_seconds: float, *, sound: bool) -> None:
-    """Write frames at equal distances, and the sound as MP3, small enough for models that hear."""
+    """Write frames at equal distances, and the sound as MP3, small enough for hearing models."""
     made = list[str]()
     for number in range(_FRAMES if video_seconds else 0):
         at = video_seconds * (number + 0.5) / _FRAMES
@@ -186,7 +186,7 @@ def _damaged(words: bytes) -> dict[str, Any]:
 
 
 def _without_program(order: Order, kind: str) -> Parsed:
-    """Return what can be told of a sound without ffmpeg, which is the header of a WAV file.
+    """Return the facts about a sound available without ffmpeg, those in the header of a WAV file.
 
     Raises:
         Unreadable: It is of another kind.

@@ -1,4 +1,4 @@
-"""Office documents to Markdown: DOCX, PPTX and OpenDocument, in the order in which they are read."""
+"""Office documents to Markdown: DOCX, PPTX and OpenDocument, in the order of their reading."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parse_docx(order: Order) -> Parsed:
 
 
 def _blocks(body: Any, styles: dict[str, str]) -> Iterator[str]:
-    """Yield what stands in a body or a frame, in order."""
+    """Yield the content of a body or a frame, in order."""
     for one in body:
         if one.tag == f"{_W}p":
             yield _paragraph(one, styles)
@@ -184,7 +184,7 @@ def parse_opendocument(order: Order) -> Parsed:
 
 
 def _open_blocks(one: Any) -> Iterator[str | None]:
-    """Yield headings, paragraphs, lists and tables in order; None where a slide begins."""
+    """Yield headings, paragraphs, lists and tables in order; None at the beginning of a slide."""
     for node in one:
         if node.tag == f"{_TEXT}h":
             level = int(node.get(f"{_TEXT}outline-level") or 1)
@@ -215,7 +215,7 @@ def _cell(cell: Any) -> str:
 
 
 def _open_words(node: Any) -> str:
-    """Return the words of a paragraph, with its blanks, tabs and breaks; what a frame holds stands by itself."""
+    """Return the words of a paragraph, with its blanks, tabs and breaks, without the content of frames."""
     parts = [node.text or ""]
     for child in node:
         if child.tag == f"{_TEXT}s":

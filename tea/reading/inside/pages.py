@@ -83,7 +83,7 @@ def parse_epub(order: Order) -> Parsed:
 
 
 def parse_mail(order: Order) -> Parsed:
-    """Return an e-mail: its headers, its text, and the names of what is attached."""
+    """Return an e-mail: its headers, its text, and the names of its attachments."""
     data = order.path.read_bytes()
     message = email.message_from_bytes(data, policy=email.policy.default)
     headers = {name: _header(message, name) for name in ("From", "To", "Cc", "Date", "Subject")}
@@ -112,7 +112,7 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _body(message: EmailMessage) -> str:
-    """Return the text of a mail: the plain one, else that in HTML."""
+    """Return the text of a mail: the plain one, else the one in HTML."""
     part = message.get_body(("plain", "html"))
     if part is None:
         return ""
@@ -138,7 +138,7 @@ def _bytes_of(part: MIMEPart) -> bytes:
 
 
 def parse_notebook(order: Order) -> Parsed:
-    """Return the cells of a notebook with what they gave, each under a mark with its number.
+    """Return the cells of a notebook with their outputs, each under a mark with its number.
 
     Raises:
         Unreadable: It is no notebook.

@@ -1,4 +1,4 @@
-"""Parts of a file that become files of their own: names that lead nowhere else, within limits."""
+"""Parts of a file written as files of their own: names inside their folder only, within limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_PART, _MOST_DEPTH = 120, 20
 
 
 def part_name(name: str) -> str:
-    """Return a part's name as a path inside a folder, empty for one that leads out of it or is none.
+    """Return a part's name as a path inside a folder, empty for one leading out of it or for none.
 
     Args:
         name: As an archive or a mail has it, with slashes of either kind between folders.

@@ -1,4 +1,4 @@
-"""PDF to Markdown, page by page: words apart, tables as tables, and what the file says of itself."""
+"""PDF to Markdown, page by page: separate words, tables as tables, and the file's own metadata."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fragment:
-    """Words that stand together in one line."""
+    """Words close together in one line."""
 
     left: float
     bottom: float
@@ -35,7 +35,7 @@ class _Fragment:
 
 
 def parse_pdf(order: Order) -> Parsed:
-    """Return the pages that were ordered, each under a mark with its number.
+    """Return the ordered pages, each under a mark with its number.
 
     Raises:
         Unreadable: It is damaged, wants a password, or has no such page.
@@ -57,7 +57,7 @@ def parse_pdf(order: Order) -> Parsed:
 
 
 def _contents(document: Any) -> list[dict[str, Any]]:
-    """Return the table of contents that the file has: title, level from 1, and page."""
+    """Return the file's own table of contents: title, level from 1, and page."""
     import pypdfium2
 
     found = list[dict[str, Any]]()
@@ -123,7 +123,7 @@ def _plain(text: str) -> str:
 
 
 def _fragments(text: Any) -> list[_Fragment]:
-    """Return what stands together on a page, in the order of the file; nothing where that is too much."""
+    """Return the groups of words on a page, in the order of the file; nothing if there are too many."""
     count = text.count_rects()
     if count > _MOST_FRAGMENTS:
         return []
@@ -143,7 +143,7 @@ def _may_hold_table(boxes: Sequence[Sequence[float]]) -> bool:
 
 
 def _with_tables(fragments: Sequence[_Fragment]) -> str:
-    """Return a page with its tables as Markdown, empty where it has none."""
+    """Return a page with its tables as Markdown, empty if it has none."""
     if not fragments:
         return ""
     height = median(one.top - one.bottom for one in fragments)
@@ -161,7 +161,7 @@ def _with_tables(fragments: Sequence[_Fragment]) -> str:
 
 
 def _lines(fragments: Sequence[_Fragment]) -> list[list[_Fragment]]:
-    """Return fragments that follow each other in one line, line by line."""
+    """Return successive fragments of one line together, line by line."""
     lines = list[list[_Fragment]]()
     for one in fragments:
         last = lines[-1][-1] if lines else None
@@ -173,7 +173,7 @@ def _lines(fragments: Sequence[_Fragment]) -> list[list[_Fragment]]:
 
 
 def _cells(line: Sequence[_Fragment], height: float) -> list[_Fragment]:
-    """Return a line's fragments with those joined that no column stands between."""
+    """Return a line's fragments, joining those without the gap of a column between them."""
     cells = list[_Fragment]()
     for one in line:
         last = cells[-1] if cells else None
@@ -188,7 +188,7 @@ def _cells(line: Sequence[_Fragment], height: float) -> list[_Fragment]:
 
 
 def _table_end(lines: Sequence[Sequence[_Fragment]], start: int) -> int:
-    """Return where the table ends that begins at a line, 0 where none does."""
+    """Return the end of the table beginning at a line, 0 if none begins there."""
     end = start
     while end < len(lines) and 2 <= len(lines[end]) <= _MOST_COLUMNS and _aligned(lines[start:end], lines[end]):
         end += 1
@@ -213,7 +213,7 @@ def _overlap(one: _Fragment, other: _Fragment) -> bool:
 
 
 def _in_columns(rows: Sequence[Sequence[_Fragment]]) -> list[list[str]]:
-    """Return rows with every cell in the column of the widest row that it overlaps most."""
+    """Return rows with every cell in the column of the most overlapping cell of the widest row."""
     widest = max(rows, key=len)
     found = list[list[str]]()
     for row in rows:
@@ -230,7 +230,7 @@ def _nearness(one: _Fragment, other: _Fragment) -> float:
 
 
 def _image_text(document: Any, index: int, order: Order) -> str:
-    """Return what recognition reads on a page."""
+    """Return the text recognised on a page."""
     with closing(document[index]) as page:
         scale = min(_SCALE, _MOST_SIDE / max(1.0, *page.get_size()))
         image = page.render(scale=scale).to_pil()

@@ -1,4 +1,4 @@
-"""Recognition of letters in images, by tesseract where it is installed."""
+"""Recognition of letters in images, by tesseract if it is installed."""
 
 from __future__ import annotations
 

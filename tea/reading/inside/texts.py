@@ -15,7 +15,7 @@ _ONE_LINE = 2_000  # characters of a line from which on a structured text is ind
 
 
 def parse_text(order: Order, kind: str) -> Parsed:
-    """Return a text; a structured one whose lines are long is indented, and what is wrong with it is said.
+    """Return a text; indent a structured one with long lines, and report its faults.
 
     Raises:
         Unreadable: It is too large.

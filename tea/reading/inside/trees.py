@@ -29,7 +29,7 @@ def parsed_xml(data: bytes, *, blanks: bool = True) -> Any:
 
 
 def library() -> Any:
-    """Return the library's module for trees, which has no types."""
+    """Return the library's module for trees, without types."""
     from lxml import etree  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 
     return cast(Any, etree)

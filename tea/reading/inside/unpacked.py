@@ -38,7 +38,7 @@ class Counter:
             raise too_large(self._most)
 
     def read(self, stream: IO[bytes]) -> bytes:
-        """Return all that a stream gives.
+        """Return the whole content of a stream.
 
         Raises:
             Unreadable: It gives too much.
@@ -51,13 +51,13 @@ class Counter:
 
 
 def too_large(most: int) -> Unreadable:
-    """Return the refusal of what unpacks to too much."""
+    """Return the refusal of an archive with too much unpacked content."""
     return Unreadable(f"unpacks to more than {most // 1_000_000} MB", "unpack the needed part by hand, and name that.")
 
 
 @contextmanager
 def opened_zip(order_path: object, most: int = MOST_BYTES) -> Generator[zipfile.ZipFile]:
-    """Open a ZIP archive whose parts have been counted; the library gives no more of a part than it declares.
+    """Open a ZIP archive after counting its parts; the library gives no more of a part than declared in it.
 
     Raises:
         Unreadable: It is damaged, encrypted or a bomb.
@@ -72,7 +72,7 @@ def opened_zip(order_path: object, most: int = MOST_BYTES) -> Generator[zipfile.
 
 
 def check(parts: Iterable[zipfile.ZipInfo], most: int = MOST_BYTES) -> None:
-    """Refuse too many parts, too many bytes, and what is encrypted.
+    """Refuse too many parts, too many bytes, and encrypted parts.
 
     Raises:
         Unreadable: There are.

@@ -22,7 +22,7 @@ _KEYS = ("provider", "model", "base_url", "key_env")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where an embedder of the settings goes for its vectors.
+    """The address an embedder of the settings contacts for its vectors.
 
     Args:
         provider: `sentence-transformers` or `openai`.
@@ -37,12 +37,12 @@ class Destination:
 
     @property
     def address(self) -> str:
-        """Where it goes in this process."""
+        """The address it contacts in this process."""
         return self.named or os.environ.get("OPENAI_BASE_URL", "").strip() or _OPENAI
 
 
 def destination(document: Mapping[str, Any]) -> Destination | None:
-    """Return where the embedder that the settings name goes; None for the built-in one, which goes nowhere.
+    """Return the destination of the embedder named by the settings; None for the built-in one, without any.
 
     Args:
         document: As for `embedder_of`.

@@ -1,4 +1,4 @@
-"""Runs attacks by their names, each in a process of its own, and tells what came of each."""
+"""The running of attacks by their names, each in a process of its own, with the outcome of each."""
 
 import os
 import signal
@@ -15,12 +15,12 @@ _MOST = 1 << 12
 
 
 def attempt(names: list[str], facts: dict[str, Any]) -> dict[str, str]:
-    """Return what came of each attack: `held`, `broke: ...` or `absent: ...`."""
+    """Return the outcome of each attack: `held`, `broke: ...` or `absent: ...`."""
     return {name: _apart(name, {**facts, "supervisor": os.getppid()}) for name in names}
 
 
 def _apart(name: str, facts: dict[str, Any]) -> str:
-    """Make an attack in a process of its own, which keeps what it changes of itself."""
+    """Make an attack in a process of its own, to confine its changes of itself."""
     reading, writing = os.pipe()
     number = os.fork()
     if not number:

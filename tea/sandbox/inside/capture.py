@@ -1,4 +1,4 @@
-"""Capture of what processes print: the beginning is kept, the rest goes into a file, and no more than a limit."""
+"""Capture of the output of processes: the beginning is kept, the rest goes into a file, and no more than a limit."""
 
 import os
 from contextlib import suppress
@@ -26,7 +26,7 @@ class Capture:
         self._written = 0
 
     def take(self) -> bool:
-        """Read what is there; tell whether the stream goes on."""
+        """Read the available bytes; tell whether the stream goes on."""
         for _ in range(_TURNS):
             try:
                 data = os.read(self.handle, _BLOCK)
@@ -40,7 +40,7 @@ class Capture:
         return True
 
     def drain(self) -> None:
-        """Read all that is there now, as far as anybody would look at it."""
+        """Read all bytes available now, as far as anybody would look at them."""
         before = -1
         while before != self.count and not self.floods:
             before = self.count
@@ -53,7 +53,7 @@ class Capture:
         return self.count > MOST_KEPT_APART
 
     def told(self) -> dict[str, Any]:
-        """Return what was printed, and where the rest of it is; close the file."""
+        """Return the output, and the place of the rest of it; close the file."""
         if self._file is not None:
             os.close(self._file)
         text = bytes(self._kept).decode("utf-8", "replace")
@@ -78,7 +78,7 @@ class Capture:
 
 
 def pipe() -> tuple[int, int]:
-    """Return a pipe whose reading end does not block."""
+    """Return a pipe with a non-blocking reading end."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     return reading, writing

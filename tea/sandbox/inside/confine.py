@@ -1,4 +1,4 @@
-"""Confinement of one process before it runs what nobody vouches for: limits, Landlock, system calls."""
+"""Confinement of one process before it runs untrusted code: limits, Landlock, system calls."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ _NICE = 5
 
 
 def become(user: int | None) -> None:
-    """Give up what makes this process more than an ordinary one.
+    """Give up the privileges of this process beyond those of an ordinary one.
 
     Args:
         user: The account to go on as; None to stay the one it is.
@@ -30,7 +30,7 @@ def become(user: int | None) -> None:
 
 
 def lock_down(plan: dict[str, Any], seconds: int | None = None) -> None:
-    """Hold this process, and all that it starts, to the limits and walls of a plan.
+    """Hold this process, and all its descendants, to the limits and walls of a plan.
 
     Args:
         plan: What the host sent: `limits`, `rules` and `families`.
@@ -64,7 +64,7 @@ def _limit(which: int, most: int) -> None:
 
 
 def tasks_of(user: int) -> int:
-    """Return how many threads an account has that this process can see; a limit of processes counts those too."""
+    """Return the number of an account's threads visible to this process; a limit of processes counts those too."""
     count = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Folders that code may write: what lies in them, how much it takes, and how to see what was hidden."""
+"""Folders open to code for writing: their content, its size, and a way to see hidden files."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ Files = dict[str, tuple[int, int]]
 
 
 def walk(*folders: str) -> Iterator[tuple[str, os.stat_result | None]]:
-    """Yield what lies in some folders, no link followed; None with a folder that hides what is in it."""
+    """Yield the content of some folders, no link followed; None with a folder hiding its content."""
     left = [(one, 0) for one in folders]
     while left:
         folder, depth = left.pop()
@@ -38,7 +38,7 @@ def walk(*folders: str) -> Iterator[tuple[str, os.stat_result | None]]:
 
 
 def uncover(*folders: str) -> None:
-    """Open folders that hide what is in them, and remove those that lie too deep for anybody to reach."""
+    """Open folders hiding their content, and remove those too deep for anybody to reach."""
     for folder in folders:
         with suppress(OSError):
             os.chmod(folder, stat.S_IMODE(os.stat(folder).st_mode) | 0o700)
@@ -62,7 +62,7 @@ def _open(folder: str, path: str) -> None:
 
 
 def files(folder: str) -> Files | None:
-    """Return size and time of the files in a folder, by their names in it; None where they are too many to tell."""
+    """Return size and time of the files in a folder, by their names in it; None if they are too many to tell."""
     found: Files = {}
     for count, (path, facts) in enumerate(walk(folder)):
         if count >= MOST_FILES:
@@ -79,13 +79,13 @@ def room(*folders: str) -> int:
 
 
 def free(*folders: str) -> int:
-    """Return how many bytes and file names, as bytes, are free where some folders lie."""
+    """Return the number of free bytes and file names, counted as bytes, on the file systems of some folders."""
     found = {(one.f_fsid, one.f_bavail * one.f_frsize, one.f_favail * _PER_FILE) for one in map(os.statvfs, folders)}
     return sum(room + names for _, room, names in found)
 
 
 def nameless(process: int) -> dict[tuple[int, int], int]:
-    """Return how many bytes the files take that a process holds open and no folder names, by where they are.
+    """Return the bytes taken by files held open by a process and named by no folder, by their places.
 
     Raises:
         PermissionError: It hides what it holds.

@@ -9,7 +9,7 @@ HEAD = 4
 
 
 class Broken(Exception):
-    """The other side ended, or sent what is no message."""
+    """The end of the other side, or bytes other than a message from it."""
 
 
 def encode(message: object) -> bytes:
@@ -31,7 +31,7 @@ def length(head: bytes, most: int = MOST) -> int:
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """Return the message that the bytes behind a head hold.
+    """Return the message in the bytes behind a head.
 
     Raises:
         Broken: They are no JSON object.

@@ -1,4 +1,4 @@
-"""Calls to the kernel for which Python has no function: prctl, capset, Landlock, seccomp, mount and namespaces."""
+"""Calls to the kernel without a function in Python: prctl, capset, Landlock, seccomp, mount and namespaces."""
 
 import ctypes
 import os
@@ -39,7 +39,7 @@ def unshare(flags: int) -> None:
 
 
 def map_account(user: int, group: int) -> None:
-    """Be the same account in a user namespace that this process has just entered."""
+    """Be the same account in a user namespace just entered by this process."""
     prctl(DUMPABLE, 1)  # else the files below belong to root
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
@@ -82,12 +82,12 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 
 
 def landlock_abi() -> int:
-    """Return the version of Landlock, 0 where there is none."""
+    """Return the version of Landlock, 0 if there is none."""
     return max(0, _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
 
 
 def landlock(rules: Iterable[tuple[str, int]]) -> None:
-    """Keep this process, and all that it starts, to what the rules name.
+    """Keep this process, and all its descendants, to the paths named by the rules.
 
     Args:
         rules: Paths, each with what may be done with it and below it; one that is not there is passed over.
@@ -176,7 +176,7 @@ def can_filter() -> bool:
 
 
 def filter_calls(families: Iterable[int]) -> None:
-    """Refuse this process, and all that it starts, the system calls that nothing in a sandbox needs.
+    """Refuse this process, and all its descendants, the system calls needed by nothing in a sandbox.
 
     Args:
         families: The families of sockets that it may open; pairs of connected ones it may always make.

@@ -23,7 +23,7 @@ _KEPT = {
 
 
 def enter(plan: dict[str, Any]) -> None:
-    """Go on as the first process of new namespaces that see nothing but what a plan mounts.
+    """Go on as the first process of new namespaces, with nothing visible but the mounts of a plan.
 
     The process that called stays outside and ends when the new one does.
 
@@ -68,7 +68,7 @@ def _make_root(plan: dict[str, Any]) -> None:
 
 
 def _bind(source: str, target: str, *, writable: bool, device: bool = False) -> None:
-    """Show a file or folder at another place; what it may not do there, nobody can give back inside."""
+    """Show a file or folder at another place, with restrictions not removable from inside."""
     if os.path.isdir(source):
         os.makedirs(target, 0o755, exist_ok=True)
     elif not os.path.exists(target):

@@ -1,4 +1,4 @@
-"""A program that serves: it has a network of its own, and Unix sockets of the host are all that leads in and out."""
+"""A serving program: it has a network of its own, and no way in or out but Unix sockets of the host."""
 
 import asyncio
 import os
@@ -57,7 +57,7 @@ async def _serve(plan: dict[str, Any], requests: int, answers: int) -> None:
 
 
 async def _ready(plan: dict[str, Any], answers: int) -> None:
-    """Tell the host what the program wrote when it was ready, and carry connections to its port."""
+    """Tell the host the program's words of readiness, and carry connections to its port."""
     while not (text := _text(Path(plan["ready"]))).count("\n"):  # noqa: ASYNC110 - another program writes it
         await asyncio.sleep(_READY_STEP)
     async with _listener("", plan["in"], text.split("\n")[0]):
@@ -67,7 +67,7 @@ async def _ready(plan: dict[str, Any], answers: int) -> None:
 
 @asynccontextmanager
 async def _listener(host: str, path: str, target: str) -> AsyncGenerator[int]:
-    """Carry each connection to a port of this network, or to a socket, and yield the port that is listened at.
+    """Carry each connection to a port of this network, or to a socket, and yield the port of the listener.
 
     Args:
         host: Address to listen at, on a free port.
@@ -121,7 +121,7 @@ async def _memory(most: int) -> None:
 
 
 def _taken() -> int:
-    """Return the bytes of memory of all processes here that are theirs alone."""
+    """Return the bytes of memory of all processes here not shared with others."""
     taken = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""Values as a few lines: what a person or a model has to see of them."""
+"""Values as a few lines: the parts needed by a person or a model."""
 
 import reprlib
 import sys
@@ -9,7 +9,7 @@ _ROWS, _COLUMNS, _WIDTH = 20, 20, 160
 
 
 class _Short(reprlib.Repr):
-    """Writes values with what is too much left out; names what is left out of the outermost."""
+    """A writer of values without their excess; names the parts left out of the outermost."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class _Short(reprlib.Repr):
 
 
 def shown(value: Any) -> str:
-    """Return a value in words that fit a page, and how large it is where not all of it is there."""
+    """Return a value in words short enough for a page, with its size if not all of it is there."""
     if (table := _table(value)) is not None:
         return table
     words = f"{value[:MOST]!r}..." if isinstance(value, str) and len(value) > MOST else _written(value)

@@ -1,4 +1,4 @@
-"""The way in: what a sandbox begins with. It takes the host's plan, closes the walls, and serves."""
+"""The way in: the beginning of a sandbox. It takes the host's plan, closes the walls, and serves."""
 
 import os
 import sys
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def apart() -> tuple[int, int]:
-    """Move the ways to the host off the standard streams, which belong to the code that runs here."""
+    """Move the ways to the host off the standard streams, as those belong to the code run here."""
     requests, answers = os.dup(0), os.dup(1)
     empty = os.open("/dev/null", os.O_RDWR)
     os.dup2(empty, 0)

@@ -1,4 +1,4 @@
-"""The first process of a sandbox: starts what is to run, watches it, and ends what is left of each call."""
+"""The first process of a sandbox: starts its programs, watches them, and ends the leftovers of each call."""
 
 import os
 import select
@@ -28,7 +28,7 @@ _CHANNEL = 3
 
 @dataclass(slots=True, kw_only=True)
 class _Child:
-    """A process that was started for calls: the interpreter, or one command."""
+    """A process started for calls: the interpreter, or one command."""
 
     number: int
     stdout: int
@@ -38,7 +38,7 @@ class _Child:
     received: bytearray = field(default_factory=bytearray)
 
     def close(self) -> None:
-        """Close what leads to it."""
+        """Close the descriptors leading to it."""
         os.close(self.stdout)
         os.close(self.stderr)
         if self.channel is not None:
@@ -87,7 +87,7 @@ class Supervisor:
         self._end(set())
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request, and tell what came of it."""
+        """Carry out one request, and tell its outcome."""
         self._count += 1
         began = monotonic()
         before = files(self._workspace)
@@ -132,7 +132,7 @@ class Supervisor:
     def _follow(
         self, child: _Child, captures: list[Capture], watch: Watch, token: str
     ) -> tuple[tuple[str, str] | None, dict[str, Any]]:
-        """Wait until a call ends, or has to; return why it had to, and what the interpreter answered."""
+        """Wait until a call ends or must end; return the reason for the latter, and the interpreter's answer."""
         why: tuple[str, str] | None = None
         last = 0.0
         while True:
@@ -159,13 +159,13 @@ class Supervisor:
                 last = self._interrupt(child, token)
 
     def _interrupt(self, child: _Child, token: str) -> float:
-        """Ask code to end, so that what it defined stays; return until when it may."""
+        """Ask code to end, keeping its definitions; return the end of its time to do so."""
         with suppress(ProcessLookupError):
             os.kill(child.number, signal.SIGINT if token else signal.SIGKILL)
         return monotonic() + _GRACE
 
     def _wait(self, child: _Child, captures: list[Capture], token: str) -> None:
-        """Wait a turn for whatever happens, and take what came."""
+        """Wait a turn for any event, and take the new data."""
         reading: list[Any] = [self._requests, self._woken, *(one.handle for one in captures)]
         channel = child.channel
         if channel is not None and channel.fileno() >= 0:
@@ -196,7 +196,7 @@ class Supervisor:
                 child.to_send += frames.encode({"hear": message["hear"], "token": token})
 
     def _received(self, child: _Child, token: str) -> dict[str, Any] | None:
-        """Return what an interpreter answered: nothing yet is None, what is no answer is empty.
+        """Return an interpreter's answer: None for nothing yet, empty for anything but an answer.
 
         What it says in a conversation before it answers is passed on.
         """
@@ -211,7 +211,7 @@ class Supervisor:
         return None
 
     def _reap(self) -> None:
-        """Note which children ended; those of others that nobody waits for come here, too."""
+        """Note the ended children; orphans of other processes come here, too."""
         with suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 self._ended[found[0]] = found[1]
@@ -285,7 +285,7 @@ class Supervisor:
         return child
 
     def _file_of(self, text: str) -> int:
-        """Return an open file without a name that holds a text."""
+        """Return an open file without a name, holding a text."""
         path = os.path.join(self._plan["tmp"], f".input-{token_hex(8)}")
         with open(path, "x+b", buffering=0) as file:
             os.unlink(path)
@@ -330,11 +330,11 @@ class Supervisor:
 
 
 def _wake(number: int, frame: object) -> None:
-    """Do nothing: that a signal came is written where the supervisor waits."""
+    """Do nothing: the supervisor waits on a descriptor with a record of the signal."""
 
 
 def _moved(channel: int) -> int:
-    """Return the only descriptor beside the standard ones that stays open, and that no program inherits."""
+    """Return the only descriptor left open beside the standard ones, inherited by no program."""
     if channel != _CHANNEL:
         os.dup2(channel, _CHANNEL, inheritable=False)
     os.closerange(_CHANNEL + 1, 256)
@@ -342,7 +342,7 @@ def _moved(channel: int) -> int:
 
 
 def _message(child: _Child) -> dict[str, Any] | None:
-    """Take the next message of an interpreter: nothing yet is None, what is no message is empty."""
+    """Take the next message of an interpreter: None for nothing yet, empty for anything but a message."""
     data = child.received
     if len(data) < frames.HEAD:
         return None
@@ -358,14 +358,14 @@ def _message(child: _Child) -> dict[str, Any] | None:
 
 
 def _answer_in(message: dict[str, Any], token: str, *, more: bool) -> dict[str, Any]:
-    """Return the answer that a message is, empty for what is none: an answer is the last that is sent."""
+    """Return the answer in a message, empty if it is none: an answer must be the last message sent."""
     known = {"result": str, "exit": int, "raised": str, "reply": dict}
     found = {name: message[name] for name, kind in known.items() if isinstance(message.get(name), kind)}
     return {**found, "answered": True} if message.get("token") == token and not more else {}
 
 
 def _changes(before: Files | None, after: Files | None) -> dict[str, Any]:
-    """Return which files a call made or changed, each with its size; not told where there are very many."""
+    """Return the files made or changed by a call, each with its size; not told if there are very many."""
     if before is None or after is None:
         return {"files": [], "more_files": 0, "listed": False}
     changed = sorted(name for name, facts in after.items() if before.get(name) != facts)

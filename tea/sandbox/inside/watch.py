@@ -1,4 +1,4 @@
-"""Watching over the processes of a sandbox: what they use together, which no limit of one process holds."""
+"""Watching over the processes of a sandbox: their use of resources together, held by no limit of one process."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def processes() -> Processes:
 
 
 def runs(fields: list[str]) -> bool:
-    """Tell whether a process is more than the name of one that ended."""
+    """Tell whether a process is more than the name of an ended one."""
     return fields[_STATE] not in "ZX"
 
 
@@ -61,7 +61,7 @@ class Watch:
         self._looked, self._pause, self._shared = self._begun, 0.0, 0
 
     def fault(self) -> tuple[str, str] | None:
-        """Return which limit is exceeded, and in words how; then what exceeds it may stand still."""
+        """Return the exceeded limit, and in words how; the processes exceeding it may stand still then."""
         now, running, limits = monotonic(), processes(), self._limits
         if now - self._begun > limits["seconds"]:
             return "seconds", f"It did not end within {limits['seconds']} s."
@@ -78,7 +78,7 @@ class Watch:
         return None
 
     def _takes_too_much(self, running: Processes) -> bool:
-        """Tell whether processes hold too much memory; while what they share is told apart, they stand still."""
+        """Tell whether processes hold too much memory; they stand still while shared memory is told apart."""
         held = _resident(running)
         self._shared = min(self._shared, held + _STEP)  # so that it sinks with what is held
         if held <= max(self._limits["memory"], self._shared):
@@ -91,7 +91,7 @@ class Watch:
         return False
 
     def _fills(self, running: Processes, now: float) -> bool:
-        """Tell whether files take too much; where that may be, what writes stands still while they are counted."""
+        """Tell whether files take too much; if they may, the writers stand still during the count."""
         there = free(*self._folders)
         urgent = self._free - there > self._left
         changed = there != self._free and now - self._looked > self._pause
@@ -111,7 +111,7 @@ class Watch:
 
 
 def _stop(running: Processes) -> list[int]:
-    """Let processes stand still; return those that did not already."""
+    """Let processes stand still; return those still awake before."""
     awake = [one for one, fields in running.items() if fields[_STATE] != "T"]
     for one in awake:
         with suppress(OSError):
@@ -126,19 +126,19 @@ def _go_on(stopped: Iterable[int]) -> None:
 
 
 def _seconds(among: Processes) -> float:
-    """Return the processor seconds that this process's descendants used, also those that ended."""
+    """Return the processor seconds used by this process's descendants, also by those already ended."""
     own = os.times()
     live = sum(int(one) for fields in among.values() for one in fields[_TIMES])
     return own.children_user + own.children_system + live / _TICK
 
 
 def _resident(among: Processes) -> int:
-    """Return how much memory processes hold, where each counts what it shares with others."""
+    """Return the memory held by processes, with shared memory counted for each of them."""
     return sum(int(fields[_RESIDENT]) for fields in among.values()) * _PAGE
 
 
 def _shared_out(among: Processes) -> int:
-    """Return how much memory processes hold, what they share divided among them."""
+    """Return the memory held by processes, with shared memory divided among them."""
     total = 0
     for one, fields in among.items():
         try:
@@ -152,7 +152,7 @@ def _shared_out(among: Processes) -> int:
 
 
 def _nameless(among: Processes) -> int:
-    """Return how many bytes the files take that processes hold open and no folder names any longer."""
+    """Return the bytes taken by files held open by processes and no longer named by any folder."""
     found: dict[tuple[int, int], int] = {}
     for one in among:
         try:

@@ -1,4 +1,4 @@
-"""The interpreter of a session: runs one piece of Python after the other, and keeps what they define."""
+"""The interpreter of a session: runs one piece of Python after the other, and keeps their definitions."""
 
 import ast
 import importlib
@@ -68,13 +68,13 @@ class Line:
         frames.write(self.channel, {"say": message, "token": self._token})
 
     def heard(self) -> dict[str, Any]:
-        """Read the host's next message; one that belongs to a call before is empty."""
+        """Read the host's next message; one of an earlier call is empty."""
         message = frames.read(self.channel)
         return message["hear"] if message.get("token") == self._token and "hear" in message else {}
 
 
 def _converse(request: dict[str, Any], channel: int, kept: dict[str, Any]) -> dict[str, Any]:
-    """Let a module answer a message of the host, which it may ask something meanwhile; `kept` is its own."""
+    """Let a module answer a message of the host, with questions to it meanwhile; `kept` is its own."""
     if "" in sys.path:
         sys.path.remove("")  # files of the workspace are no modules of a component
     line = Line(channel, request["token"])
@@ -109,7 +109,7 @@ def _run(code: str, name: str, names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compiled(code: str, name: str) -> tuple[CodeType, CodeType | None]:
-    """Return code that does all but the last expression, and that expression."""
+    """Return code for all but the last expression, and for the last expression."""
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     tree = ast.parse(code, name)
     last = None
@@ -120,7 +120,7 @@ def _compiled(code: str, name: str) -> tuple[CodeType, CodeType | None]:
 
 
 def _complain(error: BaseException) -> None:
-    """Write what went wrong, without the frames of this file."""
+    """Write the error, without the frames of this file."""
     try:
         found = traceback.TracebackException.from_exception(error, limit=None, compact=True)
         _trim(found)
@@ -134,7 +134,7 @@ def _complain(error: BaseException) -> None:
 
 
 def _trim(found: traceback.TracebackException) -> None:
-    """Leave out the frames of this file, in what was raised and in what led to it."""
+    """Leave out the frames of this file, in the raised error and in its causes."""
     seen: set[int] = set()
     left: list[traceback.TracebackException | None] = [found]
     while left:
@@ -146,7 +146,7 @@ def _trim(found: traceback.TracebackException) -> None:
 
 
 def _save_figures() -> None:
-    """Write the figures that are open in matplotlib into files of the workspace, and close them."""
+    """Write the open figures of matplotlib into files of the workspace, and close them."""
     plots: Any = sys.modules.get("matplotlib.pyplot")
     if plots is None:
         return

@@ -200,7 +200,7 @@ def _of_searxng(answer: Any) -> Iterator[Hit]:
 
 
 def _of_model(answer: Any) -> Iterator[Hit]:
-    """Yield the pages that a model cited, then those that it saw."""
+    """Yield the pages cited by a model, then those seen by it."""
     for item in _objects(answer, "output"):
         for part in _objects(item, "content"):
             for one in _objects(part, "annotations"):
@@ -219,7 +219,7 @@ def _sentence(text: str, at: object) -> str:
 
 
 def _objects(value: Any, *path: str) -> list[dict[str, Any]]:
-    """Return the objects of the list at a path in an answer; empty where there is none."""
+    """Return the objects of the list at a path in an answer; empty if there is none."""
     for name in path:
         value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
     listed = cast("list[Any]", value) if isinstance(value, list) else []

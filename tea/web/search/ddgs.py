@@ -1,4 +1,4 @@
-"""HTML engines: asked only through the package `ddgs`, whose own transport goes through the guard's proxy."""
+"""HTML engines: asked only through the package `ddgs`, with its own transport going through the guard's proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engine: what every search engine is asked, what it gives, and how it fails."""
+"""Engine: the queries to every search engine, its results, and its failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Health: what engines did lately, and so whether they are asked: rests, delays, budgets, and answers kept.
+"""Health: the recent record of engines, and so whether they are asked: rests, delays, budgets, and answers kept.
 
 It is shared by the processes of an account, and is no loss: a file that cannot be used is passed over.
 """
@@ -39,7 +39,7 @@ _COOLING: frozenset[FailureKind] = frozenset({"rate_limit", "captcha", "timeout"
 
 @dataclass(slots=True, kw_only=True)
 class _Record:
-    """What one engine did lately."""
+    """The recent record of one engine."""
 
     free: float = 0.0  # when it may be asked next
     rests: float = 0.0  # until when it is not asked
@@ -51,7 +51,7 @@ class _Record:
 
 
 class Health:
-    """What engines did lately; every method blocks, so call it in a thread.
+    """The recent record of engines; every method blocks, so call it in a thread.
 
     Args:
         path: The file it is kept in; None keeps nothing.
@@ -70,7 +70,7 @@ class Health:
         self._path, self._profile, self._now, self._chance = path, profile, now, chance
 
     def admit(self, engine: str, *, delay: float, per_day: int) -> float:
-        """Return the seconds to wait before an engine is asked, which counts as asked from now on.
+        """Return the seconds to wait before asking an engine, and count it as asked from now on.
 
         Args:
             engine: Its name.
@@ -97,7 +97,7 @@ class Health:
         return self._changed(engine, change, 0.0)
 
     def answered(self, engine: str) -> None:
-        """Note that an engine answered."""
+        """Note an answer of an engine."""
 
         def change(record: _Record, now: float) -> None:
             record.captchas = 0
@@ -106,7 +106,7 @@ class Health:
         self._changed(engine, change, None)
 
     def failed(self, engine: str, error: EngineFailed) -> None:
-        """Note that an engine failed: it rests if it asked for that, refused, or fails too often."""
+        """Note a failure of an engine: it rests if it asked for a rest, refused, or fails too often."""
 
         def change(record: _Record, now: float) -> None:
             if error.kind in ("key", "missing", "resting", "budget"):
@@ -147,7 +147,7 @@ class Health:
             connection.execute("DELETE FROM runs WHERE last < ?", (now - _KEPT_SECONDS,))
 
     def kept(self, engine: str, query: Query, fresh: float) -> tuple[float, list[Hit]] | None:
-        """Return an answer kept from before, with the time it was given; None if there is none that is fresh."""
+        """Return an answer kept from before, with its time; None if there is no fresh one."""
         with self._open() as connection:
             if connection is None or not fresh:
                 return None
@@ -182,7 +182,7 @@ class Health:
             record.rests, record.why = now + seconds, why
 
     def _changed(self, engine: str, change: Callable[[_Record, float], Any], default: Any) -> Any:
-        """Change the record of an engine in one transaction, and return what the change returns."""
+        """Change the record of an engine in one transaction, and return the result of the change."""
         with self._open() as connection:
             if connection is None:
                 return change(_Record(), self._now())
@@ -198,7 +198,7 @@ class Health:
 
 
 class _Opened:
-    """A transaction on the file; its connection is None where there is no file that can be used."""
+    """A transaction on the file; its connection is None if there is no usable file."""
 
     def __init__(self, path: Path | None) -> None:
         self._path, self._context = path, cast(Any, None)

@@ -1,4 +1,4 @@
-"""Hits: the cleaning, comparing and ranking of what engines give."""
+"""Hits: the cleaning, comparing and ranking of the engines' results."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def untracked(url: str) -> str:
 
 
 def normal(url: str) -> str:
-    """Return the form of an address that is equal for addresses of one page."""
+    """Return the common form of all addresses of one page."""
     if url.startswith(LOCAL):
         return url
     parts = urlsplit(untracked(url))
@@ -176,7 +176,7 @@ def _fused(given: Sequence[Given], query: str, rerank: Rerank) -> list[Ranked]:
 
 
 def _joined(found: Sequence[tuple[int, str, Hit]]) -> Hit:
-    """Return one hit for a page: that of the best tier, with the longest snippet and the first date."""
+    """Return one hit for a page: the one of the best tier, with the longest snippet and the first date."""
     hits = [hit for _, _, hit in sorted(found, key=lambda one: one[:2])]
     secure = next((hit.url for hit in hits if hit.url.startswith("https:")), hits[0].url)
     return replace(

@@ -1,4 +1,4 @@
-"""Searcher: all engines in parallel under one deadline, and one list of results from what they give."""
+"""Searcher: all engines in parallel under one deadline, and one list of results from all of theirs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What one engine did for one query.
+    """The record of one engine's work for one query.
 
     Args:
         engine: Its name.
@@ -63,7 +63,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What a search gave.
+    """The results of a search.
 
     Args:
         results: The results, the best first.
@@ -135,7 +135,7 @@ class Searcher:
         return Findings(results=tuple(results), reports=(*self._absent, *reports), relaxed=again)
 
     async def _round(self, queries: Sequence[Query], end: float) -> tuple[list[Given], list[Report]]:
-        """Ask every engine every query, and return what they gave until the deadline, or a little after the first."""
+        """Ask every engine every query, and return the results until the deadline, or a little after the first."""
         jobs = [(engine, query) for query in queries for engine in self._engines]
         given: dict[int, Given] = {}
         reports: dict[int, Report] = {}
@@ -165,7 +165,7 @@ class Searcher:
         return [given[place] for place in places if place in given], [reports[place] for place in places]
 
     async def _asked(self, engine: Engine, query: Query) -> tuple[list[Hit], Report]:
-        """Return the hits of one engine for one query, and what it did."""
+        """Return the hits of one engine for one query, and a report of its work."""
         pace = self._paces.get(engine.name)
         fresh = 0.0 if pace is None else pace.fresh
         if fresh and (kept := await asyncio.to_thread(self._health.kept, engine.name, query, fresh)) is not None:

@@ -75,7 +75,7 @@ class ApiEngine:
             await asyncio.sleep(waits.pop(0))
 
     def _json(self, answer: Answer) -> Any:
-        """Return what an answer says.
+        """Return the JSON data of an answer.
 
         Raises:
             EngineFailed: It is no answer to the question.

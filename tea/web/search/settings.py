@@ -115,15 +115,15 @@ class SearchSettings:
         return self.named.get(name, EngineSettings())
 
     def address(self, name: str) -> str:
-        """Return where an engine is; empty if nothing says it."""
+        """Return the address of an engine; empty if nothing names it."""
         return self.of_engine(name).url or APIS[name].address
 
     def key_name(self, name: str) -> str:
-        """Return the name of the variable that holds an engine's key; empty if it takes none."""
+        """Return the name of the variable with an engine's key; empty if it takes none."""
         return self.of_engine(name).key_env or APIS[name].key
 
     def is_official(self, name: str) -> bool:
-        """Return whether an engine is at its official address, with the key that is its own."""
+        """Return whether an engine is at its official address, with its own key."""
         return self.address(name) == APIS[name].address and self.key_name(name) == APIS[name].key
 
 

@@ -1,4 +1,4 @@
-"""What an attack is: a function that tries, and says whether it was held."""
+"""The form of an attack: a function making an attempt, and telling whether it was held."""
 
 import ctypes
 import errno
@@ -31,7 +31,7 @@ class Attack:
 
 
 def attack(claim: str) -> Callable[[Try], Try]:
-    """Declare an attack on what a level claims; its docstring says what is tried."""
+    """Declare an attack on a level's claim; its docstring names the attempt."""
 
     def declare(run: Try) -> Try:
         words = (run.__doc__ or run.__name__).strip().rstrip(".")
@@ -42,12 +42,12 @@ def attack(claim: str) -> Callable[[Try], Try]:
 
 
 def broke(what: object) -> str:
-    """Return that an attack succeeded, and at what."""
+    """Return the outcome of a successful attack, with the thing achieved."""
     return f"broke: {str(what)[:200]}"
 
 
 def absent(why: str) -> str:
-    """Return that an attack could not be tried."""
+    """Return the outcome of an impossible attack, with the reason."""
     return f"absent: {why}"
 
 
@@ -61,13 +61,13 @@ def refused(work: Callable[[], object], what: str) -> str:
 
 
 def call(number: int, *given: Any) -> int:
-    """Make a system call by its number; return what it gives, or the error as a negative number."""
+    """Make a system call by its number; return its result, or the error as a negative number."""
     result = _libc.syscall(ctypes.c_long(number), *given)
     return result if result >= 0 else -ctypes.get_errno()
 
 
 def denied(numbers: dict[str, int], *given: Any) -> str:
-    """Return whether a system call is not carried out at all, whatever its arguments.
+    """Return whether a system call is not carried out at all, with any arguments.
 
     Args:
         numbers: Its number by kind of machine.

@@ -1,4 +1,4 @@
-"""Attacks on files: reading, writing and naming what lies outside."""
+"""Attacks on files: reading, writing and naming files outside."""
 
 import os
 import socket
@@ -19,7 +19,7 @@ def _read(path: str, wanted: str) -> str:
 
 
 def _writable(path: str) -> str:
-    """Try to open for writing; nothing is changed where that works."""
+    """Try to open for writing; nothing is changed on success."""
     return refused(lambda: os.close(os.open(path, os.O_WRONLY)), f"opened {path} for writing")
 
 
@@ -39,7 +39,7 @@ def read_outside(facts: Facts) -> str:
 
 @attack("fs")
 def create_outside(facts: Facts) -> str:
-    """Create a file in a folder that everybody may write."""
+    """Create a file in a folder writable by everybody."""
     path = f"{facts['outside']}/created"
     return refused(lambda: open(path, "x").close(), f"created {path}")
 
@@ -58,13 +58,13 @@ def truncate_outside(facts: Facts) -> str:
 
 @attack("fs")
 def delete_outside(facts: Facts) -> str:
-    """Delete a file in a folder that everybody may write."""
+    """Delete a file in a folder writable by everybody."""
     return refused(lambda: os.unlink(f"{facts['outside']}/deletable"), "deleted it")
 
 
 @attack("fs")
 def rename_outside(facts: Facts) -> str:
-    """Rename a file in a folder that everybody may write."""
+    """Rename a file in a folder writable by everybody."""
     folder = facts["outside"]
     return refused(lambda: os.rename(f"{folder}/movable", f"{folder}/moved"), "renamed it")
 
@@ -83,7 +83,7 @@ def list_outside(facts: Facts) -> str:
 
 @attack("fs")
 def socket_outside(facts: Facts) -> str:
-    """Leave a socket in a folder that everybody may write."""
+    """Leave a socket in a folder writable by everybody."""
 
     def leave() -> None:
         with socket.socket(socket.AF_UNIX) as made:
@@ -175,7 +175,7 @@ def _processes() -> list[str]:
 
 @attack("fs")
 def descriptors_of_processes(facts: Facts) -> str:
-    """Open what other processes hold open."""
+    """Open the files held open by other processes."""
     own = str(os.getpid())
     found: list[str] = []
     for name in _processes():
@@ -198,7 +198,7 @@ def _read_held(path: str, wanted: str) -> str:
 
 @attack("limits")
 def inherited_descriptors(facts: Facts) -> str:
-    """Use a descriptor that was left open."""
+    """Use a descriptor left open."""
     left: list[int] = []
     for handle in range(3, 256):
         with suppress(OSError):
@@ -223,7 +223,7 @@ def make_device(facts: Facts) -> str:
 
 @attack("syscalls")
 def make_pipe(facts: Facts) -> str:
-    """Leave a named pipe, on which whoever reads the workspace would hang."""
+    """Leave a named pipe, to make any reader of the workspace hang."""
     return refused(lambda: os.mkfifo("pipe"), "made a pipe")
 
 
@@ -241,13 +241,13 @@ def write_interpreter(facts: Facts) -> str:
 
 @attack("fs")
 def write_supervisor(facts: Facts) -> str:
-    """Change the program that watches."""
+    """Change the watching program."""
     return _writable(__file__)
 
 
 @attack("fs")
 def write_packages(facts: Facts) -> str:
-    """Change a package that others import."""
+    """Change a package imported by others."""
     for folder in os.environ["PYTHONPATH"].split(":")[1:]:
         with suppress(OSError):
             names = [f"{folder}/{one}/__init__.py" for one in os.listdir(folder)]
@@ -278,14 +278,14 @@ def write_kernel_settings(facts: Facts) -> str:
 
 @attack("fs")
 def write_control_groups(facts: Facts) -> str:
-    """Change control groups, by which a program could be run outside."""
+    """Change control groups, a way to run a program outside."""
     places = ("/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/memory/release_agent", "/sys/kernel/uevent_helper")
     return _first([_writable(path) for path in places])
 
 
 @attack("fs")
 def services_of_the_machine(facts: Facts) -> str:
-    """See where the machine's services are reached."""
+    """See the addresses of the machine's services."""
     return _first([_listed(path) for path in ("/run", "/var/run")])
 
 
@@ -315,13 +315,13 @@ def write_another_workspace(facts: Facts) -> str:
 
 @attack("fs")
 def read_beside_the_workspace(facts: Facts) -> str:
-    """Read what lies beside the workspace."""
+    """Read the files beside the workspace."""
     return _read("../beside.txt", facts["words"])
 
 
 @attack("fs")
 def read_operator_state(facts: Facts) -> str:
-    """Read what the operator trusts."""
+    """Read the operator's list of trusted things."""
     return _read(facts["trusted"], facts["words"])
 
 
@@ -345,19 +345,19 @@ def read_key(facts: Facts) -> str:
 
 @attack("fs")
 def read_secrets_file(facts: Facts) -> str:
-    """Read the file that holds the keys of models."""
+    """Read the file with the keys of models."""
     return _read(facts["dotenv"], facts["words"])
 
 
 @attack("fs")
 def search_for_keys(facts: Facts) -> str:
-    """Look for keys in the home folder of the account that tea runs as."""
+    """Look for keys in the home folder of the account running tea."""
     return _listed(facts["home"])
 
 
 @attack("fs")
 def change_input(facts: Facts) -> str:
-    """Change a file that the task gave."""
+    """Change a file given by the task."""
     if not facts["moved"]:
         return absent("this level keeps no file of a workspace as it is; code works on copies of what a task gives")
     tries: list[Callable[[], object]] = [
@@ -371,7 +371,7 @@ def change_input(facts: Facts) -> str:
 
 @attack("fs")
 def undeclared_package(facts: Facts) -> str:
-    """Import what is installed beside tea and was not declared."""
+    """Import a package installed beside tea without a declaration."""
     return _listed(facts["site"])
 
 

@@ -68,7 +68,7 @@ def deep_recursion(facts: Facts) -> str:
 
 @attack("limits")
 def large_file(facts: Facts) -> str:
-    """Write a file that is larger than all files may be."""
+    """Write a file larger than all files may be."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         with open("large", "wb") as file:
@@ -82,7 +82,7 @@ def large_file(facts: Facts) -> str:
 
 @attack("limits")
 def hollow_file(facts: Facts) -> str:
-    """Make a file of a terabyte with nothing in it, on which whoever copies it would fail."""
+    """Make a file of a terabyte with nothing in it, to make its copying fail."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         with open("hollow", "wb") as file:
@@ -96,7 +96,7 @@ def hollow_file(facts: Facts) -> str:
 
 @attack("memory")
 def shared_folder(facts: Facts) -> str:
-    """Fill the folder that lies in memory."""
+    """Fill the folder held in memory."""
     if not facts["moved"]:
         return absent("this level shows no such folder")
     written = 0
@@ -113,7 +113,7 @@ def shared_folder(facts: Facts) -> str:
 
 @attack("memory")
 def other_folders_in_memory(facts: Facts) -> str:
-    """Write where no limit counts: the root folder and those of devices."""
+    """Write in folders counted by no limit: the root folder and those of devices."""
     for folder in ("/", "/dev", "/etc", "/opt", "/usr", "/proc", "/var/tmp", "/run"):
         with suppress(OSError):
             path = os.path.join(folder, f"tea-{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Attacks on the network: reaching anything that listens on the machine or beyond."""
+"""Attacks on the network: reaching anything listening on the machine or beyond."""
 
 import errno
 import os
@@ -41,7 +41,7 @@ def tcp_mapped(facts: Facts) -> str:
 
 @attack("net")
 def tcp_without_connect(facts: Facts) -> str:
-    """Connect by sending, without the call that connects."""
+    """Connect by sending, without the call for connecting."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
             made.settimeout(_SECONDS)
@@ -106,7 +106,7 @@ def interfaces(facts: Facts) -> str:
 
 @attack("syscalls")
 def machine_sockets(facts: Facts) -> str:
-    """Open sockets to the machine that this one runs in, to the kernel's own, and to its ciphers."""
+    """Open sockets to the machine around this one, to the kernel's own, and to its ciphers."""
     families = {"vsock": 40, "netlink": 16, "alg": 38, "xdp": 44, "bluetooth": 31, "can": 29}
     for name, family in families.items():
         try:

@@ -19,13 +19,13 @@ _NEW_USER = 0x10000000
 
 @attack("pids")
 def signal_host(facts: Facts) -> str:
-    """Send a signal to the process that runs tea."""
+    """Send a signal to the process running tea."""
     return refused(lambda: os.kill(facts["host"], 0), "a signal would come")
 
 
 @attack("pids")
 def signal_by_descriptor(facts: Facts) -> str:
-    """Send a signal by a descriptor of the process that runs tea."""
+    """Send a signal by a descriptor of the process running tea."""
     try:
         handle = os.pidfd_open(facts["host"])
     except OSError:
@@ -42,7 +42,7 @@ def signal_group(facts: Facts) -> str:
 
 @attack("pids")
 def see_host(facts: Facts) -> str:
-    """Read the command line of the process that runs tea."""
+    """Read the command line of the process running tea."""
     try:
         with open(f"/proc/{facts['host']}/cmdline", "rb") as file:
             return broke("read it") if facts["line"].encode() in file.read() else HELD
@@ -52,7 +52,7 @@ def see_host(facts: Facts) -> str:
 
 @attack("pids")
 def slow_host(facts: Facts) -> str:
-    """Change the priority of the process that runs tea."""
+    """Change the priority of the process running tea."""
 
     def slow() -> None:
         os.setpriority(os.PRIO_PROCESS, facts["host"], os.getpriority(os.PRIO_PROCESS, facts["host"]))
@@ -62,43 +62,43 @@ def slow_host(facts: Facts) -> str:
 
 @attack("pids")
 def limit_host(facts: Facts) -> str:
-    """Change the limits of the process that runs tea."""
+    """Change the limits of the process running tea."""
     return refused(lambda: resource.prlimit(facts["host"], resource.RLIMIT_CORE), "read them")
 
 
 @attack("syscalls")
 def trace_host(facts: Facts) -> str:
-    """Trace the process that runs tea."""
+    """Trace the process running tea."""
     return denied({"x86_64": 101, "aarch64": 117}, _SEIZE, facts["host"], 0, 0)
 
 
 @attack("syscalls")
 def trace_supervisor(facts: Facts) -> str:
-    """Trace the process that watches."""
+    """Trace the watching process."""
     return denied({"x86_64": 101, "aarch64": 117}, _SEIZE, facts["supervisor"], 0, 0)
 
 
 @attack("syscalls")
 def memory_of_supervisor(facts: Facts) -> str:
-    """Read the memory of the process that watches."""
+    """Read the memory of the watching process."""
     return denied({"x86_64": 310, "aarch64": 270}, facts["supervisor"], 0, 0, 0, 0, 0)
 
 
 @attack("syscalls")
 def memory_of_supervisor_by_file(facts: Facts) -> str:
-    """Open the memory of the process that watches."""
+    """Open the memory of the watching process."""
     return refused(lambda: open(f"/proc/{facts['supervisor']}/mem", "r+b").close(), "opened")
 
 
 @attack("syscalls")
 def descriptor_of_supervisor(facts: Facts) -> str:
-    """Take a descriptor from the process that watches."""
+    """Take a descriptor from the watching process."""
     return denied({"x86_64": 438, "aarch64": 438}, 3, 0, 0)
 
 
 @attack("syscalls")
 def hide(facts: Facts) -> str:
-    """Hide from the process that watches."""
+    """Hide from the watching process."""
     return denied({"x86_64": 157, "aarch64": 167}, 4, 0, 0, 0, 0)
 
 
@@ -173,7 +173,7 @@ def become_root(facts: Facts) -> str:
 
 @attack("limits")
 def setuid_program(facts: Facts) -> str:
-    """Become root by a program that gives its owner's rights."""
+    """Become root by a program giving its owner's rights."""
     if _libc_prctl(39) != 1:  # PR_GET_NO_NEW_PRIVS
         return broke("programs may still give rights")
     programs = [path for path in ("/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd") if _gives_rights(path)]
@@ -196,7 +196,7 @@ def _libc_prctl(option: int) -> int:
 
 @attack("syscalls")
 def give_rights(facts: Facts) -> str:
-    """Leave a program that gives whoever starts it its owner's rights, by any of the calls that set a mode."""
+    """Leave a program giving its owner's rights to anybody starting it, by any of the calls for setting a mode."""
     tries = (
         lambda: os.chmod("rights", 0o4755),
         lambda: os.fchmod(os.open("rights", os.O_RDONLY), 0o2755),
@@ -210,7 +210,7 @@ def give_rights(facts: Facts) -> str:
 
 @attack("limits")
 def capabilities(facts: Facts) -> str:
-    """Use a capability that was left."""
+    """Use a leftover capability."""
     head, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     if ctypes.CDLL(None, use_errno=True).capget(head, data) < 0:
         return absent("capabilities cannot be read")
@@ -219,7 +219,7 @@ def capabilities(facts: Facts) -> str:
 
 @attack("syscalls")
 def user_namespace(facts: Facts) -> str:
-    """Make a user namespace, in which it would be root."""
+    """Make a user namespace, to be root in it."""
     return denied({"x86_64": 272, "aarch64": 97}, _NEW_USER)
 
 
@@ -239,7 +239,7 @@ def user_namespace_by_clone(facts: Facts) -> str:
 
 @attack("syscalls")
 def user_namespace_by_new_clone(facts: Facts) -> str:
-    """Make a process in a user namespace by the call whose flags a filter cannot see."""
+    """Make a process in a user namespace by the call with flags invisible to a filter."""
     return denied({"x86_64": 435, "aarch64": 435}, 0, 0)
 
 
@@ -314,32 +314,32 @@ def kernel_messages(facts: Facts) -> str:
 
 @attack("syscalls")
 def page_faults(facts: Facts) -> str:
-    """Handle page faults itself, by which races in the kernel are won."""
+    """Handle page faults itself, a means to win races in the kernel."""
     return denied({"x86_64": 323, "aarch64": 282}, 0xFFFF)
 
 
 @attack("syscalls")
 def hidden_memory(facts: Facts) -> str:
-    """Take memory that no limit counts."""
+    """Take memory counted by no limit."""
     return denied({"x86_64": 319, "aarch64": 279}, 0, 0)
 
 
 @attack("syscalls")
 def shared_segments(facts: Facts) -> str:
-    """Take memory that outlives the process."""
+    """Take memory outliving the process."""
     return denied({"x86_64": 29, "aarch64": 194}, 0, 0, 0)
 
 
 @attack("syscalls")
 def unknown_calls(facts: Facts) -> str:
-    """Make a call that is newer than the filter."""
+    """Make a call newer than the filter."""
     result = call(9_999)
     return HELD if result == -errno.ENOSYS else broke(f"result {result}")
 
 
 @attack("syscalls")
 def calls_of_another_machine(facts: Facts) -> str:
-    """Make calls by the numbers of 32-bit programs, which a filter may not know."""
+    """Make calls by the numbers of 32-bit programs, possibly unknown to a filter."""
     if os.uname().machine != "x86_64":
         return absent("this kind of machine has none")
     number = os.fork()
@@ -364,7 +364,7 @@ def _old_call() -> None:
 
 @attack("syscalls")
 def type_into_terminal(facts: Facts) -> str:
-    """Put a command into the terminal of whoever runs tea."""
+    """Put a command into the terminal of the person running tea."""
     found: list[int] = []
     for path in (0, 1, 2, "/dev/tty"):
         with suppress(OSError):
