@@ -49,7 +49,7 @@ class Limits:
 
 @dataclass(slots=True, kw_only=True)
 class Campaign:
-    """A campaign: the improvement of some components on one task set by one strategy.
+    """A campaign: the improvement of some components on one task set; all strategies share its tests.
 
     Args:
         platform: Has the components and runs the tasks.
@@ -77,6 +77,8 @@ class Campaign:
     reuse_locked: bool = False
     tell: Tell = lambda _: None
     _use: dict[str, str] = field(default_factory=dict[str, str])
+    _anchor_use: dict[str, str] = field(default_factory=dict[str, str])
+    _cheaper_tests: int = 0
     _done: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     _verdicts: list[tuple[Proposal, bool]] = field(default_factory=list[tuple[Proposal, bool]])
     _tests: int = 0
@@ -87,9 +89,9 @@ class Campaign:
 
     @property
     def id(self) -> str:
-        """Its id, the same for the same components, tasks, strategy and agent: 12 hex digits."""
+        """Its id, the same for the same components, tasks and agent, whoever proposes: 12 hex digits."""
         plan = {name: one for name, one in self.plan.to_json().items() if name != "label"}
-        return digest_of([sorted(self.refs), self.tasks.digest, self.strategy.name, plan])[:12]
+        return digest_of([sorted(self.refs), self.tasks.digest, plan])[:12]
 
     def preview(self, rates: Sequence[float] = ()) -> list[str]:
         """Return in lines the campaign's visible improvements and possible work before it begins."""
@@ -125,7 +127,10 @@ class Campaign:
         store = FileEvaluations(self.platform.home / "traces" / "evolution")
         with store.ledger(self.tasks.digest[:16]) as ledger:
             await self._begin(ledger)
-            gate = Gate(self.platform, gate_tasks, self.plan, self.id, self.concurrency, self.protected, self.strict)
+            gate = Gate(
+                self.platform, gate_tasks, self.plan, self.id, self.concurrency, self.protected, self.strict,
+                self._cheaper_tests,
+            )  # fmt: skip
             base = self._paid(await gate.baseline(self._use, self._promotions))
             anchor = base if self._anchor == self._promotions else await gate.baseline(self._anchor_use, self._anchor)
             for line in self.preview([*base.means().values()]):
@@ -164,6 +169,7 @@ class Campaign:
                     self._done.setdefault(line["digest"], line)
                 case "verdict":
                     self._done[line["digest"]] = line
+                    self._cheaper_tests = max(self._cheaper_tests, int(line["verdict"].get("cheaper_test", 0)))
                     self._verdicts.append((_proposal_of(line["proposal"]), bool(line["verdict"]["accepted"])))
                 case "refused":
                     self._verdicts.append((_proposal_of(line["proposal"]), False))
@@ -174,8 +180,6 @@ class Campaign:
                     self._anchor_use = self._anchor_use if line["cheaper"] else dict(self._use)
                 case _:
                     pass
-
-    _anchor_use: dict[str, str] = field(default_factory=dict[str, str])
 
     async def _proposal(self, train: TaskSet) -> Proposal | None:
         """Return the next proposal of the strategy, from fresh runs of the training part."""

@@ -45,6 +45,7 @@ class Verdict:
         looks: How many looks were taken.
         gain: Mean difference over the gate's tasks.
         cheaper: Whether it was accepted for its cost alone.
+        cheaper_test: Which test for its cost it was, 0 for none.
         blocked: Tags that forbid it, with the reasons.
         failures: Tasks that the incumbent solves and the candidate never did.
         evaluations: Ids of the evaluations behind it.
@@ -58,6 +59,7 @@ class Verdict:
     looks: int = 0
     gain: float = 0.0
     cheaper: bool = False
+    cheaper_test: int = 0
     blocked: Mapping[str, str] = field(default_factory=dict[str, str])
     failures: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
@@ -75,6 +77,7 @@ class Gate:
         concurrency: How many runs go on at once.
         protected: Tags that must be shown to be not worse.
         strict: Whether the strict mode decides; chosen by the number of tasks and the shape of scores if None.
+        cheaper_tests: How many candidates were tested for their cost so far.
     """
 
     platform: Platform
@@ -184,9 +187,10 @@ class Gate:
         found = await self._runs(candidate, series, LOOKS[-1][0], self.tasks)
         new = _costs(found)
         kept = [task for task in sorted(means) if task not in broken and old.get(task) and new.get(task)]
-        self.cheaper_tests += 1
         if not kept:
             return verdict
+        self.cheaper_tests += 1
+        verdict = replace(verdict, cheaper_test=self.cheaper_tests)
         scores = {task: [one.score for one in runs] for task, runs in found.by_task().items()}
         against = differences({task: means[task] for task in kept}, scores, self.clusters)
         margin = 0.05 if len(kept) >= 100 else 0.08
