@@ -1,4 +1,4 @@
-"""What every test may rely on: no outside network, no keys, and in CI no silent skips."""
+"""Guarantees for every test: no outside network, no keys, and in CI no silent skips."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ _LINE = "report"
 
 
 class SharedCache(SourceCache):
-    """What one session's platforms have checked and compiled, which depends on the texts alone.
+    """Hold one session's checked and compiled sources, a function of the texts alone.
 
     Args:
         folder: Where it lies, whatever a platform says.
@@ -38,7 +38,7 @@ class SharedCache(SourceCache):
 
 @pytest.fixture(autouse=True, scope="session")
 def no_outside_network() -> Iterator[None]:
-    """Refuse every connection, datagram and name lookup beyond loopback, in the processes that tests start too."""
+    """Refuse connections, datagrams and name lookups beyond loopback, in started processes too."""
     forbid_outside_network()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent / "tests" / "guard"), prepend=os.pathsep)
@@ -47,7 +47,7 @@ def no_outside_network() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def no_operator_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Hide the operator's home, keys, proxies and cache, so that tests see a fresh machine."""
+    """Hide the operator's home, keys, proxies and cache, to show tests a fresh machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         for name in os.environ:
@@ -58,7 +58,7 @@ def no_operator_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 
 @pytest.fixture(autouse=True, scope="session")
 def sources_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let all platforms of a session share what they find out of a source, as those of one operator do."""
+    """Let all platforms of a session share findings about a source, as those of one operator do."""
     SharedCache.folder = tmp_path_factory.mktemp("compiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tea.platform, "SourceCache", SharedCache)
@@ -67,7 +67,7 @@ def sources_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def report(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
-    """Add a line to what is printed after the tests; it goes with the test's own report, from any process."""
+    """Add a line to the output after the tests; it goes with the test's own report, from any process."""
     return partial(record_property, _LINE)
 
 
@@ -81,7 +81,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail in CI where a test was skipped."""
+    """Fail in CI after a skipped test."""
     if _skips_that_count(session.config) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

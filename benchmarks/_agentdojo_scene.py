@@ -1,4 +1,4 @@
-"""The scene of one AgentDojo task: its environment, the calls to make, and what an injection adds to them.
+"""The scene of one AgentDojo task: its environment, its calls, and an injection's additions.
 
 The tools of the benchmark reach it by import, so one task runs at a time.
 """
@@ -13,7 +13,7 @@ _scene: list[Scene] = []
 
 
 class Scene:
-    """A user's task with its calls, and those of an injection, which are made as soon as its words were read.
+    """A user's task with its calls, and those of an injection, made as soon as its words were read.
 
     Args:
         runtime: Runs the functions of the suite.

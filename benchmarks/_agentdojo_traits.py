@@ -79,7 +79,7 @@ post_webpage external: url
 
 
 def traits() -> dict[str, dict[str, object]]:
-    """Return what each function declares as a tool, by name."""
+    """Return each function's declaration as a tool, by name."""
     found: dict[str, dict[str, object]] = {}
     for line in TRAITS.split("\n"):
         head, _, places = line.partition(":")

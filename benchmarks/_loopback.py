@@ -1,4 +1,4 @@
-"""A server on loopback that answers every question, for measuring what stands before it; a process of its own."""
+"""A loopback server answering every question, to measure its clients; a process of its own."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The ways that `overhead.py` measures, each in a process of its own: `python _overhead_ways.py WAY URL`.
+"""The ways measured by `overhead.py`, each in a process of its own: `python _overhead_ways.py WAY URL`.
 
 Reads jobs as JSON lines, answers with what they took. A job is so many runs at once; in each a model calls a tool that
 does nothing, and in the last step answers. What imports a library stands inside the way that needs it.
@@ -46,7 +46,7 @@ class Stepper(Agent):
 
 
 def question(steps: int, latency: int) -> str:
-    """Return the task, which tells the server how long a run is."""
+    """Return the task; it tells the server the length of a run."""
     return f"Call noop, the tool that does nothing. K={steps} L={latency}"
 
 
@@ -56,7 +56,7 @@ def names(tools: int) -> list[str]:
 
 
 def functions(tools: int) -> list[Any]:
-    """Return so many functions, for libraries that read signatures."""
+    """Return so many functions, for libraries reading signatures."""
     made: list[Any] = []
     for name in names(tools):
 
@@ -209,7 +209,7 @@ async def by_pydantic_ai(url: str) -> Once:
 
 
 async def by_langgraph(url: str) -> Once:
-    """The agent of langgraph that calls tools, over langchain-openai."""
+    """Run langgraph's tool-calling agent over langchain-openai."""
     create_agent: Any = import_module("langchain.agents").create_agent
     tool: Any = import_module("langchain_core.tools").tool
     ChatOpenAI: Any = import_module("langchain_openai").ChatOpenAI

@@ -1,4 +1,4 @@
-"""The files of the sittings, made from fixed seeds, so that they are the same everywhere."""
+"""The files of the sittings, made from fixed seeds to be the same everywhere."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ LETTERS = (
 
 
 def make(name: str, folder: Path) -> None:
-    """Write the file of that name into a folder."""
+    """Write the file by its name into a folder."""
     data = MADE[name]()
     (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
 
@@ -191,7 +191,7 @@ def _pdf(objects: Sequence[bytes]) -> bytes:
 
 
 def _letter(number: int) -> str:
-    """One of forty letters, each of which names the next; the first and the last hold what the answer needs."""
+    """One of forty letters, each naming the next; the first and the last hold the answer's facts."""
     random = Random(f"letter {number}")
     lines = [f"Letter {number + 1}", "", *(_sentence(random) for _ in range(34))]
     if number == 0:

@@ -1,4 +1,4 @@
-"""A sitting as it is kept: a task with its files, what is right, and the answers that players gave.
+"""A kept sitting: a task with its files, its right answer, and the players' answers.
 
 A folder of `sittings/` holds `sitting.json`:
 
@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """The replies of one conversation, in their order, and a text by which its opening is known."""
+    """The replies of one conversation, in order, and a text to know its opening by."""
 
     when: str
     replies: tuple[Mapping[str, Any], ...]
@@ -42,7 +42,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sitting:
-    """One task to sit before, and what is right."""
+    """One task with its right answer."""
 
     name: str
     title: str
@@ -108,7 +108,7 @@ class Sitting:
 
 
 def sittings(names: str = "") -> Iterator[Sitting]:
-    """Yield the sittings whose names hold one of some texts, divided by commas; all without any."""
+    """Yield the sittings with names holding one of some texts, divided by commas; all without any."""
     for path in sorted(ROOT.glob("*/sitting.json")):
         if any(one in path.parent.name for one in names.split(",")):
             yield Sitting.read(path.parent)
@@ -122,7 +122,7 @@ def _holds(text: str, wanted: str | float, within: float) -> bool:
 
 
 def _plain(answer: Any) -> Any:
-    """Return what an answer says as JSON, where it is text that holds JSON."""
+    """Return an answer's JSON, if its text holds JSON."""
     if not isinstance(answer, str):
         return answer
     found = re.search(r"\{.*\}|\[.*\]", answer, re.DOTALL)

@@ -22,25 +22,25 @@ Run = Callable[[str, str, int], Any]
 
 
 class Folder:
-    """What the bundled tools want of their context: where the files of the job are."""
+    """The bundled tools' context: the place of the job's files."""
 
     place = Path()
 
     @classmethod
     def path(cls, name: str) -> Path:
-        """Return where a file is."""
+        """Return a file's place."""
         return cls.place / name
 
     @classmethod
     async def file(cls, name: str) -> Path:
-        """Return where a file is that exists."""
+        """Return an existing file's place."""
         from tea.components.files import existing_file
 
         return existing_file(cls.path, cls.place, name)
 
     @classmethod
     async def cache(cls) -> None:
-        """Keep nothing that can be made again."""
+        """Keep nothing reproducible."""
 
     @classmethod
     async def parser_terms(cls) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _tool(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
 
 
 def _called(work: Coroutine[Any, Any, Any]) -> str:
-    """Return what a tool gives as text, an error too; it has a thread and a loop of its own."""
+    """Return a tool's result or error as text; it has a thread and a loop of its own."""
     from tea.errors import TeaError
 
     try:

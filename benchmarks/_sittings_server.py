@@ -1,4 +1,4 @@
-"""A Chat Completions server on loopback that gives kept answers, and keeps count of what it was asked."""
+"""A loopback Chat Completions server of kept answers, counting its requests."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ class KeptServer:
             await server.wait_closed()
 
     async def reply(self, raw: bytes) -> tuple[int, Mapping[str, Any]]:
-        """Return the status and the document that answer a request's body."""
+        """Return the status and the document for a request's body."""
         body = json.loads(raw)
         self._waiting += 1
         try:
@@ -100,7 +100,7 @@ class KeptServer:
         return 200, self._completion(reply, f"{number}_{position}", tokens)
 
     def _flow(self, messages: Sequence[Mapping[str, Any]]) -> int:
-        """Return the number of the flow to which a conversation with this opening belongs."""
+        """Return the number of a conversation's flow, by its opening."""
         first = next((n for n, one in enumerate(messages) if one["role"] == "assistant"), len(messages))
         opening = "\n".join(_texts(messages[:first]))
         return next((n for n, flow in enumerate(self.flows) if flow.when in opening), len(self.flows) - 1)

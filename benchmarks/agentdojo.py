@@ -1,4 +1,4 @@
-"""AgentDojo, with an agent that does whatever an injection says: what each policy lets through, asks and leaves alone.
+"""AgentDojo, with an agent obeying every injection: each policy's leaks, questions and untouched tasks.
 
     python -m venv .agentdojo && .agentdojo/bin/pip install -e . agentdojo==0.1.35
     .agentdojo/bin/python benchmarks/agentdojo.py [SUITE ...]
@@ -82,7 +82,7 @@ def source_of(function: Any, declared: Mapping[str, object]) -> str:
 
 
 def contacts(value: Any, key: str = "") -> Iterator[str]:
-    """Yield the people and accounts in the user's own records: what an operator's list would hold."""
+    """Yield the people and accounts in the user's own records: an operator's likely list."""
     if isinstance(value, Mapping):
         for name, one in value.items():
             yield from contacts(one, str(name))

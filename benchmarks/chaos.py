@@ -1,4 +1,4 @@
-"""Runs with a model that misbehaves: how they end, and whether each journal is read and replayed as it was.
+"""Runs with a misbehaving model: their ends, and the reading and replay of each journal.
 
     python benchmarks/chaos.py [--runs 1000] [--seed 0] [--first 0] [--at-once 4]
 
@@ -58,7 +58,7 @@ KEPT = ("status", "answer", "reason", "evidence", "cost", "error")
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the runs."""
+    """Count the ends of runs."""
 
     endings: Counter[str] = field(default_factory=Counter[str])
     behaviours: Counter[str] = field(default_factory=Counter[str])
@@ -101,7 +101,7 @@ async def batch(tea: Platform, folder: Path, tally: Tally, seed: int, numbers: r
 
 @contextlib.asynccontextmanager
 async def watched(tally: Tally, name: str) -> AsyncGenerator[None]:
-    """Count whatever goes wrong inside, a hang too, as a fault of the run of that name."""
+    """Count any internal fault, a hang too, against the named run."""
     try:
         async with asyncio.timeout(SECONDS):
             yield
@@ -129,7 +129,7 @@ async def carried_out(tea: Platform, folder: Path, tally: Tally, seed: int, numb
 
 
 def abilities(random: Random) -> dict[str, Any]:
-    """Return what the model can do, how much it reads, and what becomes of a conversation that grows too long."""
+    """Return the model's abilities, its window, and its way with a growing conversation."""
     return {
         "capabilities": random.choice((("tools",), ("tools", "schema"), ())),
         "context": random.choice((8_000, 32_000)),
@@ -138,7 +138,7 @@ def abilities(random: Random) -> dict[str, Any]:
 
 
 def options(random: Random, folder: Path) -> dict[str, Any]:
-    """Return what a run is started with."""
+    """Return the options of a run."""
     steps, tokens = random.choice((3, 8, 20, 40)), random.choice((None, None, 4_000, 20_000))
     files = random.sample(sorted(FILES), random.randint(0, len(FILES)))
     chosen: dict[str, Any] = {
@@ -164,7 +164,7 @@ def read_through(tea: Platform, outcome: Outcome) -> int:
 
 
 def show(tally: Tally, runs: int, seconds: float) -> None:
-    """Print what came of the runs."""
+    """Print the counts."""
     counted = [(name, tally.endings[name]) for name in dict.fromkeys((*EXIT_CODES.values(), *tally.endings))]
     figures = (("replays identical", tally.replays), ("faults", len(tally.faults)))
     print("| what | count |\n|---|---|")

@@ -1,4 +1,4 @@
-"""What one cold `tea run` costs in CPU, from the start of the interpreter to the answer.
+"""Measure the CPU time of one cold `tea run`, from the start of the interpreter to the answer.
 
 Usage: python benchmarks/cold.py [ROUNDS]
 """
@@ -70,7 +70,7 @@ def cpu_seconds(command: list[str], **where: Any) -> float:
 
 
 def main(rounds: int = 7) -> None:
-    """Print the least of alternating rounds; a first one writes bytecode, and what the home keeps."""
+    """Print the least of alternating rounds; a first one writes bytecode, and the home's caches."""
     taken: dict[str, list[float]] = {name: [] for name in PROGRAMS}
     with home() as (place, environment):
         for _ in range(rounds + 1):

@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def sentences(control: str) -> list[str]:
-    """Return summaries and first sentences of the packages that are not held out, in an order without meaning."""
+    """Return summaries and first sentences of the packages not held out, in a meaningless order."""
     found: dict[str, None] = {}
     for block in control.split("\n\n"):
         name = re.search(r"^Package: (\S+)", block, re.M)
@@ -67,7 +67,7 @@ def latin(piece: str) -> bool:
 
 
 def alone_in(model: Any, vocabulary: dict[str, int]) -> np.ndarray:
-    """Return what the model makes of each piece alone."""
+    """Return the model's vector of each piece alone."""
     import torch
 
     places, rows = [vocabulary[piece] for piece in sorted(vocabulary)], []
@@ -118,7 +118,7 @@ def least_squares(bags: Any, wanted: np.ndarray) -> np.ndarray:
 
 
 def coded(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each vector as whole numbers from -7 to 7 and their scale, at the clipping that loses least."""
+    """Return each vector as whole numbers from -7 to 7 and their scale, at the clipping of least loss."""
     best = np.full(len(vectors), np.inf)
     codes, scales = np.zeros(vectors.shape, np.int8), np.zeros(len(vectors), np.float32)
     for clip in CLIPS:

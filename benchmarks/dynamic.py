@@ -1,4 +1,4 @@
-"""What the dynamic manager costs: CPU per check and per load, and how memory grows over ten thousand sources.
+"""Measure the dynamic manager: CPU per check and per load, and memory over ten thousand sources.
 
 Run it with `python benchmarks/dynamic.py [LOADS]`; it prints one line.
 """
@@ -34,7 +34,7 @@ def resident_megabytes() -> float:
 
 
 def main(loads: int) -> None:
-    """Check and load that many distinct sources, and measure from a tenth of them on."""
+    """Check and load many distinct sources, and measure from a tenth of them on."""
     manager = DynamicManager(lambda digest: True)
     checking = loading = start = 0.0
     for number in range(loads):

@@ -73,7 +73,7 @@ async def bare_json(calls: int) -> None:
 
 
 async def cpu(work: Callable[[], Awaitable[object]]) -> float:
-    """Return the CPU seconds that this process needs for `work`."""
+    """Return this process's CPU seconds for `work`."""
     start = time.process_time()
     await work()
     return time.process_time() - start

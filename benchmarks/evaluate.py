@@ -1,4 +1,4 @@
-"""Measure what `tea eval` adds to the runs themselves: 500 stub tasks, evaluated and simply run.
+"""Measure the overhead of `tea eval`: 500 stub tasks, evaluated and simply run.
 
     python benchmarks/evaluate.py [TASKS]
 

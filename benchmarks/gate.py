@@ -51,7 +51,7 @@ async def gated(past: list[Entry], mode: Any) -> list[Entry]:
 
 
 def cost(work: Any) -> tuple[float, Any]:
-    """Return CPU microseconds per call, and what the work gave."""
+    """Return CPU microseconds per call, and the work's result."""
     begin = time.process_time()
     found = asyncio.run(work)
     return (time.process_time() - begin) / CALLS * 1e6, found

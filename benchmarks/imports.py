@@ -1,4 +1,4 @@
-"""What importing tea and showing its help cost, against asyncio and pydantic alone.
+"""Measure importing tea and showing its help, against asyncio and pydantic alone.
 
 Usage: python benchmarks/imports.py [ROUNDS]
 """
@@ -18,7 +18,7 @@ LIMITS = {"from tea import *": 1.5, "tea --help": 2.2}
 
 
 def cpu_seconds(code: str) -> float:
-    """User and system time of one fresh interpreter that runs the code."""
+    """User and system time of one fresh interpreter for the code."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""What a fresh install of tea weighs: packages and megabytes, with and without the constraints.
+"""Measure a fresh install of tea: packages and megabytes, with and without the constraints.
 
 Usage: python benchmarks/install.py [REQUIREMENT ...]
 Further requirements, such as openai, are installed beside tea.
@@ -15,7 +15,7 @@ NOT_COUNTED = {"pip", "setuptools"}
 
 
 def weigh(folder: Path, *options: str) -> tuple[int, float, str]:
-    """Install into a fresh environment; return its packages, megabytes and what `pip check` says."""
+    """Install into a fresh environment; return its packages, megabytes and the words of `pip check`."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     pip = [str(folder / "bin" / "python"), "-m", "pip"]
     subprocess.run([*pip, "install", "--quiet", str(ROOT), *options], check=True)
@@ -26,7 +26,7 @@ def weigh(folder: Path, *options: str) -> tuple[int, float, str]:
 
 
 def files_of(site_packages: Path) -> list[Path]:
-    """Every file there but those of the packages that are not counted."""
+    """Every file there but those of uncounted packages."""
     counted = [
         path for path in site_packages.iterdir() if path.name.partition("-")[0] not in {*NOT_COUNTED, "pkg_resources"}
     ]

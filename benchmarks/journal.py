@@ -1,4 +1,4 @@
-"""What the journal and the gate cost, each beside the barest program that keeps the same promise.
+"""Measure the journal and the gate, each beside the barest program with the same promise.
 
     python benchmarks/journal.py [FOLDER]
 
@@ -87,22 +87,22 @@ class Bench:
         print(f"| {what} | {found[0]:.1f} | {found[1]:.1f} | {found[0] / found[1]:.2f} |", flush=True)
 
     def append(self) -> float:
-        """Return the CPU seconds of appends that survive the end of the process."""
+        """Return the CPU seconds of appends surviving the end of the process."""
         with self.journal() as writer:
             return cpu(lambda: [writer.append([RECORD]) for _ in range(APPENDS)]) / APPENDS
 
     def write(self) -> float:
-        """Return the CPU seconds of plain writes, which survive it too."""
+        """Return the CPU seconds of plain writes, surviving it too."""
         with self.plain() as file:
             return cpu(lambda: [os.write(file, line()) for _ in range(APPENDS)]) / APPENDS
 
     def append_synced(self) -> float:
-        """Return the seconds of appends that survive a loss of power."""
+        """Return the seconds of appends surviving a loss of power."""
         with self.journal("synced") as writer:
             return wall(lambda: [writer.append([RECORD]) for _ in range(SYNCED)]) / SYNCED
 
     def write_synced(self, at_once: int = 1) -> float:
-        """Return the seconds of plain writes, of which the disk confirms so many at once."""
+        """Return the seconds of plain writes, confirmed by the disk so many at once."""
         with self.plain() as file:
 
             def writes() -> None:
@@ -114,7 +114,7 @@ class Bench:
             return wall(writes) / (SYNCED * at_once)
 
     def commits(self, at_once: int) -> float:
-        """Return the seconds of appends, each of which waits for the disk, from so many tasks."""
+        """Return the seconds of appends from so many tasks, each waiting for the disk."""
         with self.journal() as writer:
 
             async def effects() -> None:

@@ -35,7 +35,7 @@ def tools(count: int) -> list[dict[str, Any]]:
 
 
 def reply(body: bytes) -> tuple[int, bytes]:
-    """Return a completion with a function call, at once, whatever was asked."""
+    """Return a completion with a function call, at once, for any request."""
     call = {"name": "tool_001", "arguments": '{"expression": "6 * 7"}'}
     calls = [{"id": "call_1", "type": "function", "function": call}]
     message = {"role": "assistant", "content": None, "tool_calls": calls}
@@ -59,7 +59,7 @@ async def server() -> AsyncGenerator[str]:
 
 
 async def by_aiohttp(url: str, steps: int) -> None:
-    """The least that a step can cost in Python: everything is encoded anew each time."""
+    """Measure the least cost of a step in Python: everything is encoded anew each time."""
     import aiohttp
 
     messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]

@@ -56,7 +56,7 @@ def _call(number: int, name: str, arguments: Mapping[str, Any]) -> dict[str, Any
 
 @asynccontextmanager
 async def started(*command: str) -> AsyncGenerator[Worker]:
-    """Give a process that listens, and end it."""
+    """Give a listening process, and end it."""
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=2**24)
     try:
         yield process
@@ -67,7 +67,7 @@ async def started(*command: str) -> AsyncGenerator[Worker]:
 
 
 async def took(worker: Worker, tools: int, steps: int, runs: int, latency: int) -> dict[str, Any]:
-    """Return what one job of a way took."""
+    """Return the cost of one job of a way."""
     assert worker.stdin is not None
     assert worker.stdout is not None
     job = {"tools": tools, "steps": steps, "runs": runs, "latency": latency}
@@ -78,7 +78,7 @@ async def took(worker: Worker, tools: int, steps: int, runs: int, latency: int) 
 
 
 async def best(workers: Mapping[str, Worker], rounds: int, *job: int) -> dict[str, dict[str, Any]]:
-    """Return of each way the round that took the least CPU."""
+    """Return each way's round of the least CPU."""
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in workers}
     for _ in range(rounds):
         for name, worker in workers.items():

@@ -52,7 +52,7 @@ _LEAST_WORDS, _MOST_WORDS = 4, 9
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question, and the string that only the passage with its answer holds."""
+    """A question, and a string only in the passage of its answer."""
 
     text: str
     needle: str
@@ -94,7 +94,7 @@ def _question(text: str, needle: str, chance: random.Random) -> str:
 
 
 def recall(index: Index, asked: Sequence[Question], ways: Ways) -> float:
-    """Return the share of questions whose passage is among the first five."""
+    """Return the share of questions with their passage among the first five."""
     found = ((one.needle, index.search(one.text, FIRST, ways)) for one in asked)
     right = sum(any(needle in match.passage.text for match in matches) for needle, matches in found)
     return right / len(asked)
@@ -107,7 +107,7 @@ def stored(path: Path) -> list[str]:
 
 
 def tuned(index: Index, asked: Sequence[Question]) -> Iterator[tuple[tuple[float, ...], float]]:
-    """Yield the weights of nearness, of all that is held and of meaning, and the recall with them."""
+    """Yield the weights of nearness, of all words held and of meaning, and their recall."""
     for weights in SHARES:
         index_module.NEARNESS, index_module.HELD, index_module.MEANING = weights
         yield weights, recall(index, asked, "both")

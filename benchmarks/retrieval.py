@@ -40,14 +40,14 @@ WORDS = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A query, and the tool that answers it."""
+    """A query, and the tool answering it."""
 
     query: str
     tool: str
 
 
 def main() -> None:
-    """Print the tables that were asked for."""
+    """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--model", type=Path)
@@ -74,13 +74,13 @@ def quality(data: Mapping[str, Any], model: Path | None) -> None:
 
 
 def said(name: str, description: str) -> str:
-    """Return what retrieval reads of such a tool once it is registered, `ProductSearch` as `product_search`."""
+    """Return retrieval's text of such a tool once it is registered, `ProductSearch` as `product_search`."""
     named = "_".join(words(name))
     return Manifest(kind="tool", name=named, version="1.0.0", description=description, source="").words()
 
 
 def embedders(model: Path | None) -> Iterator[tuple[str, Embedder]]:
-    """Yield the embedders that can be measured here."""
+    """Yield the measurable embedders."""
     yield "built-in", StaticEmbedder()
     spec = find_spec(MINILM)
     folder = model or (Path(str(spec.origin)).parent / "model" if spec else None)
@@ -89,7 +89,7 @@ def embedders(model: Path | None) -> Iterator[tuple[str, Embedder]]:
 
 
 def index_of(embedder: Embedder, tools: Mapping[str, str], past: Sequence[Question]) -> Index:
-    """Return an index of tools, each with the queries that it served, all of them recent."""
+    """Return an index of tools, each with its recent queries."""
     served: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for one in past:
         served[one.tool].append((one.query, 1.0))
@@ -99,7 +99,7 @@ def index_of(embedder: Embedder, tools: Mapping[str, str], past: Sequence[Questi
 
 
 def table(name: str, index: Index, embedder: Embedder, questions: Sequence[Question]) -> None:
-    """Print a line for keywords alone, vectors alone, and both with what was served."""
+    """Print a line for keywords alone, vectors alone, and both with usage."""
     parts: dict[str, Callable[[Scores], Any]] = {
         "keywords alone": lambda scores: scores.keywords,
         "vectors alone": lambda scores: scores.meaning,

@@ -1,4 +1,4 @@
-"""What thousands of components cost, each figure beside the aim it has: `python benchmarks/scale.py [--most COUNT]`.
+"""Measure thousands of components, each figure beside its aim: `python benchmarks/scale.py [--most COUNT]`.
 
 Everything is measured in one go, in fresh homes, as CPU of this process or of a fresh interpreter. Registering,
 updating and restoring are durable before they are acknowledged. The list is read anew first, then from its catalogue,
@@ -110,7 +110,7 @@ async def listed(home: Path, count: int) -> list[Row]:
 
 
 def spent(command: list[str], home: Path) -> tuple[float, str]:
-    """Return user and system seconds of a fresh interpreter, and what it said."""
+    """Return user and system seconds of a fresh interpreter, and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "TEA_STATE": str(home / "state")}
     said = subprocess.run([sys.executable, *command], check=True, stdout=subprocess.PIPE, env=environment, text=True)
@@ -119,12 +119,12 @@ def spent(command: list[str], home: Path) -> tuple[float, str]:
 
 
 def library(home: Path) -> list[str]:
-    """Return the program that enters a platform and lists."""
+    """Return a program to enter a platform and list."""
     return ["-c", LIST, str(home), str(home / "state")]
 
 
 def cold(home: Path, empty: Path, count: int) -> list[Row]:
-    """Start programs that list all, in turns with the bare imports."""
+    """Start listing programs, in turns with the bare imports."""
     programs: dict[str, tuple[list[str], Path]] = {
         BASE: (["-c", PROGRAMS[BASE]], home),
         f"Platform entered, {count:,} listed": (library(home), home),
@@ -170,7 +170,7 @@ async def invoked() -> list[Row]:
 
 
 def retrieved() -> Row:
-    """Search many vectors by meaning, keywords and use, against bare FAISS, or numpy where that is not installed."""
+    """Search many vectors by meaning, keywords and use, against bare FAISS, or numpy without it."""
     rows = np.random.default_rng(0).standard_normal((VECTORS, WIDTH), np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     index = Index(lambda texts: rows[[int(text) for text in texts]])

@@ -39,7 +39,7 @@ MODEL = {"provider": "openai_chat", "model": "kept", "capabilities": ["tools", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What came of one sitting in one way."""
+    """One sitting's result in one way."""
 
     questions: Sequence[Question] = ()
     right: bool = False
@@ -95,7 +95,7 @@ async def sit(ways: Mapping[str, Way], chosen: Sequence[Sitting], *, details: bo
 
 
 def by_tea(player: str, more: Mapping[str, Any]) -> Way:
-    """Return the way that tea works, on a platform of its own for each sitting, which replays it in the end."""
+    """Return tea's way, on a platform of its own for each sitting, with a replay in the end."""
 
     async def sat(sitting: Sitting, folder: Path) -> Row:
         if sitting.needs and not hasattr(Platform, sitting.needs):
@@ -136,7 +136,7 @@ async def _worked(sitting: Sitting, server: KeptServer, home: Path, files: Seque
 
 
 def by_peer(name: str, worker: Process) -> Way:
-    """Return the way that a peer works, in its process."""
+    """Return a peer's way, in its process."""
 
     async def sat(sitting: Sitting, folder: Path) -> Row:
         if sitting.needs:
@@ -165,7 +165,7 @@ def in_words(sitting: Sitting, files: Sequence[Path]) -> str:
 
 
 def judged(sitting: Sitting, server: KeptServer, answer: Any, remark: str, *, cannot: bool) -> Row:
-    """Return what came of a sitting; an answer that nobody could have given honestly is not right."""
+    """Return a sitting's result; a dishonest answer is not right."""
     right = sitting.is_right(answer, cannot=cannot)
     missing = [(n, text) for n, one in enumerate(server.questions, start=1) for text in one.missing]
     if missing:
@@ -177,7 +177,7 @@ def judged(sitting: Sitting, server: KeptServer, answer: Any, remark: str, *, ca
 
 
 def same(questions: Sequence[Question]) -> str:
-    """Return which share of the questions after the first of each flow is what the one before it began with."""
+    """Return the share of later questions of each flow equal to the beginning of the one before."""
     before, common, total = dict[int, str](), 0, 0
     for one in questions:
         if one.flow in before:
@@ -188,7 +188,7 @@ def same(questions: Sequence[Question]) -> str:
 
 
 def told(sitting: Sitting, way: str, questions: Sequence[Question]) -> list[str]:
-    """Return a line for each question: its tokens, what of it was there before, and how many waited with it."""
+    """Return a line for each question: its tokens, its repeated part, and the number waiting with it."""
     lines, before = list[str](), dict[int, str]()
     for number, one in enumerate(questions, start=1):
         share = 100 * _common(before.get(one.flow, ""), one.words) // len(one.words)
@@ -204,7 +204,7 @@ def _common(one: str, other: str) -> int:
 
 
 async def python_of(folder: Path) -> str:
-    """Return the Python of the peers' virtual environment, which is made and filled where it is missing."""
+    """Return the Python of the peers' virtual environment, made and filled if it is missing."""
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
@@ -227,7 +227,7 @@ async def started(python: str, name: str) -> AsyncGenerator[Process]:
 
 
 async def asked(worker: Process, job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a peer answers to a job."""
+    """Return a peer's answer to a job."""
     assert worker.stdin is not None
     assert worker.stdout is not None
     worker.stdin.write(json.dumps(job).encode() + b"\n")
@@ -239,7 +239,7 @@ async def asked(worker: Process, job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lay_out(folder: Path, only: str) -> None:
-    """Write each sitting's task and files into a folder of its own, and print what starts it."""
+    """Write each sitting's task and files into a folder of its own, and print its start command."""
     for sitting in sittings(only):
         place = folder / sitting.name
         place.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What registering costs as the registry grows, and what a journal's line costs against a plain write.
+"""Measure registering as the registry grows, and a journal's line against a plain write.
 
 Usage: python benchmarks/store.py [FOLDER]. Registering is one version and one head, all of it synced. Beside it stands
 what the same disk takes at the same moment for two bare durable files (write, fsync, rename, fsync of the folder).
@@ -54,14 +54,14 @@ def two_files(folder: Path, number: int) -> None:
 
 
 def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return how long the work takes by that clock."""
+    """Return the work's duration by this clock."""
     begin = clock()
     work()
     return clock() - begin
 
 
 def user_seconds() -> float:
-    """Return the CPU this process used outside the system, which a busy disk does not inflate."""
+    """Return this process's CPU time outside the system, without the noise of a busy disk."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 

@@ -66,12 +66,12 @@ Say yes.
 
 @dataclass(slots=True)
 class Walk:
-    """What was entered, in order."""
+    """The entered functions, in order."""
 
     steps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def enter(self, frame: FrameType, event: str, _: Any) -> None:
-        """Note the function that a frame begins or continues."""
+        """Note the function of a beginning or continuing frame."""
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(HOUSE):
             self.steps.append((code.co_filename[len(HOUSE) + 1 :], code.co_qualname))
@@ -89,7 +89,7 @@ CURRENT: list[Walk] = []
 
 
 def enter(frame: FrameType, event: str, given: Any) -> None:
-    """Note a frame in the walk that goes on, if one does."""
+    """Note a frame in the current walk, if there is one."""
     for walk in CURRENT:
         walk.enter(frame, event, given)
 

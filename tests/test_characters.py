@@ -1,4 +1,4 @@
-"""Characters that cannot be seen as what they are: always shown, and never confused with text that spells them."""
+"""Test invisible characters: always shown, and never confused with text spelling them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Every example in the docstring of a component that ships with tea gives what it says."""
+"""Test every example in the docstrings of bundled components."""
 
 import ast
 import inspect
@@ -18,7 +18,7 @@ NAMES: dict[Kind, list[str]] = {kind: [path.stem for path in bundled_files(kind)
 
 
 async def outcome(example: Example, names: dict[str, Any]) -> str:
-    """Run one example, which may await, and show its value or its error as a prompt would."""
+    """Run one example, with await if it needs, and show its value or error as a prompt would."""
     code = compile(example.call, "<example>", "eval", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     try:
         value = eval(code, names)

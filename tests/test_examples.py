@@ -44,7 +44,7 @@ async def run(tea: Platform, name: str) -> Outcome:
 
 
 def same(answer: Any, expected: Any) -> bool:
-    """Whether an answer is what is expected and nothing more: whole numbers exactly, others to six digits.
+    """Whether an answer is the expected one and nothing more: whole numbers exactly, others to six digits.
 
     A list has its order, and may be written as text with commas between its items.
     """

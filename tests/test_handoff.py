@@ -1,4 +1,4 @@
-"""Work that was begun by hand goes on in a task as if it had begun there."""
+"""Test work begun by hand: it goes on in a task as if begun there."""
 
 import asyncio
 from collections.abc import Coroutine

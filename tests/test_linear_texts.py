@@ -1,4 +1,4 @@
-"""Long texts of a task, a model or a file cost time that grows as they do: no pattern looks twice at every place."""
+"""Test long texts of a task, model or file for linear time: no pattern looks twice at every place."""
 
 import importlib.util
 import sys
@@ -40,7 +40,7 @@ async def tea() -> AsyncIterator[Platform]:
 
 
 def reporter() -> Any:
-    """Return the module that numbers the references of a draft, which is loaded by no name."""
+    """Return the module for numbering a draft's references, loaded by no name."""
     spec = importlib.util.spec_from_file_location(
         "_references_of_the_reporter", ROOT / "environments" / "_report" / "references.py"
     )
@@ -123,7 +123,7 @@ async def test_no_statement_takes_long(tea: Platform, tmp_path: Path, monkeypatc
 
 
 def slow_ones(work: Callable[[str], object]) -> list[str]:
-    """Return the texts that take too long."""
+    """Return the texts of too long a time."""
     found: list[str] = []
     for name, text in TEXTS.items():
         begun = time.process_time()

@@ -1,4 +1,4 @@
-"""Every command the README shows is run, and prints what the README says."""
+"""Test every command in the README against its shown output."""
 
 import os
 import re
@@ -22,7 +22,7 @@ _VARYING = [
 
 
 def shown() -> list[tuple[str, str]]:
-    """The commands of the README with the output that follows each."""
+    """The commands of the README with their output."""
     found: list[tuple[str, str]] = []
     for block in _BLOCK.findall((ROOT / "README.md").read_text()):
         for part in ("\n" + block).split("\n$ ")[1:]:
@@ -38,7 +38,7 @@ def steady(text: str) -> str:
 
 
 def fits(expected: str, printed: str) -> bool:
-    """Whether `printed` is `expected`, where a line `...` stands for any lines."""
+    """Whether `printed` is `expected`, with a line `...` for any lines."""
     parts = [re.escape(part) for part in re.split(r"^\.\.\.$\n?", steady(expected) + "\n", flags=re.MULTILINE)]
     return re.fullmatch("(?:.*\n)*".join(parts), steady(printed) + "\n") is not None
 

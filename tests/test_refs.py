@@ -21,7 +21,7 @@ NEARLY = st.text(alphabet="tol:@#.-_01aA\n é٣", max_size=40) | st.text(max_siz
 
 
 def read(check: Callable[[str], object], text: str) -> str | None:
-    """What was read, as text; None when it was refused, in one printable line of at most 300 characters."""
+    """The text read; None after a refusal in one printable line of at most 300 characters."""
     try:
         return str(check(text))
     except BadRef as error:

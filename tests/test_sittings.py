@@ -1,4 +1,4 @@
-"""The benchmark of whole tasks: its kept tasks and answers are complete, and its server counts what it is asked."""
+"""Test the benchmark of whole tasks: its kept tasks and answers are complete, and its server counts requests."""
 
 import asyncio
 import json

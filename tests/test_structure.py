@@ -1,4 +1,4 @@
-"""The shape of the house: rooms, sizes, public names, and what a wheel installs."""
+"""Test the shape of the house: rooms, sizes, public names, and a wheel's files."""
 
 import ast
 import subprocess
@@ -104,7 +104,7 @@ def test_nothing_but_the_command_line_builds_on_the_testing_tools() -> None:
 
 
 def is_public(name: str) -> bool:
-    """Whether `tea` offers a name, in `__all__` or on first use; its modules are no names of that kind."""
+    """Whether `tea` offers a name, in `__all__` or on first use; its modules do not count."""
     return name in dir(tea) and not isinstance(getattr(tea, name), ModuleType)
 
 

@@ -1,4 +1,4 @@
-"""Threads for functions that are not async: so many at once, in order, and nobody is held up by one that stays."""
+"""Test threads for plain functions: so many at once, in order, and nobody waits for a stuck one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ said: ContextVar[str] = ContextVar("said", default="nothing")
 
 
 class Held:
-    """A function that goes on when it is let go."""
+    """A function going on when it is let go."""
 
     def __init__(self) -> None:
         self.begun, self.free = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""A first step that is made directly, and a timer only for what waits: no program can tell it from a plain timeout."""
+"""Test a direct first step with a timer only for waits: no program can tell it from a plain timeout."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -20,7 +20,7 @@ class Halt(BaseException):
 
 
 async def plain(work: Coroutine[Any, Any, Any], seconds: float) -> Any:
-    """What a deadline usually is."""
+    """A usual deadline."""
     async with asyncio.timeout(seconds):
         return await work
 
@@ -95,7 +95,7 @@ PROGRAMS = st.lists(st.tuples(st.sampled_from(sorted(WAITS)), st.sampled_from(HA
 
 
 async def program(parts: list[tuple[str, str]], told: list[str]) -> list[str]:
-    """Do one thing after the other, and tell what was seen."""
+    """Do one thing after the other, and record the view."""
     for what, handling in parts:
         told.append(f"{what} in {seen.get()}")
         try:
@@ -114,7 +114,7 @@ async def program(parts: list[tuple[str, str]], told: list[str]) -> list[str]:
 
 
 async def observed(way: Callable[..., Any], parts: list[tuple[str, str]], cancel: int | None) -> list[object]:
-    """Everything that can be told of a program from outside, cancelled at some turn of the loop."""
+    """A program's outside view, cancelled at some turn of the loop."""
     told: list[str] = []
 
     async def body() -> tuple[object, int]:

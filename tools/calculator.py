@@ -104,7 +104,7 @@ def _value(node: ast.expr, source: str) -> Number:
 
 
 def _power(base: Number, exponent: Number, source: str) -> Number:
-    """Raise to a power whose size is known to be bounded before it is computed."""
+    """Raise to a power, with its size known to be bounded before."""
     digits = abs(exponent) * math.log10(abs(base)) if base else 0
     if digits > MOST_DIGITS:
         raise ToolError(f"{_shown(source)} has more than {MOST_DIGITS} digits.", fix="use smaller numbers.")

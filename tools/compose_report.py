@@ -1,4 +1,4 @@
-"""How a report is drafted where no model is there: findings laid out as Markdown with citations."""
+"""Draft a report without a model: findings laid out as Markdown with citations."""
 
 import json
 import re
@@ -27,7 +27,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that was found out, where, and the words or values themselves."""
+    """A finding, its place, and the words or values themselves."""
 
     fact: str
     source: str = ""
@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What a file that was handed over says."""
+    """The content of a handed-over file."""
 
     source: str
     content: str
@@ -84,7 +84,7 @@ async def compose_report(
 
 
 class _Citations:
-    """Numbers sources in the order in which they are cited."""
+    """Number sources in order of citation."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -138,7 +138,7 @@ def _line(text: str, most: int) -> str:
 
 
 def _code(text: str) -> str:
-    """Show text as it is, whatever marks it holds."""
+    """Show text as it is, with any marks in it."""
     if not text:
         return ""
     ticks = max((len(run) for run in re.findall(r"`+", text)), default=0) + 1

@@ -1,4 +1,4 @@
-"""Checks of a report: what a cited source does not contain, and what cites no source, by comparing strings."""
+"""Checks of a report by comparing strings: values absent from cited sources, and uncited claims."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
-    """A value that the cited source does not contain.
+    """A value absent from the cited source.
 
     Args:
         value: The number, date or name, as the report has it.
@@ -70,7 +70,7 @@ class Doubt:
 
 @dataclass(slots=True, kw_only=True)
 class Checked:
-    """A report's text with its marks, and what was found.
+    """A report's text with its marks, and the findings.
 
     Args:
         text: The text, with a mark behind each doubtful value.
@@ -84,7 +84,7 @@ class Checked:
 
 
 class Evidence:
-    """The text of a source, in the forms that values are compared in.
+    """The text of a source, in forms for comparing values.
 
     Args:
         text: All that is known of what the source says.
@@ -130,7 +130,7 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True) ->
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence of the running text begins and ends, with the citations behind it."""
+    """Yield the bounds of each sentence of the running text, with the citations behind it."""
     plain = _FENCED.sub(lambda match: _blank(match[0]), text)
     for block in _BLOCK.finditer(plain):
         starts = [block.start(), *(one.start() for one in _UNIT.finditer(plain, block.start(), block.end()))]
@@ -167,7 +167,7 @@ def _covered(text: str, begin: int, end: int) -> bytearray:
 
 
 def _unknown(sentence: str, known: list[Evidence], *, names: bool) -> list[tuple[int, int]]:
-    """Return where the values stand that none of the sources contains."""
+    """Return the places of values absent from all sources."""
     plain = _ASIDE.sub(lambda match: _blank(match[0]), sentence)
     plain = _UNIT.sub(lambda match: _blank(match[0]), plain)
     found: list[tuple[int, int]] = []
@@ -185,7 +185,7 @@ def _unknown(sentence: str, known: list[Evidence], *, names: bool) -> list[tuple
 
 
 def _named(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where names stand: capitals that do not only begin the sentence."""
+    """Yield the places of names: capitals not only at a sentence's beginning."""
     first, at = re.search(r"\w", text), 0
     for match in _NAME.finditer(text):
         if match.start() < at or not match[0][0].isupper():
@@ -213,7 +213,7 @@ def _dates(text: str) -> list[re.Match[str]]:
 
 
 def _day(match: re.Match[str]) -> set[tuple[int, int, int]]:
-    """Return the days that a date may mean; 0 stands for no day."""
+    """Return the possible days of a date; 0 stands for no day."""
     parts = match.groupdict()
     year, month = int(parts["y"]), parts["m"]
     number = int(month) if month.isdigit() else [name[:3] for name in _MONTHS].index(month[:3].lower()) + 1
@@ -223,7 +223,7 @@ def _day(match: re.Match[str]) -> set[tuple[int, int, int]]:
 
 
 def _readings(number: str) -> set[str]:
-    """Return the values that a number may stand for, whichever mark its writer takes for thousands."""
+    """Return the possible values of a number, with either mark for thousands."""
     text = _GROUPING.sub("", number).rstrip(".,")
     found = {text}
     for group, point in ((",", "."), (".", ",")):

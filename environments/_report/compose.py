@@ -1,4 +1,4 @@
-"""Compose: the pieces of a report as one Markdown text, with one list of references and what its checks found."""
+"""Compose the pieces of a report as one Markdown text, with one list of references and its checks."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +69,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
 
 
 def _quotes(items: list[Item], references: References) -> dict[int, str]:
-    """Return what was quoted of each source, by its number."""
+    """Return the quotes of each source, by its number."""
     texts: dict[int, str] = {}
     for given in (one for item in items for one in item.references if one["quote"]):
         if (found := references.find(given["source"], given["description"])) is not None:
@@ -88,7 +88,7 @@ def _text(path: Path) -> str:
 
 
 def _found(checked: Checked) -> str:
-    """Return the section about what the checks found, empty if that is nothing."""
+    """Return the section about the checks' findings, empty without any."""
     lines: list[str] = []
     if checked.doubts:
         lines.append(f"Marked{MARK}: what the text of the cited source does not contain.")

@@ -1,4 +1,4 @@
-"""Items: the pieces of a report in the workspace, one file each, so that writers side by side lose nothing."""
+"""Items: the pieces of a report in the workspace, one file each, to let writers work side by side."""
 
 import hashlib
 import json
@@ -43,12 +43,12 @@ class Item:
 
     @property
     def mark(self) -> str:
-        """What two equal pieces have in common."""
+        """Return the common mark of two equal pieces."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
 class Items:
-    """The pieces of one report, in the order in which they were added.
+    """The pieces of one report, in order of addition.
 
     Args:
         workspace: The folder of the run's files.
@@ -65,7 +65,7 @@ class Items:
         self._folder = workspace / FOLDER / report
 
     def add(self, item: Item) -> int:
-        """Add a piece and return its number; a piece that is there already keeps its own.
+        """Add a piece and return its number; an equal piece keeps its own.
 
         Raises:
             ToolError: The report is full, or cannot be written.
@@ -112,7 +112,7 @@ class Items:
 
     @staticmethod
     def overview(workspace: Path, most: int) -> dict[str, Any]:
-        """Return the summaries of what was added, by report.
+        """Return the summaries of the added pieces, by report.
 
         Args:
             workspace: The folder of the run's files.
@@ -212,7 +212,7 @@ def _inline(value: Any) -> str:
 
 
 def _collected(text: str, references: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return each source once: those that were given, then those that only the text names."""
+    """Return each source once: the given ones, then those only in the text."""
     found = [
         {
             "number": _number(one, n),

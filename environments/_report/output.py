@@ -36,7 +36,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def render(markdown: str, title: str, root: Path, formats: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Return a report's bytes by format, and what a reader has to know of them.
+    """Return a report's bytes by format, and notes for its reader.
 
     Args:
         markdown: The report.
@@ -65,7 +65,7 @@ def render(markdown: str, title: str, root: Path, formats: Sequence[str]) -> tup
 
 
 def parser() -> Any:
-    """Return what reads Markdown with tables; HTML in it stays text.
+    """Return a parser of Markdown with tables; HTML in it stays text.
 
     Raises:
         MissingExtra: The extra for reports is not installed.

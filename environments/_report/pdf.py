@@ -19,7 +19,7 @@ _MARKS = {"strong": "b", "em": "i", "s": "strike"}
 
 
 def pdf_of(tokens: Sequence[Any], title: str, figures: Mapping[str, Path]) -> tuple[bytes, list[str]]:
-    """Return a PDF file, and what its reader has to know.
+    """Return a PDF file, and notes for its reader.
 
     Args:
         tokens: The Markdown, parsed.
@@ -43,7 +43,7 @@ def pdf_of(tokens: Sequence[Any], title: str, figures: Mapping[str, Path]) -> tu
 
 
 class _Page:
-    """Turns tokens into what reportlab sets."""
+    """Turn tokens into reportlab's parts of a page."""
 
     def __init__(self, platypus: Any, font: str, figures: Mapping[str, Path]) -> None:
         self._platypus, self._font, self._figures = platypus, font, figures
@@ -53,7 +53,7 @@ class _Page:
         self.notes: list[str] = []
 
     def flow(self, tokens: Iterator[Any], until: str = "", style: str = "p") -> Iterator[Any]:
-        """Yield what stands on the page, up to a closing token."""
+        """Yield the page's parts, up to a closing token."""
         for token in tokens:
             if token.type == until:
                 return
@@ -165,7 +165,7 @@ def _inline(children: Sequence[Any]) -> Iterator[str]:
 
 
 def _font(text: str) -> tuple[str, list[str]]:
-    """Return the font that has the most of a text's letters, and a note where it has not all."""
+    """Return the font with the most of a text's letters, and a note about missing ones."""
     wanted = {letter for letter in text if letter.isprintable() and not letter.isspace()}
     if all(_is_western(letter) for letter in wanted):
         return "Helvetica", []
@@ -184,7 +184,7 @@ def _font(text: str) -> tuple[str, list[str]]:
 
 
 def _candidates() -> Iterator[tuple[str, Any]]:
-    """Yield fonts, registered, each with what tells whether it has a letter."""
+    """Yield fonts, registered, each with a test for a letter."""
     metrics: Any = require_extra("reportlab.pdfbase.pdfmetrics", EXTRA)
     ttfonts: Any = require_extra("reportlab.pdfbase.ttfonts", EXTRA)
     for path in _files():

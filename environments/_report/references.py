@@ -90,7 +90,7 @@ class References:
         return _CITATION.sub(self._cited, _LIST.sub("", markdown)).strip()
 
     def cite(self, target: str, words: str = "") -> str:
-        """Return the citation of a source, which is given a number if it has none.
+        """Return the citation of a source, with a new number if it has none.
 
         Args:
             target: Its address or file.
@@ -99,7 +99,7 @@ class References:
         return _citation(self._of(target, words))
 
     def find(self, target: str, words: str = "") -> Reference | None:
-        """Return the reference to a source, None where nothing cites it."""
+        """Return the reference to a source, or None if nothing cites it."""
         return self._found.get(self._key(target, words))
 
     def section(self) -> str:
@@ -142,7 +142,7 @@ class References:
         return self._found[key]
 
     def _key(self, target: str, words: str) -> str:
-        """Return what two citations of one source have in common."""
+        """Return the common key of two citations of one source."""
         if web := _WEB.fullmatch(target):
             scheme, host = web[1].lower(), web[2].lower()
             path = _PLAIN_ESCAPE.sub(_unescaped, web[3]).rstrip("/")
@@ -162,7 +162,7 @@ class References:
         return ("file://" if path.startswith("/") else "") + _UNSAFE.sub(_escaped, path)
 
     def _inside(self, target: str) -> str:
-        """Return a file's name from the workspace, or its absolute path where it lies outside."""
+        """Return a file's name from the workspace, or its absolute path outside."""
         path = _folded(target[7:] if target.lower().startswith("file://") else target)
         return path.removeprefix(f"{self._workspace}/") if self._workspace != "/" else path
 
@@ -178,7 +178,7 @@ def _citation(one: Reference) -> str:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """Return an escape in the one form that RFC 3986 (6.2.2) gives all its spellings."""
+    """Return an escape in the one form for all its spellings of RFC 3986 (6.2.2)."""
     letter = chr(int(match[0][1:], 16))
     return letter if _UNRESERVED.fullmatch(letter) else match[0].upper()
 
@@ -203,5 +203,5 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return words that stand safely inside of a link."""
+    """Return words made safe inside of a link."""
     return re.sub(r"([\[\]\\])", r"\\\1", " ".join(text.split()))

@@ -58,7 +58,7 @@ def build(source: Source, label: str, wording: str) -> Question | None:
 
 
 def tidy(text: str) -> str:
-    """Put the right article before a vowel, verbs into the plural where needed, and a capital letter first."""
+    """Choose articles by the next sound, put verbs into the plural as needed, and begin with a capital letter."""
     for one, many in (("is", "are"), ("was", "were"), ("does", "do")):
         text = re.sub(rf"(?i)\b{one}(?= the (?:deaths|disease deaths|wages|coordinates)\b)", many, text)
     text = re.sub(r"\b([Aa]) (?=[aeioAEIO]|un(?!i|em\b))", r"\1n ", text)

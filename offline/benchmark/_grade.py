@@ -10,7 +10,7 @@ YES, NO = {"yes", "true"}, {"no", "false"}
 
 
 def grade(question: Question, answer: Any) -> Grade:
-    """Grade an answer; None means the product abstained, which is right where there is no answer."""
+    """Grade an answer; None is an abstention, and right for unanswerable questions only."""
     if answer is None:
         return "right" if question.kind == "none" else "abstained"
     if question.kind == "none":
@@ -34,7 +34,7 @@ def numbers(text: str) -> list[str]:
 
 
 def is_number(question: Question, answer: Any) -> bool:
-    """Accept the number itself, alone or in a sentence that repeats no more than numbers of the question."""
+    """Accept the number itself, alone or in a sentence without further numbers than those of the question."""
     if isinstance(answer, int | float) and not isinstance(answer, bool):
         return agrees(repr(answer), question.answer)
     text = plain(answer)
@@ -65,7 +65,7 @@ def find(text: str, phrase: str) -> re.Match[str] | None:
 
 
 def is_text(question: Question, answer: Any) -> bool:
-    """Accept one of the right forms, alone or in a sentence that names no rival which the question does not name."""
+    """Accept one of the right forms, alone or in a sentence without a rival the question does not name."""
     text, asked = plain(answer), plain(question.text)
     accepted = sorted((plain(form) for form in question.answer), key=len, reverse=True)
     if same(text, accepted):
@@ -79,7 +79,7 @@ def is_text(question: Question, answer: Any) -> bool:
 
 
 def same(text: str, accepted: list[str]) -> bool:
-    """Accept the right form alone, whatever its case, with an article, or a whole number with a fraction of zero."""
+    """Accept the right form alone, in any case, with an article, or a whole number with a fraction of zero."""
     folded = [form.casefold() for form in accepted]
     whole = re.fullmatch(r"(-?\d+)\.0+", text)
     return (

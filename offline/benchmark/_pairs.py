@@ -1,4 +1,4 @@
-"""Builders of questions that set two things side by side: yes or no, which is more, how much more, shares."""
+"""Builders of questions about two things: yes or no, the larger, the difference, shares."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def yes_no(source: Source, wording: str) -> Built | None:
 
 
 def two_rows(source: Source, column: Column | None) -> tuple[Any, Any] | None:
-    """Choose two rows that differ in a column."""
+    """Choose two rows with different values in a column."""
     keyed = rows_with(source, column.column) if column else ()
     if column is None or len(keyed) < 4:
         return None

@@ -1,4 +1,4 @@
-"""Small choices that the question builders share: a subject, a threshold, a row, and how values are written."""
+"""Small choices shared by the question builders: a subject, a threshold, a row, and formats of values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,24 +38,24 @@ def subject(source: Source, *, counted: bool = False, low: int = 1) -> tuple[str
 
 
 def measure(source: Source, *, total: bool = False) -> Column | None:
-    """Choose a numeric column, with `total` one whose sum means something."""
+    """Choose a numeric column, with `total` one with a meaningful sum."""
     options = [one for one in source.table.measures if one.total or not total]
     return source.random.choice(options) if options else None
 
 
 def words(source: Source, column: Column) -> str:
-    """Choose what to call a column: its plainest name three times out of four."""
+    """Choose a name for a column: its plainest one three times out of four."""
     return column.words[0] if source.random.random() < 0.75 else source.random.choice(column.words)
 
 
 def group(source: Source) -> Column | None:
-    """Choose a category whose values repeat."""
+    """Choose a category with repeated values."""
     options = [category for category in source.table.categories if category.groups]
     return source.random.choice(options) if options else None
 
 
 def threshold(source: Source, column: Column) -> float | None:
-    """Choose a round value inside the middle of a column, so that both sides have rows."""
+    """Choose a round value inside the middle of a column, with rows on both sides."""
     known = source.frame[column.column].dropna()
     if known.nunique() < 4:
         return None
@@ -65,7 +65,7 @@ def threshold(source: Source, column: Column) -> float | None:
 
 
 def rows_with(source: Source, column: str) -> Any:
-    """Give the rows whose key is unique and whose value in a column is known."""
+    """Give the rows with a unique key and a known value in a column."""
     frame = source.frame
     if not source.table.key:
         return frame.iloc[:0]
@@ -99,6 +99,6 @@ def only(values: Any, *, highest: bool = True, place: int = 1) -> Any | None:
 
 
 def others(source: Source, column: str, taken: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-    """Give the values of a column that are not right answers."""
+    """Give the wrong answers among the values of a column."""
     right = {form.casefold() for answer in taken for form in answer}
     return tuple(value for value in source.values(column) if value.casefold() not in right)

@@ -51,7 +51,7 @@ def top_rows(source: Source, wording: str) -> Built | None:
 
 
 def value_and_row(source: Source, wording: str) -> Built | None:
-    """Ask for the highest value and the row that has it, which no single value answers."""
+    """Ask for the highest value and its row, two things at once."""
     column = measure(source)
     built = ranked(source, column, highest=True)
     if column is None or built is None:

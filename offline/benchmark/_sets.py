@@ -87,7 +87,7 @@ def spread(source: Source, wording: str) -> Built | None:
 
 
 def group_of(source: Source, sizes: Callable[[Any], Any], highest: bool) -> Built | None:
-    """Answer with the value of a category whose group comes first."""
+    """Answer with the first group's value of a category."""
     category = group(source)
     label = only(sizes(source.frame.groupby(category.column)), highest=highest) if category else None
     if category is None or label is None:

@@ -75,7 +75,7 @@ def plane_joins(flights: Source, planes: Source) -> Iterator[Question]:
 
 
 def two_keys(source: Source) -> Iterator[Question]:
-    """Look up cells that need two keys, the year and the quarter."""
+    """Look up cells by two keys, the year and the quarter."""
     for wording in TWO_KEYS * 2:
         column, row = source.random.choice(source.table.measures), any_row(source, source.frame)
         slots = {"np": column.words[0], "year": str(row["year"]), "quarter": str(int(row["quarter"]))}
@@ -86,7 +86,7 @@ def two_keys(source: Source) -> Iterator[Question]:
 
 
 def arithmetic(chance: Random) -> Iterator[Question]:
-    """Ask for sums that need no file."""
+    """Ask for sums without a file."""
     for wording, formula in ARITHMETIC * 2:
         p, a, b = chance.randint(3, 19), chance.randint(200, 9999), chance.randint(12, 199)
         numbers = {"a": a, "b": b, "p": p, "m": p * b, "x": chance.randint(5, 80) / 4}
@@ -99,7 +99,7 @@ def arithmetic(chance: Random) -> Iterator[Question]:
 
 
 def unanswerable(source: Source) -> Iterator[Question]:
-    """Ask for columns and for rows that are not in the table; the right reply is to abstain."""
+    """Ask for columns and rows outside the table; the right reply is to abstain."""
     asked = [(text, text) for text in source.table.absent]
     looks = [look for column in (*source.table.measures, *source.table.categories) for look in column.looks]
     if looks and source.table.stranger:

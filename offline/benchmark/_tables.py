@@ -1,4 +1,4 @@
-"""The tables that the benchmark asks about: what a row is, how people name its columns, and how they are read."""
+"""The tables of the benchmark: their rows, usual names of their columns, and their files."""
 
 import json
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A file and what its rows are.
+    """A file and the nature of its rows.
 
     Args:
         file: Name inside the data folder.
@@ -110,7 +110,7 @@ class Source:
 
 
 def sources(seed: int) -> dict[str, Source]:
-    """Read all tables; the seed decides every choice that is made about them."""
+    """Read all tables; the seed decides every choice about them."""
     found: dict[str, Source] = {}
     for one in yaml.safe_load((Path(__file__).parent / "tables.yaml").read_text(encoding="utf-8")):
         columns = {kind: [Column(**column) for column in one.get(kind, ())] for kind in ("measures", "categories")}
@@ -121,7 +121,7 @@ def sources(seed: int) -> dict[str, Source]:
 
 
 def read(table: Table, path: Path) -> Any:
-    """Read a file into a frame: numbers in the columns that measure, everything else text."""
+    """Read a file into a frame: measures as numbers, everything else as text."""
     if path.suffix == ".json":
         frame = pd.DataFrame(json.loads(path.read_text(encoding="utf-8")))
         frame = frame.map(lambda cell: "" if cell is None or cell != cell else as_text(cell))

@@ -31,7 +31,7 @@ GRADES: tuple[Grade, ...] = ("right", "wrong", "abstained")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of one question."""
+    """Hold the result of one question."""
 
     question: Question
     answer: Any
@@ -96,7 +96,7 @@ def wordings_for(table: Table) -> dict[str, tuple[str, ...]]:
 
 
 async def ask_all(questions: list[Question]) -> list[Outcome]:
-    """Ask every question, two at a time, in a home and beside copies of the files that are thrown away."""
+    """Ask every question, two at a time, in a throw-away home beside copies of the files."""
     turn = asyncio.Semaphore(2)
 
     async def one(question: Question, platform: tea.Platform) -> Outcome:
@@ -113,7 +113,7 @@ async def ask_all(questions: list[Question]) -> list[Outcome]:
 
 
 async def ask(question: Question, platform: tea.Platform) -> tuple[Any, str]:
-    """Put one question to the offline model; the answer is None where it abstained, or there was an error."""
+    """Put one question to the offline model; the answer is None after an abstention or an error."""
     try:
         result = await platform.run(question.text, files=[path.name for path in question.files], model="offline")
     except tea.TeaError as error:

@@ -1,4 +1,4 @@
-"""A platform for all tests of a file, and a solver at work on the tables of that file."""
+"""Fixtures: one platform for all tests of a file, and a solver over the tables of a test."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator

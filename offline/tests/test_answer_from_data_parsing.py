@@ -1,4 +1,4 @@
-"""The solver's own parsing: it never fails, and it does not change what it does not know."""
+"""Test the solver's parsing: it never fails, and leaves unknown text unchanged."""
 
 import re
 from typing import Any
@@ -34,7 +34,7 @@ WORDS = st.sampled_from(VOCABULARY.split())
 
 
 async def next_calls(tools: TCPServer, task: str) -> list[dict[str, Any]]:
-    """Return what the solver asks for once it saw the tables, in whose cells nothing was found."""
+    """Return the solver's calls after a look at tables without a matching cell."""
     history: list[dict[str, Any]] = []
     for number in range(2):
         arguments = {"task": task, "files": ["pets.csv"], "history": history}

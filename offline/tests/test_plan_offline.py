@@ -1,4 +1,4 @@
-"""The planner's solver: what it makes of a task, and of what was seen so far."""
+"""Test the planner's solver: its reading of tasks and of earlier steps."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any

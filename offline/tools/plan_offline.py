@@ -1,4 +1,4 @@
-"""How the planner goes on where no model is there: by rules over what it has seen so far."""
+"""Plan without a model: by rules over the steps so far."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def plan_offline(
     answer: dict[str, Any] | None = None,
     history: list[dict[str, Any]] | None = None,
 ) -> Step:
-    """Decide a planner's next step: a pure function of the task and of what was seen so far.
+    """Decide a planner's next step: a pure function of the task and the steps so far.
 
     Arithmetic goes to the calculator; every other question is planned, given to the analyzer, tried in one other way
     where that fails, and reported where a report is asked for; what cannot be found out is given up with the reason.
@@ -116,7 +116,7 @@ class _Plan:
         )
 
     def _other_way(self, first: list[Made]) -> list[Call]:
-        """Return the calls of another way to the answer; none where there is no other."""
+        """Return the calls of another way to the answer, or none."""
         if len(self.questions) > 1 or broke_off(first[0]):
             return [self._analysis(self.task, self.files)]
         if 1 < len(self.files) <= MOST_FILES_ALONE:
@@ -158,7 +158,7 @@ class _Plan:
         )
 
     def _answered(self) -> dict[int, str]:
-        """Return the state of the items whose questions were answered."""
+        """Return the state of the items with answered questions."""
         return {number: "done" for number in range(1, self.report_item) if self.tries[number - 1]["ok"]}
 
     def _report(self, found: list[Made]) -> Step:
@@ -182,7 +182,7 @@ class _Plan:
         return _call(_ANALYST, **arguments, **({"answer": self.answer} if self.answer else {}))
 
     def _mark(self, states: dict[int, str], more: list[str] | None = None) -> list[Call]:
-        """Return the call that changes states of the plan, by the number of the item, and adds items; none without."""
+        """Return the call to change the states of plan items by number, and to add items, or none."""
         if not self.items:
             return []
         items = [{**one, "state": states.get(number, one["state"])} for number, one in enumerate(self.items, 1)]
@@ -213,7 +213,7 @@ def _give_up(before: list[Call], reason: str) -> Step:
 
 
 def _assignment(task: str, answer: Any, found: list[Made]) -> str:
-    """Return what the reporter is asked: words, and the findings as JSON."""
+    """Return the reporter's task: words, and the findings as JSON."""
     findings = [
         {
             "content": f"{one['arguments']['task']} {_text(one['value']['answer'])}",
@@ -239,7 +239,7 @@ def _evidence(found: list[Made]) -> list[dict[str, str]]:
 
 
 def _told_of(written: list[Made]) -> str:
-    """Return what became of the report."""
+    """Return the fate of the report."""
     if not written:
         return "Success: the analyzer gave an answer."
     report = str(written[-1]["value"]["report"] or "") if written[-1]["ok"] else ""
@@ -247,7 +247,7 @@ def _told_of(written: list[Made]) -> str:
 
 
 def _without_report(task: str) -> tuple[str, bool]:
-    """Return a task without the sentences or clauses that ask for a report, and whether there are any."""
+    """Return a task without its wishes for a report, and whether there are any."""
     pieces, asked = list[str](), False
     texts = _SENTENCE_ENDS.split(task)
     for text, end in zip(texts[::2], [*texts[1::2], ""], strict=True):
@@ -261,7 +261,7 @@ def _without_report(task: str) -> tuple[str, bool]:
 
 
 def _without_leads(text: str) -> str:
-    """Return what stands before a clause, without the words and the mark that lead over to it."""
+    """Return the text before a clause, without its leading words and mark."""
     cut = len(text)
     for word in reversed(list(_WORD.finditer(text))):
         if word[0].lower() not in _LEADS:
@@ -272,7 +272,7 @@ def _without_leads(text: str) -> str:
 
 
 def _formed(value: int | float, answer: dict[str, Any] | None) -> Any:
-    """Return a number without an empty fraction or rounding noise, as words where the schema wants words."""
+    """Return a number without an empty fraction or rounding noise, as words if the schema wants words."""
     number = int(value) if value == int(value) else float(f"{value:.12g}")
     return str(number) if (answer or {}).get("type") == "string" else number
 

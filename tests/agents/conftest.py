@@ -1,4 +1,4 @@
-"""A platform on which each prompt is answered by its own script, or by its offline solver."""
+"""Provide a platform with a script for each prompt, or its offline solver."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
@@ -15,7 +15,7 @@ from tea.types import ModelRequest, ModelResponse
 
 
 class Stage:
-    """A platform, and who answers which prompt; a prompt without a script goes to its solver."""
+    """A platform with the answerer of each prompt; a prompt without a script goes to its solver."""
 
     def __init__(self) -> None:
         self.requests: dict[str, list[ModelRequest]] = defaultdict(list)
@@ -33,7 +33,7 @@ class Stage:
     async def play(
         self, scripts: Mapping[str, list[Any] | Mapping[str, list[Any]]], task: str, **options: Any
     ) -> Outcome:
-        """Run a task with these replies by prompt; by task or files, too, where agents work side by side."""
+        """Run a task with these replies by prompt; by task or files, too, for agents side by side."""
         self.requests.clear()
         self._scripts = {
             name: {task: ScriptedModel(one) for task, one in replies.items()}

@@ -1,4 +1,4 @@
-"""The planner with its offline solver, over an analyzer whose replies are scripted."""
+"""Test the planner with its offline solver, over an analyzer with scripted replies."""
 
 from pathlib import Path
 from typing import Any

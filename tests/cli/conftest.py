@@ -134,13 +134,13 @@ class Finished:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What `--json` printed: exactly one object, with its schema."""
+        """Return the output of `--json`: exactly one object, with its schema."""
         found = json.loads(self.out)
         assert found["schema"] == 1
         return found
 
     def refused(self, code: int, *words: str) -> None:
-        """Check that there is nothing but one line that says what is wrong and how to mend it."""
+        """Check for a single line with the fault and the remedy."""
         assert (self.code, self.out) == (code, ""), self
         (line,) = self.err.splitlines()
         assert re.fullmatch(r"tea: .+ Fix: .+", line)
@@ -152,7 +152,7 @@ class Finished:
 
 
 class Warm:
-    """The process of warm.py, and what all who call it share: findings on this machine, and compiled sources."""
+    """The process of warm.py, with shared findings on this machine, and compiled sources."""
 
     def __init__(self, streams: Path) -> None:
         self.cache, self.kept = streams / "cache", streams / "kept"
@@ -241,7 +241,7 @@ def tea(tmp_path: Path, warm: Warm) -> Tea:
 
 @pytest.fixture(scope="session")
 def stocked(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Tea:
-    """A home with a component of each kind, shared by tests that change nothing of what the others look at."""
+    """A home with a component of each kind, shared by tests without changes to it."""
     tea = make(tmp_path_factory.mktemp("stocked"), warm)
     sources = {"slow.py": SLOW, "shout.py": SHOUT, "rude.py": RUDE, "counter.py": COUNTER, "greeting.md": PROMPT}
     for name, source in sources.items():
@@ -258,7 +258,7 @@ def make(folder: Path, warm: Warm) -> Tea:
 
 
 def on_a_terminal(tea: Tea, arguments: list[str], changes: dict[str, str]) -> bytes:
-    """Return what a command writes to a terminal."""
+    """Return a command's output on a terminal."""
     master, terminal = os.openpty()
     process = subprocess.Popen(
         tea.line(*arguments), cwd=tea.folder, env={**tea.environment, **changes}, stdout=terminal, stderr=terminal

@@ -1,4 +1,4 @@
-"""Homes with runs of each revision of what is recorded, packed; as a program, it packs that of the present one.
+"""Homes with runs of each recorded revision, packed; as a program, it packs the present one.
 
 Run `python tests/cli/homes.py` when `tea.journal.revision.REVISION` was raised; earlier homes stay as they are.
 """
@@ -31,12 +31,12 @@ class Host(Agent):
 
 
 def packed(revision: int) -> Path:
-    """Return where the home of a revision is kept."""
+    """Return the path of a revision's home."""
     return FOLDER / f"revision_{revision}" / "home.tar.xz"
 
 
 def revisions() -> list[int]:
-    """Return the revisions of which a home is kept."""
+    """Return the revisions with a kept home."""
     return sorted(int(path.parent.name.partition("_")[2]) for path in FOLDER.glob("revision_*/home.tar.xz"))
 
 
@@ -48,7 +48,7 @@ def unpack(revision: int, folder: Path) -> Path:
 
 
 async def write(folder: Path) -> None:
-    """Run what a fixture holds: a question over a table, one of arithmetic, and one that waits for a person."""
+    """Run a fixture's tasks: a question over a table, one of arithmetic, and one waiting for a person."""
     table = folder / "cities.csv"
     table.write_text(CITIES)
     async with Platform(folder / "home", state=folder / "state") as tea:
@@ -63,7 +63,7 @@ async def write(folder: Path) -> None:
 
 
 def pack(home: Path, target: Path) -> None:
-    """Pack a home without what tells of this machine."""
+    """Pack a home without traces of this machine."""
     assert not any(str(home.parent) in path.read_text() for path in home.rglob("*") if path.is_file())
     target.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(target, "w:xz", preset=9) as archive:

@@ -56,7 +56,7 @@ class Waiter(Agent):
 
 
 def said(tea: Tea, *lines: str, options: tuple[str, ...] = ()) -> tuple[int, list[dict[str, Any]]]:
-    """Talk line by line, and return the exit code and what came of each."""
+    """Talk line by line, and return the exit code and the replies."""
     finished = tea("chat", "--json", *options, stdin="".join(f"{line}\n" for line in lines).encode())
     return finished.code, [json.loads(line) for line in finished.out.splitlines()]
 

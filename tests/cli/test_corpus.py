@@ -1,4 +1,4 @@
-"""`tea corpus`, and searching what it indexed."""
+"""Test `tea corpus`, and searches of the index."""
 
 import json
 

@@ -14,7 +14,7 @@ class Terminal(StringIO):
         return True
 
     def said(self) -> str:
-        """Return what was written since the last look."""
+        """Return the output since the last look."""
         said = self.getvalue()
         self.seek(0)
         self.truncate()

@@ -1,4 +1,4 @@
-"""What the line does with runs that are over: fork, compare, export, lock, and remove them."""
+"""Test commands on ended runs: fork, compare, export, lock, and remove."""
 
 import json
 import re

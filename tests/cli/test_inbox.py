@@ -1,4 +1,4 @@
-"""Questions that wait for a person: seen by one who comes later, and answered."""
+"""Test questions waiting for a person: seen later, and answered."""
 
 import os
 import shlex
@@ -27,7 +27,7 @@ class Host(Agent):
 
 @pytest.fixture
 def waiting(tea: Tea) -> Tea:
-    """A home with one run that asks two things."""
+    """A home with one run and its two open questions."""
     tea("register", tea.write("host.py", HOST))
     tea("run", "Plan it.", "--agent", "host", "-q").refused(6, "Which port?", "shows all 2 questions")
     return tea
@@ -127,7 +127,7 @@ def test_consent_is_asked_with_the_arguments_of_the_call(tea: Tea) -> None:
 
 
 def cut(tea: Tea, *, after: str) -> None:
-    """Let the only journal end where a crash could have ended it."""
+    """End the only journal at a possible place of a crash."""
     (journal,) = tea.folder.glob("traces/*/journal.jsonl")
     lines = journal.read_bytes().splitlines(keepends=True)
     place = next(number for number, line in enumerate(lines) if f'"kind":"{after}"'.encode() in line)

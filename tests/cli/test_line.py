@@ -1,4 +1,4 @@
-"""The command line itself: help, usage errors, output that goes away, internal errors."""
+"""Test the command line itself: help, usage errors, closed output, internal errors."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""`tea models`, and what `tea doctor` says of them."""
+"""Test `tea models`, and the words of `tea doctor` on models."""
 
 from .conftest import Tea
 

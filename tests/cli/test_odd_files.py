@@ -1,4 +1,4 @@
-"""One file or folder that cannot be read is one finding among the others, and ends no command that looks around."""
+"""Test unreadable files: each is one finding among others, and ends no command."""
 
 import os
 import shutil
@@ -95,7 +95,7 @@ CASES = [(what, how) for what, (_, hows) in PLACES.items() for how in hows]
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Tea:
-    """A home in which two runs wait for an answer, and one has ended."""
+    """A home with two waiting runs, and an ended one."""
     tea = make(tmp_path_factory.mktemp("prepared"), warm)
     tea("register", tea.write("asks.py", ASKS))
     tea("register", tea.write("slow.py", SLOW))

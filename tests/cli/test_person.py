@@ -1,4 +1,4 @@
-"""The person at the terminal: an answer counts for the question that they saw."""
+"""Test the person at the terminal: an answer counts for the question seen."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""`tea doctor --repair` and how damage is shown by the commands that list."""
+"""Test `tea doctor --repair`, and the display of damage in lists."""
 
 from .conftest import SHOUT, SLOW, Tea
 

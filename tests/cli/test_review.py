@@ -1,4 +1,4 @@
-"""What a person reviews is shown and never left out: sources, differences, words, questions and arguments."""
+"""Test reviews: sources, differences, words, questions and arguments are shown whole."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ SEEN = ("<U+001B>]0;x<U+0007>", "<U+009D>", "<U+202E>", "<U+2066>", "<U+200B>", 
 
 @pytest.fixture
 def dark(tea: Tea) -> Tea:
-    """A home that holds two versions with every trick in them, as one that came from elsewhere may."""
+    """A home with two versions full of tricks, as one from elsewhere may hold."""
 
     def manifest(version: str) -> ToolConfig:
         words = f"Say it.{HIDDEN} Then more."
@@ -139,7 +139,7 @@ async def pay(note: str, to: str, amount: float) -> str:
 
 
 def paying(tea: Tea, given: dict[str, object], *typed: bytes) -> tuple[int, str]:
-    """Let an agent pay with these arguments, and return what the person at the terminal saw."""
+    """Let an agent pay with these arguments, and return the words on the person's terminal."""
     tea("register", tea.write("pay.py", PAY))
     tea("register", tea.write("payer.py", PAYER.replace('"pay", {}', f'"pay", {given!a}')))
     return on_terminal(tea, list(typed), "run", "pay", "--agent", "payer")

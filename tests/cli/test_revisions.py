@@ -1,4 +1,4 @@
-"""Journals of each revision of what is recorded: those of another one are looked at, and not carried on."""
+"""Test journals of each recorded revision: others are readable, and not carried on."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ EARLIER = range(1, REVISION)
 
 
 class Kept:
-    """The home of a revision, trusted as whoever wrote it trusted it.
+    """The home of a revision, trusted as its writer trusted it.
 
     Args:
         tea: Calls `tea` in it.

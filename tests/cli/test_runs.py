@@ -1,4 +1,4 @@
-"""Commands about runs: working on tasks, and looking at what was done."""
+"""Test commands about runs: work on tasks, and looks at journals."""
 
 import json
 import os

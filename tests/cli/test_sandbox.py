@@ -1,4 +1,4 @@
-"""The shell by hand, and what `tea doctor` says of sandboxes."""
+"""Test the shell by hand, and the words of `tea doctor` on sandboxes."""
 
 from collections.abc import AsyncIterator
 from types import SimpleNamespace

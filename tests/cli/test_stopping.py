@@ -1,4 +1,4 @@
-"""SIGTERM ends every command, whatever it is at."""
+"""Test SIGTERM: it ends every command at any moment."""
 
 import fcntl
 import json
@@ -64,7 +64,7 @@ def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
 
 
 def ended(tea: Tea, program: str, *options: str) -> tuple[int, str, str]:
-    """Return how a command ended that SIGTERM came to in the midst of its work."""
+    """Return the end of a command after SIGTERM in the midst of its work."""
     with subprocess.Popen(
         [sys.executable, "-c", program, "run", "What is 2 + 2?", *options],
         cwd=tea.folder,

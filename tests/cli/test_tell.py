@@ -1,4 +1,4 @@
-"""`tea tell`: a word to a run from another process, and where it is seen."""
+"""Test `tea tell`: a word to a run from another process, and its display."""
 
 from .conftest import Tea
 

@@ -1,4 +1,4 @@
-"""What may reach a terminal."""
+"""Test the characters allowed on a terminal."""
 
 import json
 import unicodedata

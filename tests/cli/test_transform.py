@@ -1,4 +1,4 @@
-"""`tea transform`, and what an agent keeps, as a person sees it."""
+"""Test `tea transform`, and an agent's memory, through the command line."""
 
 import asyncio
 import json

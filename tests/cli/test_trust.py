@@ -1,4 +1,4 @@
-"""`tea trust`: what is trusted is the digest that was reviewed, and no other."""
+"""Test `tea trust`: it trusts the reviewed digest, and no other."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ LATER = SHOUT.replace("text.upper()", "text.upper() + EVIL").replace("@tool", 'E
 
 @pytest.fixture
 def loaded(tea: Tea, tmp_path: Path) -> Tea:
-    """A home with two versions of a tool from elsewhere, whose second is current."""
+    """A home with two versions of a tool from elsewhere, the second current."""
     file = tea.write("shout.py", SHOUT)
     tea("register", file)
     tea("save", "one.json", "shout")

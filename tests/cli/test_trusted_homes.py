@@ -1,4 +1,4 @@
-"""`tea trust --home`, and what a home that came from elsewhere cannot do from the line."""
+"""Test `tea trust --home`, and the limits of a home from elsewhere."""
 
 import os
 import subprocess

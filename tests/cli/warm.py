@@ -1,4 +1,4 @@
-"""A process that has imported tea already and forks for each command line: the real command, without its start.
+"""A process with tea imported, forked for each command line: the real command, without its start.
 
 Reads one JSON object a line (`line`, `folder`, `environment`, `streams`) and answers with the exit code.
 """
@@ -14,7 +14,7 @@ import tea.platform
 
 
 def serve() -> None:
-    """Carry out what is asked for until nobody asks any more."""
+    """Carry out requests until the input ends."""
     tea.cli.app.application()
     for request in sys.stdin:
         child = os.fork()

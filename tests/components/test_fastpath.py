@@ -1,4 +1,4 @@
-"""Values that need no JSON text to be checked: whatever is given, the answer is the one by way of that text."""
+"""Test checks without JSON text: the verdict equals the one by way of text."""
 
 import asyncio
 import math
@@ -15,11 +15,11 @@ from tea.components.operation import Function, Operation
 
 
 class Word(str):
-    """A text that is no plain one."""
+    """A subclass of str."""
 
 
 class Amount(float):
-    """A number that is no plain one."""
+    """A subclass of a number."""
 
 
 class Level(IntEnum):
@@ -41,7 +41,7 @@ arguments = st.dictionaries(keys, values, max_size=3) | st.fixed_dictionaries(
 
 
 def by_text(hint: Any) -> Any:
-    """The same type to whom it validates, but not one that is known by itself."""
+    """The same type to its validator, but not known by itself."""
     return Annotated[hint, Field()]
 
 
@@ -58,7 +58,7 @@ def taking(one: Any, other: Any, default: Any) -> Function:
 
 
 def giving(hint: Any, value: Any) -> Function:
-    """A function that gives a value."""
+    """A function returning a value."""
 
     async def give() -> Any:
         """Give it."""
@@ -69,7 +69,7 @@ def giving(hint: Any, value: Any) -> Function:
 
 
 def answer(function: Function, given: Any) -> str:
-    """What a call gives, whether a value or an error, to the last bit."""
+    """Return a call's value or error, to the last bit."""
     try:
         value = asyncio.run(Operation.of(function).executor(None, given, None))
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Files of a workspace by their names, and the names that others probably mean."""
+"""Test files of a workspace by their names, and nearest names."""
 
 from pathlib import Path
 

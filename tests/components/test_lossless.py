@@ -1,4 +1,4 @@
-"""What models write instead of what a schema wants: taken for what it surely means, and never more than that."""
+"""Test lossless coercion: a model's near miss is read for its sure meaning, and never more."""
 
 import json
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Point:
 
 
 def wanting(hint: Any, default: Any = ...) -> dict[str, Any]:
-    """The schema of an operation with one argument of that type."""
+    """The schema of an operation with one argument of this type."""
 
     async def take(value: Any) -> bool:
         """Take it."""
@@ -132,7 +132,7 @@ VALUES = st.recursive(
 
 
 def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Schemas of the words that most consist of."""
+    """Schemas of the commonest words."""
     branches = st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=3)})
     referring = st.just({"$ref": "#/$defs/A"})
     typed = st.fixed_dictionaries(

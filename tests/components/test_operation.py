@@ -321,7 +321,7 @@ def bad_declarations() -> dict[str, Callable[..., Any]]:
 
 def test_a_function_that_is_not_async_runs_in_a_thread_of_its_own() -> None:
     def where(name: str) -> list[str]:
-        """Tell where it runs."""
+        """Return its own place."""
         return [name, threading.current_thread().name]
 
     operation = Operation.of(where)

@@ -1,4 +1,4 @@
-"""The requests that a component makes of its run, as data."""
+"""Test a component's requests to its run, as data."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Values and schemas: whatever way is taken to the verdict, it is the one of the standard's own validator."""
+"""Test values against schemas: each verdict equals the standard validator's."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ DEFINITIONS: dict[str, Any] = {"A": {"type": ["integer", "null"]}, "B": {"proper
 
 
 def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Schemas of every word that the short way knows, and of some that it does not."""
+    """Schemas of every word known to the short way, and of some others."""
     return st.fixed_dictionaries(
         {},
         optional={

@@ -44,7 +44,7 @@ class Remembers(Agent):
 
 
 class TextPort(WirePort):
-    """A port whose messages and answers are text on their way."""
+    """A port with messages and answers as text on their way."""
 
     def __init__(self, run: Run, *given: Any) -> None:
         port: Port = AgentPort(run, *given)
@@ -58,7 +58,7 @@ class TextPort(WirePort):
         super().__init__(send)
 
     def place(self, run: Run) -> AbstractContextManager[Any]:
-        """Where the run carries a message out."""
+        """Return the run's place for carrying out a message."""
         return nullcontext()
 
 
@@ -145,7 +145,7 @@ def test_what_is_no_message_is_not_sent() -> None:
 
 
 class NoPort:
-    """A port that nothing may reach."""
+    """A port out of reach."""
 
     async def call(self, invocation: Invocation) -> Any:
         raise AssertionError(invocation)

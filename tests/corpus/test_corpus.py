@@ -1,4 +1,4 @@
-"""The corpus: what is indexed, found, updated and left out."""
+"""Test the corpus: indexed, found, updated and left-out files."""
 
 import gzip
 import os

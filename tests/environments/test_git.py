@@ -1,4 +1,4 @@
-"""The environment `git`: bare repositories in a folder that the operator opened, through the platform's own door."""
+"""Test the environment `git`: bare repositories in an opened folder, through the platform's own door."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine

@@ -40,7 +40,7 @@ def act(tea: Platform, folder: Path) -> Act:
 
 
 async def completed(act: Act, folder: Path, *pieces: str | dict[str, Any], **options: Any) -> tuple[Any, str]:
-    """Add pieces, complete the report, and return what came of it and its Markdown."""
+    """Add pieces, complete the report, and return its outcome and Markdown."""
     for one in pieces:
         (await act("add", **({"text": one} if isinstance(one, str) else one))).unwrap()
     made = (await act("complete", title="T", **options)).unwrap()

@@ -1,4 +1,4 @@
-"""The workspace environment: what finds, changes, compares, takes back and restores, through the platform's door."""
+"""Test the workspace environment: find, change, compare, undo and restore, through the platform's door."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine

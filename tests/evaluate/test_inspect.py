@@ -1,4 +1,4 @@
-"""What goes to inspect_ai and comes from it; `benchmarks/in_inspect.py` does it with inspect_ai itself."""
+"""Test the exchange with inspect_ai; `benchmarks/in_inspect.py` runs inspect_ai itself."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Evaluations: every task is a run, none is left out, nothing is paid twice, and what stopped goes on."""
+"""Test evaluations: every task is a run, none is left out, nothing is paid twice, and stopped ones go on."""
 
 import asyncio
 import json
@@ -178,7 +178,7 @@ async def test_a_plan_that_cannot_be_used_runs_nothing(tea: Platform) -> None:
 
 
 class Down:
-    """A model that cannot be reached until it is up."""
+    """A model out of reach until it is up."""
 
     up = False
 
@@ -273,7 +273,7 @@ async def test_an_agent_that_calls_by_name_is_refused_what_is_switched_off(tea: 
 
 @tool(effects="reads", idempotent=True, network=False)
 async def closed_parts(ctx: Context) -> list[str]:
-    """Return what of the web is closed."""
+    """Return the closed parts of the web."""
     settings = await ctx.web()
     return [*settings["deny"], *settings["canaries"]]
 

@@ -1,4 +1,4 @@
-"""Scorers, case by case; those of GAIA are what the leaderboard's own code gives."""
+"""Test scorers, case by case; GAIA's equal the leaderboard's own code."""
 
 from pathlib import Path
 from typing import Any

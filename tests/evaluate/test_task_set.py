@@ -1,4 +1,4 @@
-"""Task sets: what is read, how it is digested and split, and what is refused with its line."""
+"""Test task sets: reading, digests, splits, and refused lines."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The rule of acceptance in a simulated world: what it promises, it keeps."""
+"""Test the rule of acceptance in a simulated world: it keeps its promises."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ Rates = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 class World:
-    """Tasks with a chance of success each, mostly near none or one, and candidates that move all of them."""
+    """Tasks with a chance of success each, mostly near none or one, and candidates moving all of them."""
 
     def __init__(self, seed: int, tasks: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -186,7 +186,7 @@ def test_the_strict_mode_finds_what_is_better() -> None:
 
 
 def tagged(rng: np.random.Generator, harm: float, tags: int = 5, each: int = 10) -> dict[str, str]:
-    """Block or not a candidate that is five points better, but on one tag."""
+    """Block or not a candidate five points better, but worse on one tag."""
     base = np.clip(rng.beta(0.6, 0.5, tags * each), 0.02, 0.98)
     effect = np.full(tags * each, 0.05)
     effect[:each] += harm

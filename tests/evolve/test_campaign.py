@@ -1,4 +1,4 @@
-"""Campaigns: what is better on unseen tasks is accepted, whoever proposes it; everything else is not."""
+"""Test campaigns: gains on unseen tasks are accepted from any proposer; everything else is not."""
 
 import re
 from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ WORDS = ("apple", "pear", "plum", "fig", "lime", "kiwi", "grape", "melon", "date
 
 
 class Obedient:
-    """A model that obeys its prompt to the letter, and reflects by what the traces show."""
+    """A model obeying its prompt to the letter, and reflecting on the traces."""
 
     def __init__(self, *, blind: bool = False) -> None:
         self.blind, self.reflections = blind, list[str]()
@@ -74,7 +74,7 @@ class Obedient:
         return self.reflect(last)
 
     def reflect(self, shown: str) -> dict[str, Any]:
-        """Derive the change from what was expected, as far as it is shown."""
+        """Derive the change from the expected answers, as far as they are shown."""
         capitals = re.search(r"expected: ([A-Z]+)\n", shown) and not self.blind
         rule = "Write the word in capitals." if capitals else "Write the word well."
         lists = {name: [] for name in ("failure_points", "missing_facts", "wrong_assumptions", "unsafe_actions")}

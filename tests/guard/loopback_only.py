@@ -1,4 +1,4 @@
-"""Refuses whatever would leave this machine: the tests' own process installs it, and each Python that they start.
+"""Refuse everything bound for outside this machine, in the tests' process and each Python started by it.
 
 An audit hook sees every connection, datagram and name lookup of a process, whoever makes it, and imports nothing.
 """
@@ -11,7 +11,7 @@ _ASKED = ("socket.getaddrinfo", "socket.gethostbyname")  # with the name first
 
 
 class OutsideNetworkForbidden(AssertionError):
-    """A test tried to leave this machine; not an OSError, so that no code under test hides it."""
+    """A test tried to leave this machine; not an OSError, so no code under test hides it."""
 
 
 def forbid_outside_network() -> None:

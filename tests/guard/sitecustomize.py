@@ -1,4 +1,4 @@
-"""What each Python imports when it begins whose PYTHONPATH names this folder: those that tests start."""
+"""Install the network guard in each Python started by tests, through PYTHONPATH."""
 
 from loopback_only import forbid_outside_network
 

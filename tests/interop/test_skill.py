@@ -1,4 +1,4 @@
-"""Agent Skills: what is written follows the format, and what is read comes back as it was."""
+"""Test Agent Skills: written files follow the format, and read ones come back unchanged."""
 
 import subprocess
 import sys

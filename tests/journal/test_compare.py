@@ -1,4 +1,4 @@
-"""Two runs side by side, and what becomes of a run's conversations in the forms of others."""
+"""Test two runs side by side, and a run's conversations in foreign forms."""
 
 import json
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ async def test_a_conversation_is_exported_once_and_as_the_model_was_shown_it() -
 
 
 def meaning(message: dict[str, Any]) -> tuple[str, Any]:
-    """A message, its JSON read: the order of members is all that a journal does not keep."""
+    """A message with its JSON read: only the order of members may differ in a journal."""
     content = message["content"]
     return message["role"], json.loads(content) if content.startswith("{") else content
 
@@ -106,7 +106,7 @@ async def test_calls_of_functions_are_exported_with_their_results() -> None:
 
 
 def asked(chains: Chains, number: int, messages: Sequence[str], answer: str) -> list[TraceRecord]:
-    """The two records of a question that got an answer."""
+    """The two records of an answered question."""
     said = tuple(Message(role="user", content=(TextPart(text=text),)) for text in messages)
     linked = {name: json.loads(text) for name, text in chains.link(said).items()}
     question = {"prompt": "prompt:p@1.0.0", "digest": "", **linked}

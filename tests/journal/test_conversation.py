@@ -1,4 +1,4 @@
-"""Conversations that agents put together: what the model reads is what the journal holds, and both are JSON."""
+"""Test agents' own conversations: the model reads exactly the journal's record, and both are JSON."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Talker(Agent):
     """Say odd things to a model."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Show data, or something that is no message."""
+        """Show data, or a non-message."""
         first = (await ctx.ask("answers", {})).message()
         kind, nest = type(first), [0]
         for _ in range(3000):
@@ -78,7 +78,7 @@ class Caller(Agent):
     """Give calls back with their results."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Ask, then again with what was called."""
+        """Ask, then again with the earlier calls."""
         first = await ctx.ask("answers", {})
         content = [{"type": "text", "text": "done"}]
         results = tuple(

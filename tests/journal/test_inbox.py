@@ -1,4 +1,4 @@
-"""Questions to a person: what of them is open, and what an answer is good for."""
+"""Test questions to a person: the open ones, and the use of an answer."""
 
 import asyncio
 from collections.abc import Sequence
@@ -102,7 +102,7 @@ WRITES = ("external", "False")
 
 
 class AskAboutBookings:
-    """A policy that wants consent to every booking."""
+    """A policy asking for consent to every booking."""
 
     async def decide(self, request: CallRequest) -> Decision:
         return "ask" if "book" in request.ref else "allow"
@@ -129,7 +129,7 @@ async def answered(tea: Platform, question: Question, answer: str) -> Question:
 
 
 async def booking(tea: Platform) -> str:
-    """Have both questions of a booking that cannot be repeated answered; return the run, which has ended."""
+    """Have both questions of an unrepeatable booking answered; return the ended run."""
     await tea.tcp.register(BOOK.replace("EFFECTS", WRITES[0]).replace("IDEMPOTENT", WRITES[1]))
     await tea.acp.register(TRAVELLER)
     second = await answered(tea, await waits(tea), "Bern")

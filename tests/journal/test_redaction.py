@@ -1,4 +1,4 @@
-"""Secrets of the operator, planted wherever a run could meet them, are nowhere in what is written or told."""
+"""Test secrets of the operator, planted everywhere in a run: none is written or told."""
 
 import json
 import re

@@ -24,7 +24,7 @@ LATENCIES = (0, 0, 0, 0.0003, 0.0006, 0.001)
 
 @dataclass
 class World:
-    """What lies outside of a run: slow, unreliable, talkative, and different for each seed."""
+    """The world outside of a run: slow, unreliable, talkative, and different for each seed."""
 
     seed: int
     failures: float = 0.1
@@ -62,7 +62,7 @@ class World:
 
 
 class Program:
-    """Interprets a node; every call shows all that was seen before it, so that no change of order stays hidden."""
+    """Interpret a node; every call shows all earlier results, to reveal any change of order."""
 
     def __init__(self, gate: Gate, world: World, node: Node) -> None:
         self.gate, self.world, self.node = gate, world, node
@@ -183,7 +183,7 @@ def words(error: BaseException) -> Any:
 
 @dataclass
 class Run:
-    """What one execution gave."""
+    """Hold one execution's results."""
 
     outcome: Any
     entries: list[Entry]

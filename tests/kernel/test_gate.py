@@ -1,4 +1,4 @@
-"""The gate: what a program gets through it, and what is recorded."""
+"""Test the gate: a program's results through it, and its records."""
 
 from __future__ import annotations
 

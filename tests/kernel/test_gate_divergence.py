@@ -1,4 +1,4 @@
-"""What the gate refuses: a program that leaves its journal, or listens to something else."""
+"""Test refusals of the gate: a program off its journal, or listening elsewhere."""
 
 from __future__ import annotations
 

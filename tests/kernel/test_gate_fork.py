@@ -1,4 +1,4 @@
-"""A fork at the gate: what was told is told again, then something changes, and all that follows is new."""
+"""Test a fork at the gate: the past is told again, then something changes, and all after it is new."""
 
 import asyncio
 import random
@@ -16,7 +16,7 @@ FORKED = Entry(event="forked", key="", text='{"use":"2"}')
 
 
 class Program:
-    """Branches that call side by side, race and run out of time, always with the version that holds at the moment."""
+    """Branches calling side by side, racing and timing out, always with the version of the moment."""
 
     def __init__(self, seed: int) -> None:
         self.luck = random.Random(seed)

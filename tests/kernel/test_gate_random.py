@@ -1,4 +1,4 @@
-"""Generated programs: what was recorded under some latencies replays and resumes under others."""
+"""Test generated programs: records made under some latencies replay and resume under others."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run(node: Any, world: Any, *past: Any, **options: Any) -> Any:
 
 
 def check(node: Any, seed: int, cancels: bool) -> None:
-    """Record, replay, resume from a random place or an abandoned run, replay what was resumed."""
+    """Record, replay, resume from a random place or an abandoned run, replay the resumed one."""
     luck = random.Random(seed)
     live = run(node, gate_programs.World(seed, cancels=cancels), abandon=luck.choice([0, 0, 0.001, 0.003]))
     if live.outcome is not None:

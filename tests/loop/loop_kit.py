@@ -1,4 +1,4 @@
-"""Scripts for the loop's tests: step records, and what a model was shown."""
+"""Scripts for the loop's tests: step records, and the messages shown to a model."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from tea.types import ModelRequest, ModelResponse, TextPart
 
 
 def step(*calls: tuple[str, Mapping[str, Any]], **words: str) -> dict[str, Any]:
-    """A step record that makes these calls."""
+    """A step record of these calls."""
     texts = {"thinking": "", "evaluation": "", "memory": "", "next_goal": "", **words}
     return {**texts, "calls": [{"name": name, "arguments": dict(arguments)} for name, arguments in calls]}
 
@@ -27,7 +27,7 @@ def sum_of(expression: str) -> tuple[str, dict[str, Any]]:
 
 
 class Stage:
-    """A platform whose model is another one for each play."""
+    """A platform with another model for each play."""
 
     tea: Platform
 
@@ -38,7 +38,7 @@ class Stage:
         return await self.model.complete(request, config, call_tool)
 
     async def play(self, *replies: Any, task: str = "a task", **options: Any) -> tuple[Outcome, ScriptedModel]:
-        """Run the planner with a model that gives these replies."""
+        """Run the planner with a model of these replies."""
         self.model = model = ScriptedModel(replies)
         return await self.tea.run(task, **options), model
 
@@ -53,12 +53,12 @@ class Stage:
 
 
 def observations(request: ModelRequest) -> list[Any]:
-    """What the model had seen of its calls, step by step."""
+    """Return the results shown to the model, step by step."""
     return [step for step in seen_by_solvers(request) if "calls" in step]
 
 
 def told(request: ModelRequest) -> str:
-    """The words of the user side after the prompt's own, and what was noted beside results."""
+    """The words of the user side after the prompt's own, and notes beside results."""
     parts = [part for message in request.messages[2:] if message.role in ("user", "tool") for part in message.content]
     texts = [part.text if isinstance(part, TextPart) else str(part.data) for part in parts if part.type != "image"]
     return "\n".join(texts)

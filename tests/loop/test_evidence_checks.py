@@ -1,4 +1,4 @@
-"""Evidence held against what a run has read."""
+"""Test evidence against a run's reading."""
 
 import pytest
 from hypothesis import given

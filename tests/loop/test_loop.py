@@ -14,7 +14,7 @@ from tea.types import ModelRequest, ModelResponse, ToolCall, Usage
 
 @tool(effects="reads", idempotent=True, network=False)
 async def positive(limit: int) -> int:
-    """Return a number that is not negative."""
+    """Return a non-negative number."""
     if limit < 0:
         raise ToolError("The limit is negative.", fix="give a positive one.")
     return limit
@@ -22,7 +22,7 @@ async def positive(limit: int) -> int:
 
 @tool(effects="reads", network=False)
 async def long_text(size: int) -> str:
-    """Return a text of that size."""
+    """Return a text of this size."""
     return "x" * size
 
 

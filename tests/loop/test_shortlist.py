@@ -1,4 +1,4 @@
-"""What an agent is offered of very many things, and that it may call what is left out as well."""
+"""Test the offer among very many components, and calls of those left out."""
 
 from collections.abc import AsyncIterator
 from typing import Any

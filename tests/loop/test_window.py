@@ -1,4 +1,4 @@
-"""The window of a model, through the wire: what folds, what stays, and what can be read again."""
+"""Test the window of a model, through the wire: folded, kept, and read again."""
 
 import asyncio
 import base64
@@ -49,7 +49,7 @@ def dialect(request: pytest.FixtureRequest) -> Dialect:
 
 
 class Reader:
-    """A model that looks at a page in each step, and notes what the first one says."""
+    """A model reading a page in each step, and noting the first one's words."""
 
     def __init__(
         self, steps: int, *, size: int = 6000, words: int = 0, state: Say | Reply | None = None, also: Any = None
@@ -238,7 +238,7 @@ async def test_more_facts_than_fit_are_refused_and_those_known_stay(tmp_path: Pa
 
 
 async def test_what_is_noted_counts_before_a_provider_counts_it(tmp_path: Path) -> None:
-    """All of it is noted in a step whose results fill the rest of the window."""
+    """Note all of it in a step with results filling the rest of the window."""
     notes = [call("note", fact=f"{n} {'fact ' * 330}") for n in range(4)]
     many = says(*notes, *(call("look", n=n) for n in range(10, 13)))
     _, script = await read(tmp_path, CHAT, Reader(8, also={5: many}))
@@ -294,7 +294,7 @@ async def test_a_fold_never_takes_the_last_question_away(tmp_path: Path, steps: 
 
 @pytest.mark.parametrize("fold", ["recent", "restart", "summary"])
 async def test_what_the_model_was_told_last_is_never_folded_unread(tmp_path: Path, fold: str) -> None:
-    """Its words do not fit the wanted form, and are so long that it folds before it hears that."""
+    """Let its words miss the wanted form, and be long enough to fold unread."""
     reader = Reader(8, also={6: Say(text="Let me think. " * 3_000)})
     task = {"text": "Read all.", "tools": ["look", "done"], "answer": {"type": "string", "maxLength": 10}}
     outcome, script = await played(tmp_path, CHAT, reader, LOOK, task=task, context=WINDOW, fold=fold)
@@ -332,7 +332,7 @@ def too_long(words: str = "This model's maximum context length is 8,000 tokens."
 
 
 class Short:
-    """A reader whose provider takes fewer tokens than its configuration says."""
+    """A reader with a provider of fewer tokens than its configuration says."""
 
     def __init__(self, most: int, reader: Reader, words: str) -> None:
         self.most, self.reader, self.words = most, reader, words
@@ -454,7 +454,7 @@ async def test_a_run_killed_in_the_question_of_a_fold_goes_on_and_replays(tmp_pa
 
 
 class Erratic:
-    """A model that calls, repeats, reads again and talks as a seed says."""
+    """A model calling, repeating, reading again and talking by a seed."""
 
     def __init__(self, seed: int) -> None:
         self.chance, self.step = random.Random(seed), 0

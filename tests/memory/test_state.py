@@ -1,4 +1,4 @@
-"""What owners keep: whole documents, changed once for each key, by any number of writers."""
+"""Test owners' documents: whole, changed once for each key, by any number of writers."""
 
 import asyncio
 from pathlib import Path

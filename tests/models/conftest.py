@@ -15,7 +15,7 @@ def dialect(request: pytest.FixtureRequest) -> Dialect:
 
 @pytest.fixture(autouse=True)
 def every_question_is_one_of_its_format(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Hold all that the loopback servers of a test were asked to the SDKs' parameter types."""
+    """Hold all requests to a test's loopback servers to the SDKs' parameter types."""
     asked: list[loopback.Asked] = []
     monkeypatch.setattr(loopback.Loopback, "everything", asked)
     yield

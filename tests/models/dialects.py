@@ -18,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter
 
 @dataclass(frozen=True, kw_only=True)
 class Say:
-    """What a fake model says, whatever the format."""
+    """A fake model's words, in any format."""
 
     text: str = ""
     calls: tuple[tuple[str, str, Any], ...] = ()
@@ -296,7 +296,7 @@ _BY_PATH = {one.path: one for one in DIALECTS.values()}
 
 
 def check_question(asked: Asked) -> None:
-    """Hold what a server was asked to the parameter types of the SDK, by its path; lists of models ask nothing.
+    """Hold a request to the parameter types of the SDK, by its path; lists of models ask nothing.
 
     Source for sounds: platform.openai.com/docs/api-reference/audio/createTranscription.
     """
@@ -337,7 +337,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _drained(value: Any) -> None:
-    """Go through all of it: where an SDK says Iterable, pydantic checks each item only as it is taken."""
+    """Go through all of it: pydantic checks an SDK's Iterable only item by item."""
     if isinstance(value, Mapping):
         value = cast("Mapping[Any, Any]", value).values()
     if isinstance(value, Iterable) and not isinstance(value, str | BaseModel):

@@ -1,4 +1,4 @@
-"""A provider on loopback: says what a test scripts, byte for byte, and keeps what it was asked."""
+"""A provider on loopback: it sends a test's script, byte for byte, and keeps the requests."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """One response: after how many seconds or what event, its chunks in their order, and what then.
+    """One response: its delay in seconds or event, its chunks in order, and its end.
 
     It ends, hangs or breaks off (`end`, `hang`, `break`); with `hang up` it does so before a word.
     """
@@ -43,7 +43,7 @@ def document(value: Any, status: int = 200, **headers: str) -> Reply:
 
 
 def sse(events: Iterable[tuple[str, Any]], *, size: int = 0, then: str = "end") -> Reply:
-    """Server-sent events, cut into chunks of `size` bytes wherever that falls."""
+    """Server-sent events, cut into chunks of `size` bytes anywhere."""
     data = b"".join(_event(name, value) for name, value in events)
     step = size or max(1, len(data))
     chunks = [data[at : at + step] for at in range(0, len(data), step)]
@@ -56,7 +56,7 @@ def _event(name: str, value: Any) -> bytes:
 
 
 class Loopback:
-    """A server that gives its replies in order, or what `answer` makes of each request once they are used up."""
+    """A server of replies in order, then of the results of `answer` for each request."""
 
     everything: ClassVar[list[Asked]] = []  # of all servers of one test; see conftest.py
 

@@ -33,7 +33,7 @@ def system(text: str) -> Message:
 
 
 class Asking:
-    """One model whose waits take no time, and are kept."""
+    """One model with recorded waits of no length."""
 
     def __init__(self, dialect: Dialect, url: str, **options: Any) -> None:
         self.dialect = dialect

@@ -1,4 +1,4 @@
-"""Agents that ask for steps themselves, for tests of what a question and its answer are: no loop stands between."""
+"""Agents asking for steps themselves, to test questions and answers without a loop between."""
 
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,7 @@ class Asker(Agent):
 async def stepped(
     folder: Path, dialect: Dialect, *replies: Reply, choice: str = "auto", more: str = "", **options: Any
 ) -> tuple[Outcome, Loopback]:
-    """Run the stepper with a model that gives these replies, and replay it."""
+    """Run the stepper with a model of these replies, and replay it."""
     async with Loopback(*replies).open() as server:
         home(folder, dialect, server.url, **options)
         with (folder / "tea.toml").open("a") as file:

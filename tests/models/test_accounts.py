@@ -1,4 +1,4 @@
-"""What configurations of one provider share: calls at once, calls a minute, and keys that rest."""
+"""Test shared accounts of one provider: calls at once, calls a minute, and resting keys."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an answer says besides its words: how it ended, what it cost, why it is none."""
+"""Test an answer's other facts: its end, its cost, the reason for none."""
 
 import json
 from dataclasses import replace
@@ -135,7 +135,7 @@ async def test_a_count_of_tokens_that_can_be_none_is_not_believed(dialect: Diale
 async def test_thinking_that_is_counted_beside_the_answer_is_paid_for(
     counted: dict[str, Any], output: int, *, stream: bool
 ) -> None:
-    """As xAI and Gemini count: the total holds what stands in none of its parts."""
+    """Count as xAI and Gemini do: the total holds more than its parts."""
     chat, usage = DIALECTS["openai_chat"], {"prompt_tokens": 12, **counted}
     whole = document({**chat.whole(HI), "usage": usage})
     pieces = [(name, {**one, "usage": usage} if isinstance(one, dict) else one) for name, one in chat.events(HI)]
@@ -146,7 +146,7 @@ async def test_thinking_that_is_counted_beside_the_answer_is_paid_for(
 
 
 async def test_a_character_that_its_server_cut_into_halves_is_one_again(dialect: Dialect) -> None:
-    """As servers do that cut texts of UTF-16 anywhere and escape what they write."""
+    """Cut as servers do with UTF-16 texts, anywhere, with escapes."""
     events: list[tuple[str, Any]] = []
     for name, one in dialect.events(Say(text="a---b-")):  # in pieces of three
         text = one if isinstance(one, str) else json.dumps(one)

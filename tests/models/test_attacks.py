@@ -1,4 +1,4 @@
-"""Whole tasks against providers that do everything wrong: each ends with its answer, and replays identically."""
+"""Test whole tasks against faulty providers: each ends with its answer, and replays identically."""
 
 import asyncio
 import copy
@@ -40,7 +40,7 @@ def later(status: int, **headers: str) -> Reply:
 
 
 def with_arguments(dialect: Dialect, arguments: Any) -> Reply:
-    """A call whose arguments are whatever it is."""
+    """A call with any arguments."""
     whole = dialect.whole(calling(("c", "calculator", {"expression": "1"})))
     if "choices" in whole:
         whole["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = arguments
@@ -52,7 +52,7 @@ def with_arguments(dialect: Dialect, arguments: Any) -> Reply:
 
 
 def onslaught(dialect: Dialect, *, stream: bool) -> list[Reply]:
-    """Answers good and bad; between two that cannot be used there is always a good one."""
+    """Answers good and bad; a good one between any two unusable ones."""
     say = streamed if stream else said
     good = [say(dialect, adding(number)) for number in range(9)]
     events = dialect.events(adding(9))

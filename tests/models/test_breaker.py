@@ -1,4 +1,4 @@
-"""A provider that failed too often is left alone; then one call tries it for all, whatever becomes of that call."""
+"""Test the breaker: a failing provider is left alone; then one call tries it for all."""
 
 import asyncio
 import os
@@ -60,7 +60,7 @@ async def down() -> ModelResponse:
 
 
 def held(reply: Callable[[], Awaitable[ModelResponse]]) -> tuple[asyncio.Event, Callable[[], Awaitable[ModelResponse]]]:
-    """A reply that comes when it is let."""
+    """A reply held until it is let go."""
     let = asyncio.Event()
 
     async def answer() -> ModelResponse:

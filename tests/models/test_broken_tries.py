@@ -1,4 +1,4 @@
-"""Tries that break in the middle of an answer: providers bill them, so they are counted, and a budget ends them."""
+"""Test tries broken in the middle of an answer: billed, counted, and ended by a budget."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ def answering(size: int) -> Say:
 
 
 def broken(dialect: Dialect, *, stream: bool, size: int = LONG) -> Reply:
-    """An answer that breaks off in its middle."""
+    """An answer broken off in its middle."""
     if not stream:
         return Reply(headers={"content-type": "application/json"}, chunks=[b"{" + b" " * size], then="break")
     events = dialect.events(answering(size))
@@ -34,7 +34,7 @@ def broken(dialect: Dialect, *, stream: bool, size: int = LONG) -> Reply:
 async def worked(
     folder: Path, server: Loopback, dialect: Dialect, *, stream: bool, tries: int = 4, budget: Any = None, **more: Any
 ) -> Outcome:
-    """Run the planner; what it did is the same when it is replayed."""
+    """Run the planner; its replay is the same."""
     heard: list[Event] = []
     options: dict[str, Any] = {"prices": PRICES, "limits": {"attempts": tries}, "max_output": 2000, **more}
     home(folder, dialect, server.url, **options)
@@ -111,7 +111,7 @@ def limits(server: Loopback) -> list[int]:
 
 
 async def test_a_broken_stream_leaves_the_rest_of_its_budget_to_a_shorter_try(dialect: Dialect, tmp_path: Path) -> None:
-    """The first answer may take all that is left, so the reservation holds all of it."""
+    """Reserve all of the rest for the first answer."""
     async with Loopback(broken(dialect, stream=True), streamed(dialect, ENDS)).open() as server:
         outcome = await worked(tmp_path, server, dialect, stream=True, budget={"tokens": 20_000}, max_output=30_000)
         first, second = limits(server)
@@ -256,7 +256,7 @@ async def test_an_address_where_nobody_listens_costs_nothing(tmp_path: Path) -> 
 
 
 async def test_each_process_that_was_interrupted_at_a_question_may_have_been_billed_for_it(tmp_path: Path) -> None:
-    """A run that is killed and resumed again and again pays for it each time, and its budget ends."""
+    """Pay for each kill and resume, up to the budget."""
     chat, asked = DIALECTS["openai_chat"], asyncio.Queue[None]()
 
     def hang(question: Asked) -> Reply:

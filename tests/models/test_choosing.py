@@ -1,4 +1,4 @@
-"""Which model answers: settings, presets, roles, the registry, keys and what is said when something is missing."""
+"""Test the choice of a model: settings, presets, roles, the registry, keys and messages about missing ones."""
 
 from dataclasses import replace
 from pathlib import Path

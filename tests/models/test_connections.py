@@ -1,4 +1,4 @@
-"""The questions behind the first go the way that the SDK sent that one, and fail the way that it fails."""
+"""Test later questions: they go, and fail, the same way as the SDK's first one."""
 
 import asyncio
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Questions that are longer than a model reads: every provider says it otherwise, and an agent catches one error."""
+"""Test questions beyond a model's window: each provider's wording gives one error."""
 
 import json
 from pathlib import Path

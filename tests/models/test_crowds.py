@@ -1,4 +1,4 @@
-"""Hundreds of runs at once in a process that may have few files open: all of them end."""
+"""Test hundreds of runs at once in a process of few open files: all of them end."""
 
 import json
 import sys

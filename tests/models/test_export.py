@@ -1,4 +1,4 @@
-"""Runs of models with functions, exported: the shapes that trainers check, calls with their results and definitions."""
+"""Test exported runs of models with functions: shapes for trainers, calls with results and definitions."""
 
 import json
 import re

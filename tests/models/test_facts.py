@@ -1,4 +1,4 @@
-"""What an agent may know of the model that it asks: pinned by the effect that its question pins it by."""
+"""Test an agent's knowledge of its model: pinned by the effect of its question."""
 
 from pathlib import Path
 from typing import Any

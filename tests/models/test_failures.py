@@ -1,4 +1,4 @@
-"""What goes wrong on the way to a model: in all three formats a try ends, another follows, or one clear error."""
+"""Test failures on the way to a model: in all three formats a try ends, another follows, or one clear error."""
 
 import asyncio
 import email.utils
@@ -105,7 +105,7 @@ async def test_what_other_servers_say_of_an_error_is_found(dialect: Dialect, bod
 
 @pytest.mark.parametrize("then", ["break", "hang"])
 async def test_a_whole_stream_is_an_answer_whatever_comes_behind_it(dialect: Dialect, then: str) -> None:
-    """Whoever leaves the connection open, or breaks it, was paid for an answer that came."""
+    """Pay for a whole answer, even on a connection left open or broken."""
     whole = sse(dialect.events(HI), then=then)
     async with asking(dialect, whole, limits={"attempt_seconds": 20}) as (one, server):
         async with asyncio.timeout(10):

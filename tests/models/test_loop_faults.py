@@ -1,4 +1,4 @@
-"""What went wrong in the loop of an agent once, each proved mended in the three wire formats; see issue 15."""
+"""Test mended faults of the loop in the three wire formats; see issue 15."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""Images, sounds and documents of a task: shown to a model that has the sense, told to one that has not."""
+"""Test images, sounds and documents of a task: shown to a model with the sense, described to others."""
 
 import base64
 import json
@@ -55,7 +55,7 @@ async def test_a_model_without_the_sense_is_told_so(dialect: Dialect, tmp_path: 
 
 
 async def test_a_file_is_what_it_holds_and_not_what_it_is_called(dialect: Dialect, tmp_path: Path) -> None:
-    """A provider refuses the whole question for a picture that is another one, or none."""
+    """Expect a refusal of the whole question for a mislabelled picture."""
     async with Loopback(said(dialect, ENDS)).open() as server:
         home(tmp_path, dialect, server.url, capabilities=["schema", "vision", "files"])
         photo, empty = b"\xff\xd8\xff\xe0", b""
@@ -121,7 +121,7 @@ async def test_a_model_without_ears_reads_what_another_heard_and_that_is_paid_fo
 
 
 async def heard_after(tmp_path: Path, *replies: Reply, **limits: float) -> tuple[Outcome, str, Loopback]:
-    """Run on a sound; return what came of it, what the working model read, and the server that heard."""
+    """Run on a sound; return the outcome, the working model's reading, and the hearing server."""
     chat = DIALECTS["openai_chat"]
     async with Loopback(said(chat, ENDS)).open() as server, Loopback(*replies).open() as ears:
         home(tmp_path, chat, server.url, '[roles]\ntranscriber = "ears"', capabilities=["schema"])

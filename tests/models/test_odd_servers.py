@@ -1,4 +1,4 @@
-"""What routers, gateways and servers of others do otherwise than the providers whose format they speak."""
+"""Test routers, gateways and foreign servers with deviations from the format's own provider."""
 
 import asyncio
 import json

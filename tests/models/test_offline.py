@@ -1,4 +1,4 @@
-"""The offline model: what a solver sees of a conversation, and that its record is the answer."""
+"""Test the offline model: a solver's view of a conversation, and its record as the answer."""
 
 from typing import Any
 

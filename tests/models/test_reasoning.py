@@ -1,4 +1,4 @@
-"""Reasoning between the steps: given back unchanged, where it stood, to the model that thought it and to no other."""
+"""Test reasoning between the steps: given back unchanged, in place, to its own model alone."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ END = Say(reasoning="Enough.", calls=(("end", "done", {"answer": "42"}),))
 
 
 def kept(dialect: Dialect, say: Say) -> Any:
-    """What a format gives back of an answer's reasoning."""
+    """Return an answer's reasoning as the format gives it back."""
     if dialect.name == "openai_chat":
         return {"reasoning_content": say.reasoning}
     whole = dialect.whole(say)
@@ -38,7 +38,7 @@ def kept(dialect: Dialect, say: Say) -> Any:
 
 
 def turns(body: Any) -> list[Any]:
-    """The model's own turns in a body, each as its blocks or items, whatever the format."""
+    """The model's own turns in a body, each as its blocks or items, in any format."""
     found: list[Any] = []
     if "input" in body:
         for one in body["input"]:
@@ -135,7 +135,7 @@ def _bare(blocks: list[Any]) -> list[Any]:
 
 
 async def _sent_again(dialect: Dialect, answer: Any) -> Any:
-    """What is sent when an answer, and results of its two calls, go back."""
+    """Return the request after an answer and the results of its two calls."""
     async with asking(dialect, document(answer), said(dialect, Say(text="x"))) as (one, server):
         found = await one.ask(HELLO.model_copy(update={"tools": TOOLS}))
         results = [Message(role="tool", content=(TextPart(text="r"),), call_id=call.id) for call in found.calls]
@@ -207,7 +207,7 @@ async def test_a_step_keeps_the_phase_it_was_said_in(tmp_path: Path) -> None:
 
 
 async def test_what_servers_add_to_chat_completions_goes_back_under_its_name() -> None:
-    """Details of OpenRouter, whole and in pieces; signatures that Gemini puts beside its calls without numbers."""
+    """Return OpenRouter's details, whole and in pieces; Gemini's signatures beside unnumbered calls."""
     from openai.types.chat import ChatCompletionChunk
 
     chat = DIALECTS["openai_chat"]

@@ -1,4 +1,4 @@
-"""What a new user is told: one clear line with a remedy for each way in which a model may not answer."""
+"""Test messages to a new user: one clear line with a remedy for each missing answer."""
 
 import json
 from itertools import cycle

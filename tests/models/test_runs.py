@@ -163,7 +163,7 @@ async def test_words_are_drafted_on_a_terminal_only(tmp_path: Path) -> None:
 
 
 def everything_shown(terminal: int) -> str:
-    """What a terminal got until nobody writes to it any more."""
+    """Return a terminal's text up to the end of all writers."""
     found = b""
     with suppress(OSError):  # Linux says so when the other side was closed
         while piece := os.read(terminal, 65536):
@@ -254,7 +254,7 @@ async def test_a_run_outlives_its_provider(dialect: Dialect, tmp_path: Path) -> 
 
 
 async def test_a_fallback_is_asked_for_no_longer_an_answer_than_it_can_give(tmp_path: Path) -> None:
-    """Providers refuse a question that allows more, so each model's own limit holds, in later tries too."""
+    """Hold each model's own limit, in later tries too; providers refuse more."""
     chat, down = DIALECTS["openai_chat"], document({"error": {"message": "down"}}, 500, retry_after_ms="1")
     async with Loopback(down).open() as first, Loopback(down, said(chat, ENDS)).open() as second:
         home(tmp_path, chat, first.url, fallbacks=["spare"], limits={"attempts": 1}, max_output=4000)

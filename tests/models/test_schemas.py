@@ -1,4 +1,4 @@
-"""What of a schema is sent to a provider, held to what its reference says that it takes; the rest is said in words.
+"""Test schemas sent to a provider, held to its reference; the rest is said in words.
 
 Sources: platform.openai.com/docs/guides/structured-outputs (supported schemas), docs.claude.com/en/docs/
 build-with-claude/structured-outputs (JSON Schema limitations).
@@ -39,7 +39,7 @@ class Trip(BaseModel):
 
 @dataclass
 class Named:
-    """Members that are called like words of a schema."""
+    """Members named like words of a schema."""
 
     default: str
     properties: int
@@ -90,7 +90,7 @@ def _held(schema: Any, name: str) -> list[Any]:
 
 
 async def sent(dialect: Dialect, schema: Any, **options: Any) -> tuple[Any, bool, str]:
-    """Ask for an answer of a form, and return the schema that was sent, whether it is enforced, and all that was."""
+    """Ask for a typed answer, and return the sent schema, whether it is enforced, and the whole request."""
     async with asking(dialect, said(dialect, Say(text="{}")), **options) as (one, server):
         await one.ask(HELLO.model_copy(update={"output": schema}))
     body = server.asked[0].body

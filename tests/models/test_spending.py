@@ -1,4 +1,4 @@
-"""What a run spends where several models may answer, at their own prices, and what is said of it."""
+"""Test spending with several answering models, at their own prices, and its report."""
 
 import asyncio
 from collections.abc import Callable
@@ -27,7 +27,7 @@ CHAT = DIALECTS["openai_chat"]
 
 
 def answering(name: str, prices: dict[str, float] | None) -> FunctionModel:
-    """A model that answers at its greatest length."""
+    """A model answering at its greatest length."""
 
     def answer(request: ModelRequest) -> ModelResponse:
         output = request.max_output or 0
@@ -43,7 +43,7 @@ def down(request: ModelRequest) -> ModelResponse:
 
 
 async def asked(budget: dict[str, Any], second: dict[str, float] | None, answer: Callable[..., Any] = down) -> Any:
-    """Run an agent whose first model fails, so that a second one with prices of its own answers."""
+    """Run an agent with a failing first model and a second one with prices of its own."""
     async with platform() as one:
         first = ModelConfig(name="first", provider="test", max_output=1000, prices=CHEAP, fallbacks=("second",))
         one.models.add(first, FunctionModel(answer))
@@ -156,7 +156,7 @@ class GivesUp(Agent):
     """Ask, and do not wait for the answer."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Ask once, which pins what is needed, then once more against a clock."""
+        """Ask once to pin all it needs, then once more against a clock."""
         await ctx.ask("answers", {})
         await ctx.race(ctx.ask("answers", {}), ctx.sleep(0.001))
         return Result(answer="no time")

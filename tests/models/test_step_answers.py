@@ -1,4 +1,4 @@
-"""Answers to steps: whatever a model writes, what can be used of it comes, and nothing it writes is an error."""
+"""Test answers to steps: the usable part of any reply comes, and nothing written is an error."""
 
 import json
 import random
@@ -24,7 +24,7 @@ def deep(levels: int) -> Any:
 
 
 async def asked(*replies: Any) -> list[Any]:
-    """What an agent gets for each reply; each run replays to the same."""
+    """Return an agent's results for each reply; each run replays to the same."""
     async with platform(model=ScriptedModel(replies)) as tea:
         await tea.libraries["prompt"].register(PROMPT)
         await tea.acp.register(ASKER)

@@ -1,4 +1,4 @@
-"""Steps by function calls: asked for as they are, given back as they came; in words where a model has no functions."""
+"""Test steps by function calls: sent and given back unchanged; in words for models without functions."""
 
 import json
 from itertools import pairwise
@@ -61,7 +61,7 @@ async def test_a_run_of_steps_is_sent_as_it_came_and_stays_a_prefix(dialect: Dia
 
 
 def _plain(value: Any) -> Any:
-    """A body without the marks of what may be cached, which move on."""
+    """A body without the moving marks of cacheable parts."""
     if isinstance(value, list):
         return [_plain(one) for one in value]
     if isinstance(value, dict):
@@ -170,7 +170,7 @@ def test_a_conversation_that_grew_forked_or_folded_is_put_into_words_as_if_it_we
 
 
 def test_what_was_put_into_words_once_is_the_very_same_in_the_next_step() -> None:
-    """So that each message is encoded once; what may be made anew is the last that was known."""
+    """Encode each message once; only the last known one may be made anew."""
     kept, tools, step = StepWords(), (ADD,), [native(number) for number in range(9)]
     before = (*HELLO.messages, *(one for some in step[:8] for one in some))
     first, second = (

@@ -1,4 +1,4 @@
-"""Answers of a wanted type: enforced by the provider where it can be, validated, mended once, in the journal."""
+"""Test typed answers: enforced by the provider if possible, validated, mended once, in the journal."""
 
 import json
 from pathlib import Path
@@ -169,7 +169,7 @@ async def test_an_answer_that_cannot_be_mended_is_an_error(dialect: Dialect, tmp
 
 
 async def test_the_form_of_a_tasks_answer_stands_in_the_schema_of_done(dialect: Dialect, tmp_path: Path) -> None:
-    """A model with functions is told by its provider; one whose answer does not fit is told why."""
+    """Tell a model with functions by its provider; an unfit answer is told why."""
     wanted = {"type": "array", "items": {"type": "integer"}, "maxItems": 2}
     wrong, right = (Say(calls=(("c", "done", {"answer": one}),)) for one in ("1, 2", [1, 2]))
     async with Loopback(said(dialect, wrong), said(dialect, right)).open() as server:

@@ -1,4 +1,4 @@
-"""What people are shown of a call's tries: who failed, who answered, and what another model could not take over."""
+"""Test the display of a call's tries: the failed, the answering, and parts lost between models."""
 
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ DOWN = document({"error": {"message": "down"}}, 500)
 
 
 def half(say: Say) -> Reply:
-    """An answer that breaks off after its first words."""
+    """An answer broken off after its first words."""
     return Reply(headers=streamed(CHAT, say).headers, chunks=streamed(CHAT, say, size=900).chunks[:1], then="break")
 
 
 def two(folder: Path, first: str, second: str, other: Dialect = CHAT) -> None:
-    """A home whose model, `fake`, falls back to `others`, whose name ends as a secret begins."""
+    """A home with model `fake`, fallback `others`, and a name ending as a secret begins."""
     home(folder, CHAT, first, **NATIVE, fallbacks=["others"], limits={"attempts": 1})
     lines = f'provider = "{other.name}"\nmodel = "m"\nbase_url = "{second}{other.base}"\nlimits = {{attempts = 1}}'
     with (folder / "tea.toml").open("a") as file:

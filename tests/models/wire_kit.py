@@ -1,4 +1,4 @@
-"""Whole runs whose model is a script behind the wire, and what its requests hold, whatever the format."""
+"""Whole runs with a scripted model behind the wire, and the contents of their requests, in any format."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ def call(name: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
 
 
 def says(*calls: tuple[str, Any], text: str = "") -> Say:
-    """A step that makes these calls."""
+    """A step of these calls."""
     return Say(text=text, calls=tuple((f"own_{n}", name, given) for n, (name, given) in enumerate(calls, 1)))
 
 
@@ -32,7 +32,7 @@ def ends(answer: Any, **more: Any) -> Say:
 
 @dataclass
 class Script:
-    """A model's answers, in order or made of each request, and what it was asked.
+    """A model's answers, in order or made of each request, and its requests.
 
     It counts so many tokens for each four bytes of a request.
     """
@@ -59,7 +59,7 @@ class Script:
 
     @property
     def steps(self) -> list["Question"]:
-        """The questions for a step, without those what to carry on."""
+        """The questions for a step, without those about carrying on."""
         return [one for one in self.asked if one.functions]
 
 
@@ -86,12 +86,12 @@ class Question:
 
     @property
     def words(self) -> str:
-        """All texts of the conversation, whatever holds them."""
+        """All texts of the conversation, in any holder."""
         return "\n".join(texts([self.body.get("system", ""), self.body.get("instructions", ""), self.messages]))
 
     @property
     def beginning(self) -> str:
-        """What stands before the conversation, as it was sent; what is said after it may be parts of one message."""
+        """The text before the conversation, as sent; later words may be parts of one message."""
         given = {name: plain(self.body[name]) for name in ("system", "instructions", "tools") if name in self.body}
         first = next(at for at, one in enumerate(self.messages) if one.get("role") == "user")
         content = self.messages[first]["content"]
@@ -99,7 +99,7 @@ class Question:
 
     @property
     def results(self) -> dict[str, str]:
-        """The results that it holds, by the id of their call; it holds each call of one, in its place."""
+        """The results, by the id of their call; it holds each call of one, in its place."""
         calls, results = [], {}
         for one in self.messages:
             blocks = one["content"] if self.dialect.name == "anthropic_messages" else [one]
@@ -137,7 +137,7 @@ def texts(value: Any) -> list[str]:
 
 
 def plain(value: Any) -> Any:
-    """A body without the marks of what may be cached, which move on."""
+    """A body without the moving marks of cacheable parts."""
     if isinstance(value, list):
         return [plain(one) for one in value]
     if isinstance(value, dict):
@@ -155,7 +155,7 @@ async def playing(
     more: str = "",
     **options: Any,
 ) -> AsyncIterator[tuple[Platform, Script]]:
-    """A platform in a home whose model says this."""
+    """A platform in a home with a model saying this."""
     script = Script(dialect, answers, counts=counts)
     async with Loopback(answer=script.answer).open() as server:
         home(folder, dialect, server.url, more, **{"capabilities": NATIVE, **options})
@@ -166,7 +166,7 @@ async def playing(
 async def played(
     folder: Path, dialect: Dialect, answers: Any, *components: str, task: Mapping[str, Any], **options: Any
 ) -> tuple[Outcome, Script]:
-    """Run a task to its end, and see that a replay gives the same without another question."""
+    """Run a task to its end, and see a replay give the same without another question."""
     async with playing(folder, dialect, answers, **options) as (tea, script):
         for one in components:
             await tea.tcp.register(one)

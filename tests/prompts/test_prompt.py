@@ -1,4 +1,4 @@
-"""Prompts: read, inherited, rendered, and what a model answers checked."""
+"""Test prompts: read, inherited, rendered, and a model's answers checked."""
 
 import json
 from pathlib import Path

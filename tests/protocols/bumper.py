@@ -1,4 +1,4 @@
-"""One of several processes that act in one session: `python bumper.py HOME ACTION COUNT`; it waits for a line."""
+"""One of several processes acting in one session: `python bumper.py HOME ACTION COUNT`; it waits for a line."""
 
 import asyncio
 import sys

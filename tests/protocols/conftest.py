@@ -1,4 +1,4 @@
-"""One conformance suite, four kinds of component, and a second process that must see the same."""
+"""One conformance suite, four kinds of component, and a second process with the same view."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture
 async def house(case: Case, tmp_path: Path, elsewhere: subprocess.Popen[str]) -> AsyncGenerator[House]:
-    """A platform of its own; whatever it was asked, the other process must answer alike at the end."""
+    """A platform of its own; the other process must answer all questions alike at the end."""
     platform = open_platform(tmp_path)
     house = House(platform, case, tmp_path)
     yield house

@@ -1,4 +1,4 @@
-"""Questions to a registry, and another process that answers them: `python elsewhere.py` reads one request a line."""
+"""Questions to a registry, answered by another process: `python elsewhere.py` reads one request a line."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ Question = tuple[str, ...]
 
 
 def open_platform(home: Path) -> Platform:
-    """A platform that has not looked at what is shipped: these tests bring their own components."""
+    """A platform without a look at shipped components: these tests bring their own."""
     return Platform(home / "home", state=home / "state")
 
 

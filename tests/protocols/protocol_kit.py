@@ -1,4 +1,4 @@
-"""What the conformance suite works with: one component of each kind with the same meaning, and a house to keep it."""
+"""Parts of the conformance suite: one component of each kind with the same meaning, and a house to keep it."""
 
 import json
 from dataclasses import dataclass
@@ -126,11 +126,11 @@ class Case:
         return self.template.format(body=body or says, **fields).lstrip()
 
     def arguments(self, text: str = "world") -> dict[str, Any]:
-        """What a call needs."""
+        """The arguments of a call."""
         return {"task": {"text": text}} if self.kind == "agent" else {"text": text}
 
     def ref(self, name: str = "greeter", selector: str = "") -> str:
-        """What is invoked."""
+        """The invoked ref."""
         return f"{name}{selector}" + (f"#{self.operation}" if self.kind == "environment" else "")
 
 
@@ -184,7 +184,7 @@ CASES = [
 
 
 class House:
-    """A platform and what it was asked; every question is put to another process again."""
+    """A platform and its questions; every one is put to another process again."""
 
     def __init__(self, platform: Platform, case: Case, folder: Path) -> None:
         self.platform, self.case, self.folder = platform, case, folder
@@ -192,12 +192,12 @@ class House:
 
     @property
     def door(self) -> Any:
-        """The protocol's server; the library itself where there is none."""
+        """The protocol's server, or the library itself without one."""
         servers = {"tool": self.platform.tcp, "environment": self.platform.ecp, "agent": self.platform.acp}
         return servers.get(self.case.kind, self.platform.libraries[self.case.kind])
 
     async def ask(self, *question: str) -> Any:
-        """Ask what must hold in every process from now on; see `elsewhere.answer`."""
+        """Ask for facts in every process from now on; see `elsewhere.answer`."""
         self.asked[question] = None
         return await answer(self.platform, self.case.kind, question)
 
@@ -219,5 +219,5 @@ class House:
         return self.folder / "home" / "registry" / plural(self.case.kind) / name / "versions"
 
     def distrust(self) -> None:
-        """Empty the operator's list of what is trusted."""
+        """Empty the operator's list of trusted digests."""
         (self.folder / "state" / "trusted").write_text("")

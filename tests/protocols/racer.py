@@ -1,4 +1,4 @@
-"""One of several processes that register at once: `python racer.py HOME NUMBER COUNT`; it waits for its start line."""
+"""One of several processes registering at once: `python racer.py HOME NUMBER COUNT`; it waits for its start line."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the tests of retrieval share: four tools, an agent that uses one, and the names that a question finds."""
+"""Parts of the retrieval tests: four tools, an agent using one, and the names found by a question."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

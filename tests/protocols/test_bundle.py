@@ -27,7 +27,7 @@ QUESTIONS = [
 
 
 async def lived(house: House) -> None:
-    """Give a greeter a life: versions, an alias, states, a restore, a purge; and a second one that is gone."""
+    """Give a greeter a life: versions, an alias, states, a restore, a purge; and a second, removed one."""
     for hello in ("hello", "good day", "hi", "ho"):
         await house.register(hello=hello)
     await house.door.alias("greeter@1.0.1", "prod")
@@ -39,7 +39,7 @@ async def lived(house: House) -> None:
 
 
 def other(house: House) -> Platform:
-    """Another operator's platform, who trusts nothing yet."""
+    """Another operator's platform, without any trust yet."""
     return open_platform(house.folder / "other")
 
 

@@ -1,4 +1,4 @@
-"""A process that dies while it loads a file leaves whole components only, and loading again does the rest."""
+"""Test deaths while loading a file: whole components only, and loading again does the rest."""
 
 import asyncio
 import subprocess
@@ -41,7 +41,7 @@ asyncio.run(open_platform(Path(sys.argv[2])).tcp.load(sys.argv[3]))
 
 
 def die(home: Path, file: Path, call: int) -> bool:
-    """Load a file in a process that ends with its n-th call; tell whether it came so far."""
+    """Load a file in a process ending with its n-th call; tell whether it came so far."""
     command = [sys.executable, "-c", DYING, str(Path(__file__).parent), str(home), str(file), str(call)]
     code = subprocess.run(command, check=False, timeout=60).returncode
     assert code in (0, 9)
@@ -49,7 +49,7 @@ def die(home: Path, file: Path, call: int) -> bool:
 
 
 async def history(tea: Platform, name: str) -> list[str]:
-    """The versions of a name, none where it is not there."""
+    """The versions of a name, none if it is absent."""
     try:
         return [one.version for one in await tea.tcp.history(name)]
     except UnknownComponent:

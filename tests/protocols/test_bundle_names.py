@@ -1,4 +1,4 @@
-"""A file cannot take a name away from what the operator trusts, nor say something else of it."""
+"""Test files against names: none takes a trusted name away, nor says something else of it."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ SHIPPED = [("tool", "calculator"), ("prompt", "planner"), ("agent", "planner"), 
 
 
 async def shipped_file(folder: Path, kind: Any, name: str) -> Path:
-    """Save what ships under a name, from some other home."""
+    """Save a shipped component under a name, from some other home."""
     file = folder / "shipped.json"
     async with Platform(folder / "theirs", state=folder / "theirs-state") as theirs:
         await theirs.libraries[kind].save(file, [name])
@@ -25,7 +25,7 @@ async def shipped_file(folder: Path, kind: Any, name: str) -> Path:
 
 
 def resealed(one: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """A version with other fields, and the digest that fits them."""
+    """A version with other fields, and their digest."""
     made = {**one, **fields}
     files, requires = made["files"], tuple(made["requires"])
     return {**made, "digest": source_digest(made["kind"], made["name"], made["source"], files, requires)}

@@ -1,4 +1,4 @@
-"""What every protocol does, asked of all of them; each answer is asked again in another process."""
+"""Test every protocol's behaviour on all of them; each answer is asked again in another process."""
 
 import inspect
 from pathlib import Path
@@ -43,7 +43,7 @@ class LiveGreeterAgent(Agent):
     name = "live_greeter"
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Greet whom the task names."""
+        """Greet the person named by the task."""
         return Result(answer="hello " + task.text)
 
 
@@ -51,7 +51,7 @@ LIVE: dict[str, object] = {"tool": live_greeter, "environment": LiveGreeterRoom,
 
 
 def greeting(case: Case, found: dict[str, Any]) -> Any:
-    """What a call said; an agent says it in its answer."""
+    """A call's words; an agent says them in its answer."""
     assert found["ok"], found["error"]
     return found["value"]["answer"] if case.kind == "agent" else found["value"]
 

@@ -1,4 +1,4 @@
-"""What a contract says, and that no component's words can make it say something about another."""
+"""Test contracts, and no component's words make one say something about another."""
 
 import asyncio
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ SCHEMAS: st.SearchStrategy[Any] = st.one_of(
 
 
 def manifests(kind: Any = None, name: str = "victim") -> st.SearchStrategy[Manifest]:
-    """Manifests that are as bad as a file of the registry can make them."""
+    """Manifests as bad as a file of the registry can make them."""
     signature = st.builds(
         Signature,
         name=st.just("go"),

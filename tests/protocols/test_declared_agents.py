@@ -1,4 +1,4 @@
-"""Declared agents in the registry, with the prompt, the tools and the agents that they bring along."""
+"""Test declared agents in the registry, with the prompt, tools and agents they bring along."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def tea() -> AsyncIterator[Platform]:
 
 
 async def versions(tea: Platform) -> dict[str, list[str]]:
-    """Every version of what the tests register, by kind:name."""
+    """Every version of the tests' components, by kind:name."""
     names = {"tool": ("people", "founded"), "prompt": ("capitals", "helper"), "agent": ("capitals", "helper")}
     found: dict[str, list[str]] = {}
     for kind, some in names.items():

@@ -1,4 +1,4 @@
-"""What only environments have: a state, one instance for each session and version, setup and teardown."""
+"""Test environments alone: a state, one instance for each session and version, setup and teardown."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Calls through every protocol: a value, or an error that the caller can act on; never an exception."""
+"""Test calls through every protocol: a value, or an error with a remedy; never an exception."""
 
 import asyncio
 import json
@@ -129,7 +129,7 @@ async def test_source_that_is_not_trusted_is_listed_and_never_executed_here(case
 
 
 async def test_a_registry_from_elsewhere_brings_no_trust(case: Case, house: House) -> None:
-    """The files are exactly what tea writes, but nobody here registered them."""
+    """Write the files exactly as tea does, without registering them here."""
     await house.register()
     (house.folder / "state" / "trusted").unlink()
     with pytest.raises(Quarantined, match="not trusted"):
@@ -169,7 +169,7 @@ async def test_a_missing_current_version_is_damage(case: Case, house: House) -> 
 
 
 def nobody() -> Context:
-    """The context of a component that reaches for nothing."""
+    """The context of a component reaching for nothing."""
     names = dict.fromkeys(("run", "session", "task", "agent", "workspace"), "")
     return Context(port=cast(Any, None), flow=cast(Any, None), principal=Principal(), **names)
 

@@ -1,4 +1,4 @@
-"""A list is the same with the catalogue and without, whatever happened to components, pointers, trust and files."""
+"""Test lists: the same with the catalogue and without, after any change of components, pointers, trust and files."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ NAMES = ["greeter", "other"]
 
 
 class House:
-    """Tools in a registry, of which one may be shipped too."""
+    """Tools in a registry, one of them perhaps shipped too."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -46,11 +46,11 @@ class House:
         return made
 
     async def plain(self) -> list[Row]:
-        """What is there, read anew."""
+        """Read the present tools anew."""
         return await (await self.manager(least=10**9, ahead=0)).list(state=None)
 
     async def told(self) -> dict[str, tuple[str, str, bool]]:
-        """What finding each by its name tells: version, digest and trust; nothing of what is damaged or not there."""
+        """Find each by its name: version, digest and trust; nothing of damaged or absent ones."""
         tools = await self.manager()
         found: dict[str, tuple[str, str, bool]] = {}
         for name in NAMES:
@@ -69,7 +69,7 @@ class House:
         return {"hello": f"hello {self.said}"}
 
     def tick(self) -> None:
-        """Let the clock of the file system tick, so that a change after a look bears another time."""
+        """Let the clock of the file system tick, to give a change after a look another time."""
         probe = self.folder / "probe"
         probe.touch()
         before = probe.stat().st_ctime_ns
@@ -77,7 +77,7 @@ class House:
             probe.write_text("now")
 
     async def change(self, what: str, name: str, tools: ContextManager[Any]) -> None:
-        """Change something; what is refused stays as it is."""
+        """Change something; a refused change leaves all as it is."""
         version = self.folder / "home" / "registry" / "tools" / name / "versions" / "1.0.0.json"
         match what:
             case "register":

@@ -1,4 +1,4 @@
-"""What refs mean is looked up once, for as long as the disk shows that it is the same and may still run."""
+"""Test looked-up refs: kept for as long as the disk shows the same, and trust holds."""
 
 import os
 from pathlib import Path
@@ -21,13 +21,13 @@ async def greet() -> str:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what the tests write be older than two seconds."""
+    """Let the tests' files be older than two seconds."""
     for name in ("_COARSE", "_FINE"):
         monkeypatch.setattr(f"tea.store.catalogue.{name}", 0)
 
 
 def tick(folder: Path) -> None:
-    """Let the clock of the file system go on, so that what comes next has another time."""
+    """Let the clock of the file system go on, to give the next change another time."""
     probe = folder / "probe"
     probe.touch()
     before = probe.stat().st_ctime_ns

@@ -1,4 +1,4 @@
-"""What newcomers do first: paths as text, keywords as arguments, docstrings of other styles, and mistakes."""
+"""Test newcomers' first steps: paths as text, keywords as arguments, docstrings of other styles, and mistakes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What every protocol does with a component that is there: copy, rewrite, mark, alias, trust and purge it."""
+"""Test operations of every protocol: copy, rewrite, mark, alias, trust and purge."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ NOBODY = "sha256:" + "0" * 64
 
 
 def piece(case: Case) -> str:
-    """The variable that holds what a greeter says."""
+    """The variable of a greeter's words."""
     return "system" if case.kind == "prompt" else "source"
 
 
@@ -41,7 +41,7 @@ def text(case: Case, hello: str) -> str:
 
 
 async def says(house: House, selector: str = "", name: str = "greeter") -> Any:
-    """What a call says, in this process and in another; for what is not called, what is written in it."""
+    """Return a call's words, in this process and another; for a part never called, its text."""
     if not house.case.operation:
         source = (await house.ask("info", f"{name}{selector}"))["source"]
         return "hello world" if "Say hello." in source or '"hello"' in source else "other"

@@ -1,4 +1,4 @@
-"""Own words: what a trusted version says of itself is what its source says, whatever was written into the registry."""
+"""Test own words: a trusted version's description comes from its source, not from the registry's files."""
 
 import json
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def platform(folder: Path) -> Platform:
 
 @pytest.fixture(params=["shipped", "registered"])
 async def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A folder with a home in which the tool `calculator` or `greeter` is stored, and the account that trusts it."""
+    """A folder with a home of the tool `calculator` or `greeter`, and the account trusting it."""
     async with platform(tmp_path) as stage:
         if request.param == "shipped":
             await stage.tcp.manager.pin("calculator")
@@ -79,7 +79,7 @@ def stored(folder: Path) -> str:
 
 
 async def said(stage: Platform, name: str) -> str:
-    """Return all that people, programs and models are told of a tool."""
+    """Return all descriptions of a tool for people, programs and models."""
     config = await stage.tcp.info(name)
     listed = [one for one in await stage.tcp.list() if one.name == name]
     told = [config.text(), json.dumps(config.to_json(), default=str), str(listed), config.words()]

@@ -30,7 +30,7 @@ RACER = Path(__file__).parent / "racer.py"
 
 
 def raced(home: Path) -> list[dict[str, list[str]]]:
-    """Start the processes together and return what each saw."""
+    """Start the processes together and return each one's view."""
     command = [sys.executable, str(RACER), str(home)]
     runners = [
         subprocess.Popen([*command, str(number), str(COUNT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -148,7 +148,7 @@ def slowly(work: Callable[[SourceText], str]) -> Callable[[SourceText], str]:
 
 
 async def furnished(home: Path, *names: str) -> list[Platform]:
-    """Two platforms that share a home as two processes do, with tools in it."""
+    """Two platforms sharing a home as two processes do, with tools in it."""
     platforms = [open_platform(home) for _ in range(2)]
     for name in names:
         await platforms[0].tcp.register(JOIN.replace("def join", f"def {name}"))
@@ -179,7 +179,7 @@ async def test_the_same_recipe_that_two_processes_make_at_once_is_one_version(tm
 
 
 def between(look: Callable[..., Any], turn: int, act: Callable[[], Any]) -> Callable[..., Any]:
-    """Return a look that another process acts after, at its `turn`-th time."""
+    """Return a look with another process acting after its `turn`-th time."""
     turns = iter(range(1000))
 
     def looked(*given: Any) -> Any:

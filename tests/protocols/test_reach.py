@@ -1,4 +1,4 @@
-"""What a component can reach, told from its source alone; and locks made of that."""
+"""Test a component's reach, told from its source alone; and locks made from it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Retrieval through the public doors: what fits a wish is found, in every kind, by every process."""
+"""Test retrieval through the public doors: fitting components are found, in every kind, by every process."""
 
 import asyncio
 import subprocess

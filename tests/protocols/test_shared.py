@@ -1,4 +1,4 @@
-"""What the actions of an environment share: no change of it is lost, whoever else acts in the session."""
+"""Test shared actions of an environment: no change is lost, with any others in the session."""
 
 import asyncio
 import json
@@ -57,7 +57,7 @@ def tool(name: str, *, line: str = "pass", step: int = 1, options: str = "") -> 
 
 
 async def counting(platform: Platform, *tools: str, name: str = "counter") -> None:
-    """Make an environment of tools that share a count."""
+    """Make an environment of tools with a shared count."""
     made = [(await platform.tcp.register(source)).name for source in tools]
     await platform.ecp.transform("T2E", made, name=name, shared={"n": 0})
 

@@ -1,4 +1,4 @@
-"""What comes with tea: listed without being executed, stored when first used, replaced by its next edition."""
+"""Test shipped components: listed unexecuted, stored at first use, replaced by their next edition."""
 
 from collections.abc import Callable
 from dataclasses import replace

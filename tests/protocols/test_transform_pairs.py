@@ -1,4 +1,4 @@
-"""Closure (paper, Definition 1): what was transformed can be transformed again, and takes what its source takes."""
+"""Test closure (paper, Definition 1): a transformed component transforms again, and takes its source's arguments."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What an agent that was made of tools or environments reaches, whatever its loop tries."""
+"""Test the reach of an agent made of tools or environments, with any loop."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tea.testing import platform
 
 
 async def tried(ctx: Context, task: Task, **_: Any) -> Result:
-    """A loop that tries what it must not do, and says what came of it."""
+    """A loop trying forbidden things, and reporting the results."""
     await ctx.memory.record("tried", {"n": 1})
     calls = {
         "own": await ctx.tcp.invoke("join", {"text": "a"}),

@@ -1,4 +1,4 @@
-"""Recipes inside of runs: pins that survive a crash, and a policy that is asked about what they do."""
+"""Test recipes inside of runs: pins surviving a crash, and a policy asked about their calls."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""The six transformations: what each makes, what it keeps of its operands, and what it refuses."""
+"""Test the six transformations: products, kept parts of operands, and refusals."""
 
 import asyncio
 import json

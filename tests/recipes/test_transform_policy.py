@@ -36,7 +36,7 @@ WAYS: dict[str, tuple[list[tuple[str, str, str]], str, list[str]]] = {
 
 
 class Asked:
-    """A policy that remembers what it was asked, and decides as it is told."""
+    """A policy remembering its questions, and deciding as told."""
 
     def __init__(self) -> None:
         self.requests: list[CallRequest] = []
@@ -48,7 +48,7 @@ class Asked:
         return self.decision(request)
 
     def said(self) -> list[tuple[str, ...]]:
-        """All names of each call that it was asked about, what acts first; then it forgets."""
+        """Return all names of each call asked about, the actor first; then forget."""
         said: dict[str, list[str]] = {}
         for request in self.requests:
             assert {request.ref, *request.through} == {*request.names}
@@ -59,7 +59,7 @@ class Asked:
 
 @asynccontextmanager
 async def transformed(steps: list[tuple[str, str, str]], policy: Asked) -> AsyncGenerator[Platform]:
-    """A platform on which something was transformed, step by step."""
+    """A platform after a chain of transformations."""
     async with platform(policy=policy) as stage:
         await furnish(stage)
         for how, operand, name in steps:
@@ -81,7 +81,7 @@ def call_of(ref: str, arguments: dict[str, Any]) -> tuple[str, str, dict[str, An
 
 
 def key_of(error: ApprovalNeeded) -> str:
-    """The key that a person's answer names."""
+    """The key named by a person's answer."""
     return shlex.split(error.fix)[4].partition("=")[0]
 
 

@@ -1,4 +1,4 @@
-"""What the tests of transformations share: one component of each kind, and an agent that calls what it is told."""
+"""Parts of the transformation tests: one component of each kind, and an agent with given calls."""
 
 import json
 from collections.abc import Callable
@@ -103,12 +103,12 @@ STEP = {"thinking": "", "evaluation": "", "memory": "", "next_goal": ""}
 
 
 def chooser(*steps: list[dict[str, Any]]) -> FunctionModel:
-    """A model that calls what each step lists, then is done with what the last call gave."""
+    """A model calling each step's list, then done with the last result."""
     return FunctionModel(script(*steps))
 
 
 def script(*steps: list[dict[str, Any]]) -> Callable[[ModelRequest], dict[str, Any]]:
-    """What such a model answers."""
+    """Return such a model's answers."""
 
     def reply(request: ModelRequest) -> dict[str, Any]:
         results = [one for one in observations(request) if "calls" in one]
@@ -129,7 +129,7 @@ async def furnish(platform: Platform) -> None:
 
 
 async def called(platform: Platform, *calls: tuple[str, str, dict[str, Any]]) -> Any:
-    """Run the calls in one run, check that its replay is identical, and return what they gave."""
+    """Run the calls in one run, check its replay, and return their results."""
     outcome = await platform.run(json.dumps(calls), agent="caller")
     again = await platform.replay(outcome.run)
     assert again.to_json() == outcome.to_json()

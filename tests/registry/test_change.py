@@ -1,4 +1,4 @@
-"""Which change breaks, which adds, and which does neither."""
+"""Test the size of changes: breaking, adding, and neither."""
 
 from typing import Any
 

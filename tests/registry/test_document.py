@@ -1,4 +1,4 @@
-"""Documents are read strictly, mean what they say, and are written back as the same."""
+"""Test documents: read strictly, and written back unchanged."""
 
 import json
 from typing import Any

@@ -26,7 +26,7 @@ STEP = st.tuples(
 
 
 def act(versions: VersionManager, step: tuple[str, str, int]) -> None:
-    """Do something to a component; what the state does not allow is left out."""
+    """Do something to a component; impossible acts are left out."""
     what, name, choice = step
     there = versions.store.versions("prompt", name)
     version = there[choice % len(there)] if there else "1.0.0"

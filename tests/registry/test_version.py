@@ -1,4 +1,4 @@
-"""Immutable versions, movable pointers, and what happened to both."""
+"""Test immutable versions, movable pointers, and the history of both."""
 
 import json
 from contextlib import suppress
@@ -268,7 +268,7 @@ def test_versions_only_grow(tmp_path_factory: pytest.TempPathFactory, changes: l
 
 
 class Pointers(RuleBasedStateMachine):
-    """The pointers of one component against a list of those that were current."""
+    """The pointers of one component against a list of past current ones."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What retrieval learns from runs: what served which task, how long that counts, and how it is forgotten."""
+"""Test retrieval's learning from runs: service to tasks, its age, and forgetting."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

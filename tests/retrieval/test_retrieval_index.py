@@ -1,4 +1,4 @@
-"""The index: whatever the way to it, the same documents rank the same; keywords, usage, routing and offers."""
+"""Test the index: equal documents rank equally by any way; keywords, usage, routing and offers."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -221,7 +221,7 @@ def listing(number: int, words: str = "Weigh the fish") -> Row:
 
 
 class Known:
-    """A protocol, as seen from inside a component, that knows ten thousand tools."""
+    """A protocol of ten thousand tools, as seen from inside a component."""
 
     def __init__(self, listings: list[Row]) -> None:
         self.retrieval = Retrieval(lambda: BUILTIN, NoVectors(), NoEvidence())  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""What the tests of runs share: small agents, and ways to look into and alter a journal."""
+"""Parts of the run tests: small agents, and ways to look into and alter a journal."""
 
 import asyncio
 import json
@@ -130,7 +130,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
 
 
 def rewrite(home: Path, run: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> str:
-    """Write a run's records, changed, as another run whose checks hold; return its id."""
+    """Write a run's records, changed, as another run with valid checks; return its id."""
     store = FileJournals(home / "traces")
     kept = [{k: v for k, v in dict(one).items() if k not in ("seq", "check")} for one in store.read(run)]
     other = f"{run[:-4]}beef"
@@ -143,7 +143,7 @@ class Asks(Agent):
     """Ask as long as it can."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Ask up to nine times; say what is known so far."""
+        """Ask up to nine times; return the facts so far."""
         for number in range(9):
             try:
                 await ctx.ask("answers", {})
@@ -153,7 +153,7 @@ class Asks(Agent):
 
 
 async def resumed_late(tea: Platform, task: str, **options: Any) -> tuple[str, Outcome]:
-    """Call a run off while it sleeps, let years pass, and let it go on; return the run that went on, and its end."""
+    """Call a run off in its sleep, let years pass, and let it go on; return the new run, and its end."""
     asleep = asyncio.Event()
 
     def watch(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""A process like `tests/cli/warm.py` whose children die by SIGKILL at a moment that is asked for.
+"""A process like `tests/cli/warm.py` with children dying by SIGKILL at a chosen moment.
 
 Each request also says after how many journal records, and how many seconds later, its command dies (`moment`, null
 for never), and where it notes the key of each effect that it performs (`log`).
@@ -22,7 +22,7 @@ from tea.store.writer import FileJournalWriter
 
 
 def serve() -> None:
-    """Carry out what is asked for until nobody asks any more."""
+    """Carry out requests until the input ends."""
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

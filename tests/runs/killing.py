@@ -1,4 +1,4 @@
-"""Real runs of the command that die at a moment: its folders, its process, and what its journal holds."""
+"""Real runs of the command dying at a moment: folders, process, and journal."""
 
 import json
 import os

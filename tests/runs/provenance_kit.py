@@ -1,4 +1,4 @@
-"""What tests of permissions share: tools that read, send and keep, and an agent that calls what a script says."""
+"""Parts of the permission tests: tools to read, send and keep, and a scripted agent."""
 
 from __future__ import annotations
 
@@ -216,12 +216,12 @@ class Notes(Environment):
 
 
 def scripted(*steps: Any, name: str = "Worker") -> str:
-    """Return the source of an agent that carries out steps, without any those that its task holds."""
+    """Return the source of an agent carrying out steps, by default those in its task."""
     return AGENT.format(name=name, steps=json.dumps(steps) if steps else "")
 
 
 def mail(to: Any = EVIL) -> list[Any]:
-    """Return the step that sends."""
+    """Return the sending step."""
     return ["tool", "send", {"to": to, "words": "notes"}]
 
 

@@ -1,4 +1,4 @@
-"""What an agent keeps between tasks and sessions: recorded, replayed, and written once across a crash."""
+"""Test an agent's state between tasks and sessions: recorded, replayed, and written once across a crash."""
 
 from collections.abc import AsyncIterator
 from typing import Any

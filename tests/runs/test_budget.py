@@ -1,4 +1,4 @@
-"""The purse: what is held back before a call, so that no call, nor several side by side, overspends."""
+"""Test the purse: reservations before a call, so no calls, even side by side, overspend."""
 
 import asyncio
 
@@ -171,7 +171,7 @@ def test_an_unknown_price_is_refused_under_a_limit_in_dollars_unless_allowed() -
 
 
 class Asks(Agent):
-    """Ask once, which pins what is needed, then three times side by side."""
+    """Ask once to pin all it needs, then three times side by side."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Ask, each in a branch of its own."""

@@ -1,4 +1,4 @@
-"""Consent: a person who is there is asked at once, with the call's arguments; else the run waits for them."""
+"""Test consent: a present person is asked at once, with the call's arguments; else the run waits."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -42,7 +42,7 @@ def people(city: str) -> int:
 
 
 class Counter(Agent):
-    """Count with what it declares."""
+    """Count with its declared tools."""
 
     tools = ("calculator", "done")
     environments = ("workspace",)
@@ -50,7 +50,7 @@ class Counter(Agent):
 
 
 class Teller(Agent):
-    """Tell what it declares."""
+    """Tell its declaration."""
 
     tools = ("calculator",)
     agents = ("planner",)

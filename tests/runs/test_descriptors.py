@@ -1,4 +1,4 @@
-"""Runs wait for descriptors, first come first served; what a run waits for itself never waits."""
+"""Test admission: runs wait for descriptors, first come first served; their own needs never wait."""
 
 import asyncio
 import resource
@@ -12,7 +12,7 @@ from tea.runs.descriptors import EACH, MOST, Descriptors, used_of
 
 
 class Process:
-    """A process whose descriptors are counted as a test says."""
+    """A process with scripted counts of descriptors."""
 
     def __init__(self, most: int, used: int = 0) -> None:
         self.most, self.used = most, used

@@ -1,4 +1,4 @@
-"""Calls from outside of any run: what a ref means is remembered, and never longer than it is true."""
+"""Test calls from outside of any run: a ref's meaning is remembered, and never longer than it is true."""
 
 import asyncio
 import time
@@ -38,7 +38,7 @@ def tool(body: str, more: str = "") -> str:
 
 
 class Asked:
-    """A policy that remembers, and decides as it is told."""
+    """A policy remembering its questions, and deciding as told."""
 
     def __init__(self) -> None:
         self.requests: list[CallRequest] = []
@@ -53,7 +53,7 @@ class Asked:
 
 
 class Settled(Asked):
-    """A policy that decides about reading once and for all."""
+    """A policy deciding about reading once and for all."""
 
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
         """Decide about an operation."""
@@ -61,7 +61,7 @@ class Settled(Asked):
 
 
 class House:
-    """A platform that remembers at once: its clock is ahead of the files' times."""
+    """A platform with instant memory: its clock is ahead of the files' times."""
 
     def __init__(self, folder: Path, policy: Asked | None = None) -> None:
         self.policy, self.folder = policy or Asked(), folder
@@ -76,14 +76,14 @@ class House:
         return Platform(self.folder / "home", state=self.folder / "state", policy=self.policy)
 
     async def call(self, ref: str = "greet", name: object = "Ann") -> ToolResponse:
-        """Call the tool twice, so that the second answer is from memory; both must be the same."""
+        """Call the tool twice, the second time from memory; both answers must be equal."""
         self.tick()
         first = await self.platform.tcp.invoke(ref, {"name": name})
         assert await self.platform.tcp.invoke(ref, {"name": name}) == first
         return first
 
     def tick(self) -> None:
-        """Let the clock of the file system tick, so that a change bears another time; looks are over by then."""
+        """Let the clock of the file system tick, to give a change another time; looks are over by then."""
         until = time.monotonic() + GLANCE
         probe = self.folder / "probe"
         probe.touch()
@@ -101,7 +101,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
 
 
 def code(found: ToolResponse) -> str:
-    """What sort of error it is."""
+    """The sort of error."""
     assert found.error is not None
     return found.error["code"]
 

@@ -1,4 +1,4 @@
-"""Runs that are created at one place and driven at another."""
+"""Test runs created at one place and driven at another."""
 
 from pathlib import Path
 

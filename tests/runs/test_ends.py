@@ -1,4 +1,4 @@
-"""How the work of an agent ends where it nearly went wrong: late words of a person, nothing usable, nothing found."""
+"""Test the narrow ends of an agent's work: late words of a person, nothing usable, nothing found."""
 
 from pathlib import Path
 from typing import Any

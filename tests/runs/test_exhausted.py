@@ -1,4 +1,4 @@
-"""A machine without open files or disk space suspends a run: that is no answer, and `tea resume` goes on with it."""
+"""Test a machine without open files or disk space: a run is suspended, and `tea resume` goes on with it."""
 
 import errno
 import json
@@ -89,7 +89,7 @@ async def test_a_call_that_lacks_what_the_machine_gives_is_no_answer(tmp_path: P
 
 
 class Starved:
-    """A model that cannot open a connection before it is let."""
+    """A model without a connection until it is let."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -130,7 +130,7 @@ main()
 
 
 def command(home: Path, size: int, *line: str) -> subprocess.CompletedProcess[str]:
-    """Call `tea` where no file may grow beyond `size` bytes."""
+    """Call `tea` with no file larger than `size` bytes."""
     known = {**os.environ, "TEA_HOME": str(home), "TEA_STATE": str(home / "state")}
     program = (sys.executable, "-c", LIMITED, str(size), *line)
     return subprocess.run(program, env=known, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

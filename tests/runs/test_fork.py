@@ -1,4 +1,4 @@
-"""Forks: what a run would have done with other versions, from a place in its journal on."""
+"""Test forks: a run with other versions, from a place in its journal on."""
 
 import shutil
 from collections.abc import AsyncIterator, Mapping
@@ -103,7 +103,7 @@ async def tea() -> AsyncIterator[Platform]:
 
 
 def start_of(outcome: Outcome, target: str, which: int = 0) -> dict[str, Any]:
-    """The start of a call by what it calls."""
+    """The start of a call by its target."""
     starts = [one for one in records(outcome.trace) if one["kind"] == "start" and one["data"]["kind"] != "resolve"]
     return [one for one in starts if target in one["data"]["target"]][which]
 

@@ -1,4 +1,4 @@
-"""A fork's session: its own copy of what its origin's session held, as it was where the fork begins."""
+"""Test a fork's session: its own copy of the origin's, as of the fork's beginning."""
 
 import json
 from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ async def tea() -> AsyncIterator[Platform]:
 
 
 def sums(outcome: Outcome) -> list[int]:
-    """Where the run called the calculator."""
+    """The places of calculator calls in the run."""
     starts = [one for one in records(outcome.trace) if one["kind"] == "start"]
     return [one["seq"] for one in starts if "calculator@" in one["data"]["target"]]
 

@@ -1,4 +1,4 @@
-"""A run that used `find_tools` goes on after a death anywhere with what it had found, and forks on both sides of it."""
+"""Test a run after `find_tools`: it goes on after a death anywhere, and forks on both sides of it."""
 
 import asyncio
 import json
@@ -96,7 +96,7 @@ async def furnish(tea: Platform) -> None:
 
 
 def said(outcome: Outcome) -> dict[str, Any]:
-    """What an outcome says but for where it lies and how long it took."""
+    """An outcome's words without its place and duration."""
     data = outcome.to_json()
     return {name: data[name] for name in ("status", "answer", "reason", "evidence", "error")}
 
@@ -107,7 +107,7 @@ def asked_for(outcome: Outcome, kind: str) -> list[dict[str, Any]]:
 
 
 def effects(folder: Path) -> list[Any]:
-    """All effects of a journal; of what a search finds equally good, the order may change with what runs learn."""
+    """All effects of a journal; the order of equal finds may change with earlier runs."""
     starts = [one for one in records(folder) if one["kind"] == "start"]
     return sorted((one["data"]["kind"], one["data"]["target"]) for one in starts)
 

@@ -1,4 +1,4 @@
-"""What was handed over is what was permitted, recorded and done, whatever becomes of it afterwards."""
+"""Test handed-over values: the permitted, recorded and executed ones are equal, after any later change."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a tool hands over, and is handed, inside of its call: records stay whole, and nobody shares data with it."""
+"""Test values to and from a tool inside its call: records stay whole, and nobody shares data with it."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ class Caller(Agent):
 
 
 async def done(body: str) -> tuple[Outcome, list[dict[str, Any]]]:
-    """Let an agent call a tool with that body, replay the run, and return how it ended, and what was evidence."""
+    """Let an agent call a tool of this body, replay the run, and return its end, and its evidence."""
     async with platform() as stage:
         for source in (KEEPS, GIVES, OUTER.replace("BODY", body.strip().replace("\n", "\n    "))):
             await stage.tcp.register(source)

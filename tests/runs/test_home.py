@@ -1,4 +1,4 @@
-"""Homes: whose they are, and what may lie in the place of their files."""
+"""Test homes: their owners, and odd files in them."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ STRANGER = 4242
 
 @pytest.fixture
 def stranger(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Be another account than the one that made the files."""
+    """Be another account than the files' owner."""
     monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
     monkeypatch.setattr(access, "_ROOT", -1)
 

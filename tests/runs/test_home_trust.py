@@ -1,4 +1,4 @@
-"""Where a home would send keys of the environment: only where a preset, the environment or a person says."""
+"""Test a home's use of the environment's keys: only by leave of a preset, the environment or a person."""
 
 import json
 from collections.abc import Generator, Mapping
@@ -23,7 +23,7 @@ OWN = "sk-of-the-file-0123456789abcdef"
 
 @contextmanager
 def somebody() -> Generator[tuple[str, list[Mapping[str, str]]]]:
-    """A server that answers nothing, and keeps the headers it was sent."""
+    """A server answering nothing, and keeping the headers of requests."""
     came: list[Mapping[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""What a tool called before it came to stand at a question: when it begins anew, that is not done again."""
+"""Test a tool's calls before its question: a new beginning does not repeat them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,7 +61,7 @@ class Caller(Agent):
 
 
 class Asks:
-    """A policy that says what it is told of what sends."""
+    """A policy with scripted words on sending."""
 
     def __init__(self, decision: Decision) -> None:
         self.decision = decision
@@ -72,7 +72,7 @@ class Asks:
 
 
 async def ended(folder: Path, policy: Asks, sources: Sequence[str], said: Mapping[str, str]) -> tuple[Outcome, str]:
-    """Run until it ends, each time with all that is asked answered; return how it ended, and what was sent."""
+    """Run to the end with all questions answered; return the end, and the sent mail."""
     asked: dict[str, object] = {}
 
     def process() -> Platform:
@@ -101,7 +101,7 @@ async def ended(folder: Path, policy: Asks, sources: Sequence[str], said: Mappin
 
 
 def sources(inner: str, outer: str, body: str) -> tuple[str, str]:
-    """The two tools, with these effects and that body."""
+    """The two tools, with these effects and this body."""
     body = body.strip().replace("\n", "\n    ")
     return SEND.replace("EFFECTS", inner), OUTER.replace("EFFECTS", outer).replace("BODY", body)
 

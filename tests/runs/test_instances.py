@@ -1,4 +1,4 @@
-"""Environments that are shared by a session, or private to a branch of a run."""
+"""Test environments shared by a session, or private to a branch of a run."""
 
 import asyncio
 import json
@@ -172,7 +172,7 @@ async def tea() -> AsyncIterator[Platform]:
 
 
 async def keep(tea: Platform, sharing: str = "private", recovery: str = "lost", begun: int = -1) -> Path:
-    """Register the environment; return where it tells of its life."""
+    """Register the environment; return the file of its life's events."""
     log = tea.home / "life.txt"
     words = {"LOG_FILE": repr(str(log)), "RECOVERY": recovery, "SHARING": sharing, "BEGUN": str(begun)}
     source = NOTES

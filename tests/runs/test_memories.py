@@ -1,4 +1,4 @@
-"""Memory components: what an agent that names one keeps and sees, in runs, replays, resumed runs and forks."""
+"""Test memory components: kept and shown to agents naming one, in runs, replays, resumed runs and forks."""
 
 import shutil
 from collections.abc import AsyncIterator

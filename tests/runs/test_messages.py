@@ -1,4 +1,4 @@
-"""What a run is told on its way: each message reaches its agent once, whatever dies meanwhile."""
+"""Test messages to a run on its way: each reaches its agent once, across any death."""
 
 import asyncio
 import json
@@ -76,7 +76,7 @@ class Ears(Agent):
 
 
 class Hasty(Agent):
-    """Hear in a race that it loses, then again."""
+    """Hear in a lost race, then again."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Hear."""
@@ -108,7 +108,7 @@ async def tea() -> AsyncIterator[Platform]:
 
 
 async def suspended(tea: Platform, task: str = "4", agent: str = "hearer") -> tuple[str, dict[str, str]]:
-    """Run an agent until it waits; return its run, and what answers it."""
+    """Run an agent until it waits; return its run, and the answer it wants."""
     with pytest.raises(ApprovalNeeded):
         await tea.run(task, agent=agent)
     (question,) = (await tea.inbox("last")).questions
@@ -116,7 +116,7 @@ async def suspended(tea: Platform, task: str = "4", agent: str = "hearer") -> tu
 
 
 def taken(tea: Platform, run: str) -> list[str]:
-    """The texts of each outcome that a journal holds of taking messages."""
+    """The texts of each outcome of taking messages in a journal."""
     found = records(tea.home / "traces" / run)
     keys = {one["key"] for one in found if one["kind"] == "start" and one["data"]["kind"] == "messages"}
     outcomes = [one["data"]["data"] for one in found if one["kind"] == "done" and one["key"] in keys]

@@ -1,4 +1,4 @@
-"""Budgets inside of budgets: what is given away is a share of what is left, and never more than that."""
+"""Test budgets inside of budgets: a delegated share never exceeds the rest."""
 
 import asyncio
 from contextlib import suppress
@@ -35,7 +35,7 @@ _acts = st.tuples(
 
 
 class Asked:
-    """A call whose tries break now and then; what it may use is used."""
+    """A call with now and then breaking tries; it uses its full allowance."""
 
     def __init__(self, account: BudgetAccount, question: int) -> None:
         self.account, self.question = account, question
@@ -44,7 +44,7 @@ class Asked:
         self.most: int | None = None  # while no try goes on
 
     def act(self, kind: str, share: float) -> bool:
-        """Begin the next try, or break or end the present one; tell whether that was the call's end."""
+        """Begin the next try, or break or end the present one; tell whether the call ended."""
         if self.most is None:
             try:
                 self.most = self.tries.ready()
@@ -59,7 +59,7 @@ class Asked:
         return False
 
     def end(self, share: float = 1.0) -> bool:
-        """Pay for all tries; where none goes on, no answer came."""
+        """Pay for all tries; with none going on, no answer came."""
         for one in self.held.lost:
             self.account.pay(one.usage, "a", "m")
         if self.most is None:
@@ -109,7 +109,7 @@ def test_what_is_left_is_the_least_that_any_of_them_leaves() -> None:
 
 
 class Gives(Agent):
-    """Give a task away with limits, and go on with whatever comes back."""
+    """Give a task away with limits, and go on with any result."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Give it away, then ask once."""
@@ -137,7 +137,7 @@ class Divides(Agent):
     """Give parts away side by side."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Ask once, which pins what is needed, then give three parts away at once."""
+        """Ask once to pin all it needs, then give three parts away at once."""
         await ctx.ask("answers", {})
         async with ctx.group() as group:
             parts = [
@@ -165,7 +165,7 @@ async def test_delegations_side_by_side_overspend_neither_their_own_nor_the_whol
 
 
 class Waits(Agent):
-    """Give a task away that takes too long."""
+    """Give away a task of too long a duration."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Give it so many seconds."""

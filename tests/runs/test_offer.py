@@ -1,4 +1,4 @@
-"""What a first question offers, and what is added to it later: by `find_tools`, and once it can matter."""
+"""Test a first question's offer, and later additions: by `find_tools`, and once they can matter."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Policies that fail: what is no decision allows nothing, and what stands for all calls may also not be told."""
+"""Test failing policies: a non-decision allows nothing, and a standing decision may stay untold."""
 
 import pytest
 
@@ -36,7 +36,7 @@ class Sender(Agent):
 
 
 class Says:
-    """A policy that allows agents, and says what it is told of tools."""
+    """A policy allowing agents, with scripted words on tools."""
 
     def __init__(self, said: object) -> None:
         self.said = said
@@ -58,7 +58,7 @@ async def test_what_is_no_decision_allows_nothing(said: object) -> None:
 
 
 class Unsure(Says):
-    """A policy that cannot tell what holds for all calls, once it is tired."""
+    """A policy without a standing decision, once it is tired."""
 
     tired = True
 

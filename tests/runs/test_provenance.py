@@ -1,4 +1,4 @@
-"""What was read decides where calls may go: injected words move nothing."""
+"""Test provenance: reading decides on later destinations, and injected words move nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALLOWED = '[policy]\nexternal = "allow"\nirreversible = "allow"\n'
 
 
 async def asked(tea: Platform, task: str = "Go.", **options: Any) -> str:
-    """Return the question that a run waits with."""
+    """Return a waiting run's question."""
     with pytest.raises(ApprovalNeeded):
         await tea.run(task, agent="worker", **options)
     return (await tea.inbox()).questions[0].question

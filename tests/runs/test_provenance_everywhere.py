@@ -51,7 +51,7 @@ def program(chance: random.Random, depth: int = 2) -> list[Any]:
 
 
 class Watching:
-    """A policy that remembers what was known at each call, and asks about one of them."""
+    """A policy remembering the labels at each call, and asking about one of them."""
 
     def __init__(self, number: int = 0) -> None:
         self.seen: dict[str, Known] = {}
@@ -83,7 +83,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def check(tea: Platform, run: str, seen: Mapping[str, Known]) -> None:
-    """Check that walking through a journal computes what was known in the run."""
+    """Check a walk through a journal against the labels known in the run."""
     for key in random.Random(0).sample(sorted(seen), min(3, len(seen))):
         assert (await tea.explain(run, key))[0].known == seen[key], (run, key)
 

@@ -1,4 +1,4 @@
-"""What a resumed run finds of its environments: each comes back as it declares."""
+"""Test a resumed run's environments: each comes back as it declares."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -191,7 +191,7 @@ async def test_what_a_loss_of_power_took_from_the_memory_is_remembered_again_by_
 
 
 class Consented:
-    """Ask about what changes the count, or allow it."""
+    """Ask about changes of the count, or allow them."""
 
     def __init__(self, decision: Decision) -> None:
         self.decision = decision

@@ -1,4 +1,4 @@
-"""Replays of the bundled agents: the same, whatever is current by then."""
+"""Test replays of the bundled agents: the same, under any later current versions."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

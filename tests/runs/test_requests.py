@@ -1,4 +1,4 @@
-"""What a run does with requests that it does not know."""
+"""Test a run's refusal of unknown requests."""
 
 import json
 from typing import Any
@@ -120,7 +120,7 @@ async def test_a_run_refuses_what_is_no_request_and_changes_nothing() -> None:
 
 
 class NamingPort(AgentPort):
-    """A port for an agent that names its requests, as it cannot import them."""
+    """A port for an agent naming its requests, as it cannot import them."""
 
     async def serve(self, request: Any) -> Any:
         return await super().serve(request_of(*request))

@@ -46,7 +46,7 @@ async def stage() -> AsyncIterator[Platform]:
 
 @pytest.fixture
 async def waiting(tmp_path: Path) -> AsyncIterator[tuple[Platform, str]]:
-    """A platform whose last run waits for a person's consent to a call, and the key of that call."""
+    """A platform with its last run waiting for consent to a call, and the call's key."""
     async with Platform(tmp_path / "home", policy=AskBeforeSending(), state=tmp_path / "state") as stage:
         for source in (DOUBLE, SEND):
             await stage.tcp.register(source)

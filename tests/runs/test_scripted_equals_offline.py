@@ -12,7 +12,7 @@ TABLE = "city,people\nOslo,709000\nBergen,291000\nTrondheim,212000\n"
 
 
 def steps(folder: Path) -> list[Any]:
-    """What each agent did, step by step; a model is told more beside the task than a solver."""
+    """Each agent's acts, step by step; a model is told more beside the task than a solver."""
     notes = [one["data"]["data"] for one in records(folder) if one["data"].get("kind") == "step"]
     return [{key: one[key] for key in ("agent", "step", "thinking", "next_goal", "calls", "results")} for one in notes]
 

@@ -1,4 +1,4 @@
-"""Random trees of agents over random models that fail, answer for each other and are called off: what is spent is held
+"""Test spending in random trees of agents over failing models: budgets hold
 to what was allowed, is the sum of its parts, and is the same when the run is replayed."""
 
 import asyncio
@@ -28,7 +28,7 @@ class Node(Agent):
     """Follow a plan."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Do what the plan says, side by side or in a row; say what came of each part."""
+        """Do the plan, side by side or in a row; return the result of each part."""
         import json
 
         async def act(part: Any) -> str:
@@ -76,7 +76,7 @@ def plan_of(chance: random.Random, depth: int = 0) -> dict[str, Any]:
 
 
 class Breaking(FunctionModel):
-    """Answers, and breaks off now and then before it does, which is billed."""
+    """Answers, broken off now and then, and billed."""
 
     def __init__(self, answer: Callable[[ModelRequest], Awaitable[ModelResponse]], providers: "Providers") -> None:
         super().__init__(answer)
@@ -104,7 +104,7 @@ def asked_of(request: ModelRequest) -> int:
 
 
 class Providers:
-    """Models that fail now and then and never use more than their question and what they may answer."""
+    """Models failing now and then, never using more than their question and greatest answer."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -144,7 +144,7 @@ class Providers:
 
 
 async def carried_out(tea: Platform, task: dict[str, Any], stop_after: int | None) -> Outcome:
-    """Run a task; where it is stopped on the way, go on with it."""
+    """Run a task, and go on with it after each stop."""
     reached, seen = asyncio.Event(), list[Event]()
 
     def watch(event: Event) -> None:
@@ -166,7 +166,7 @@ async def carried_out(tea: Platform, task: dict[str, Any], stop_after: int | Non
 
 
 def unpriced(tea: Platform) -> bool:
-    """Whether a model may answer the first agent whose price nobody knows."""
+    """Whether a model of unknown price may answer the first agent."""
     return not all(one.prices for one in tea.models.chain(tea.models.config("cheap")))
 
 

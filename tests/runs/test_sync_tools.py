@@ -1,4 +1,4 @@
-"""Tools that are not async: called directly and in runs, given up at a deadline, and uncertain afterwards."""
+"""Test tools without async: called directly and in runs, given up at a deadline, and uncertain afterwards."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def double(number: int) -> int:
 
 
 def plain(text: str, ctx: Context) -> str:
-    """Tell where a file is."""
+    """Return a file's place."""
     return f"{text} {ctx.path('a.txt').name}"
 
 
 def hold(begun: str, go_on: str) -> str:
-    """Tell that it began, and wait to be let go; both are named pipes."""
+    """Tell the beginning, and wait to be let go; both are named pipes."""
     Path(begun).write_text("begun")
     return Path(go_on).read_text()
 
@@ -54,7 +54,7 @@ def look(begun: str, go_on: str) -> str:
 
 
 class Holder(Agent):
-    """Call what is named in the task."""
+    """Call the task's tool."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Call it with the files."""
@@ -73,7 +73,7 @@ class Doubler(Agent):
 
 
 class Pipes:
-    """Two named pipes, by which a tool in a thread is heard and let go."""
+    """Two named pipes to hear a tool in a thread, and let it go."""
 
     def __init__(self, folder: Path) -> None:
         self.begun, self.go_on = folder / "begun", folder / "go_on"

@@ -1,4 +1,4 @@
-"""Reading what a person asks for: a task, or one line that says what is wrong with it."""
+"""Test reading a person's request: a task, or one line with its fault."""
 
 import json
 import os
@@ -30,7 +30,7 @@ TASKS = st.fixed_dictionaries(
 
 
 def outcome(data: bytes) -> TaskFile | None:
-    """The task, or nothing where it was refused in one line with a remedy."""
+    """The task, or nothing after a refusal in one line with a remedy."""
     try:
         return read_task(data)
     except BadTask as error:

@@ -1,4 +1,4 @@
-"""Versions with the same bytes: a run pins which of them it used, and goes on, replays and forks with exactly those."""
+"""Test versions of equal bytes: a run pins the used ones, and goes on, replays and forks with exactly those."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -79,7 +79,7 @@ def later(tea: Platform) -> Platform:
 
 
 def targets(outcome: Outcome) -> list[str]:
-    """What was called, in order."""
+    """The called components, in order."""
     starts = [one["data"] for one in records(outcome.trace) if one["kind"] == "start"]
     return [one["target"] for one in starts if one["kind"] in ("tool", "environment")]
 
@@ -173,7 +173,7 @@ async def test_a_fork_to_the_other_version_with_the_same_bytes_uses_that_from_th
 
 
 def targeted(tea: Platform, outcome: Outcome, target: str, which: int) -> int:
-    """The number of the record that starts a call."""
+    """The number of a call's first record."""
     starts = [one for one in tea.tracer.records(outcome.run) if one.kind == "start"]
     return [one.seq for one in starts if target in str(dict(one.data).get("target"))][which]  # type: ignore[arg-type]
 

@@ -19,7 +19,7 @@ STRONGEST = "bubblewrap"
 
 @pytest.fixture(scope="session")
 def levels() -> Mapping[LevelName, Level]:
-    """What this machine has."""
+    """This machine's levels."""
     return {name: asyncio.run(probe(name)) for name in LEVELS}
 
 
@@ -32,7 +32,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sandbox(workspace: Path) -> Open:
-    """Open a sandbox of the strongest level, with other limits or another level where they are named."""
+    """Open a sandbox of the strongest level, or with the named limits or level."""
 
     def open_(level: LevelName = STRONGEST, *, inputs: tuple[str, ...] = (), **given: Any) -> Any:
         wheels, packages = given.pop("wheels", None), given.pop("packages", [])

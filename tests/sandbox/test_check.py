@@ -1,4 +1,4 @@
-"""The self-check: at least sixty cases against every level that this machine has, and none claims too much."""
+"""Test the self-check: at least sixty cases against every level of this machine, and none claims too much."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a sandbox costs: to start, to call, and in memory."""
+"""Measure a sandbox's costs: start, call, and memory."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ async def test_ten_sessions_at_once_take_little_memory(sandbox: Any, report: Any
 
 
 def _memory(process: int) -> int:
-    """Return the memory of a process and all below it, what they share divided among them."""
+    """Return the memory of a process and all below it, with shared pages divided among them."""
     total, left = 0, [process]
     while left:
         one = left.pop()

@@ -1,4 +1,4 @@
-"""The folder of a session goes with it; what a killed host left is removed by the next."""
+"""Test the folder of a session: it goes with it; the next host removes a killed one's."""
 
 import os
 import tempfile

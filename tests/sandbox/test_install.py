@@ -13,7 +13,7 @@ from tea.errors import ToolError
 
 @pytest.fixture
 def wheels(tmp_path: Path) -> str:
-    """Two versions of one package, and another that needs it."""
+    """Two versions of one package, and another depending on it."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     for version in ("1.0", "2.0"):

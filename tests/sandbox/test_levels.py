@@ -1,4 +1,4 @@
-"""Levels: told by what they hold, kept, chosen by what the operator accepts."""
+"""Test levels: told by their effects, kept, chosen by the operator's least."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def test_limits_alone_claim_neither_files_nor_network(levels: Mapping[LevelName,
 
 @pytest.fixture
 def probed(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Levels as a test wants them; `tried` lists which were looked at."""
+    """Levels as a test wants them; `tried` lists the probed ones."""
 
     class Probed:
         def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A program that serves from inside the sandbox: its network, its account, and its end."""
+"""Test a program serving from inside the sandbox: its network, its account, and its end."""
 
 import asyncio
 import json

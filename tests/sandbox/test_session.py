@@ -1,4 +1,4 @@
-"""A session: one interpreter with kept state, one set of files, and errors that leave both usable."""
+"""Test a session: one interpreter with kept state, one set of files, and errors leaving both usable."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Finding the components that ship with tea, and those of installed packages."""
+"""Test finding the components of tea, and those of installed packages."""
 
 import sys
 from importlib.metadata import EntryPoint, EntryPoints

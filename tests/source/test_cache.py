@@ -1,4 +1,4 @@
-"""What is made of checked texts is kept for the next process, and counts only as it was written."""
+"""Test compiled sources kept for the next process, valid only as written."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +52,7 @@ def manifest() -> Manifest:
 
 @pytest.fixture
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The sources that were checked."""
+    """The checked sources."""
     seen: list[str] = []
     check = dynamic.check_source
 

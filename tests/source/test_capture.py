@@ -1,4 +1,4 @@
-"""Live components to source text that stands alone."""
+"""Test live components to stand-alone source text."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def twice_at_once(x: int) -> int:
 
 
 class Base(Environment):
-    """What environments of this file share."""
+    """A shared base of this file's environments."""
 
     async def state(self) -> int:
         """Look."""

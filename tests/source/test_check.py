@@ -1,4 +1,4 @@
-"""The static check: what is refused, what is written in, and that nothing runs."""
+"""Test the static check: refusals, additions, and no execution."""
 
 import builtins
 import keyword

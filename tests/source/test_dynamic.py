@@ -1,4 +1,4 @@
-"""Loading: who may run, what runs once, how long it stays, and what an error says."""
+"""Test loading: leave to run, single runs, lifetimes, and words of errors."""
 
 import gc
 import inspect
@@ -73,7 +73,7 @@ def manager() -> DynamicManager:
 
 @pytest.fixture
 def events() -> Iterator[list[str]]:
-    """A module that sources under test can import, to tell that they run."""
+    """A module for sources under test to import, recording their runs."""
     module = ModuleType(EVENTS)
     seen: list[str] = []
 
@@ -94,7 +94,7 @@ def manifest(manager: DynamicManager, source: str = TOOL, files: dict[str, str] 
 
 
 def eventful(manager: DynamicManager) -> Manifest:
-    """A manifest whose source tells when it runs; not yet executed."""
+    """A manifest with a source recording its run; not yet executed."""
     source = TOOL.replace("from tea", f"from {EVENTS} import executed\nfrom tea")
     text = manager.check(source, requires=(EVENTS,))
     return replace(manifest(manager), source=text.source, requires=text.requires)

@@ -1,4 +1,4 @@
-"""Models to JSON Schema and back: what one accepts, the other accepts."""
+"""Test models to JSON Schema and back: both accept the same values."""
 
 import json
 from datetime import datetime

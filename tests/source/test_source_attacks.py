@@ -1,4 +1,4 @@
-"""Attacks on the static check: sources that would do something while they are imported or described, and do nothing."""
+"""Test attacks on the static check: sources acting on import or description, without effect."""
 
 import builtins
 import sys
@@ -27,13 +27,13 @@ def environment(body: str, head: str = "") -> str:
 
 
 def model(body: str, head: str = "", parameter: str = "x: D", result: str = "D") -> str:
-    """A tool that takes and gives a model of pydantic with these members."""
+    """A tool taking and giving a pydantic model with these members."""
     names = "BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator"
     return tool(parameter, f"from pydantic import {names}\n{head}class D(BaseModel):\n{body}", result)
 
 
 def method(name: str, *marks: str, indent: str = "    ") -> str:
-    """A method that hits."""
+    """A hitting method."""
     lines = [*(f"@{mark}" for mark in marks), f"def {name}(self, *a, **k):", f"    {RUN}", "    return 1"]
     return "".join(f"{indent}{line}\n" for line in lines)
 
@@ -219,7 +219,7 @@ COPIES = {
 
 @pytest.fixture(autouse=True)
 def canary() -> Iterator[None]:
-    """Fail where anything of a source ran."""
+    """Fail after any execution of a source."""
     yield
     ran = hasattr(builtins, "canary")
     if ran:
@@ -228,7 +228,7 @@ def canary() -> Iterator[None]:
 
 
 def refused(source: str, files: dict[str, str] | None = None) -> bool:
-    """Whether a source is refused before anything of it runs; else it is described, which must run nothing."""
+    """Whether a source is refused before anything of it runs; else its description must run nothing."""
     try:
         text = MANAGER.check(source, files)
     except BadComponent as error:

@@ -1,4 +1,4 @@
-"""Faults, processes that suffer them, and what must be true of a home whatever happened."""
+"""Faults, processes suffering them, and the invariants of a home after any."""
 
 import fcntl
 import hashlib
@@ -29,7 +29,7 @@ PATIENCE = 30
 
 
 class Fault:
-    """Lets the n-th call to the system go wrong, in the way that `act` says."""
+    """Let the n-th call to the system go wrong, as `act` does it."""
 
     def __init__(self, patch: pytest.MonkeyPatch, number: int, act: Act) -> None:
         self.left = number
@@ -106,7 +106,7 @@ class Done:
 
 
 class Process:
-    """A process of the adapter's `batch`, forked from this one, which sends one operation after the other."""
+    """A process of the adapter's `batch`, forked from this one, sending one operation after the other."""
 
     def __init__(self, root: Path, operations: list[Operation], prepare: Callable[[], object]) -> None:
         there, self._to = os.pipe()
@@ -138,7 +138,7 @@ class Process:
         os.kill(self.pid, signal.SIGKILL)
 
     def listen(self) -> None:
-        """Read what it says; send the next operation after an answer, and let it end after the last."""
+        """Read its answers; send the next operation after each, and let it end after the last."""
         part = os.read(self._from, 2**16)
         if not part:
             self._end()
@@ -214,7 +214,7 @@ def _watch(root: Path) -> int:
 
 @dataclass
 class History:
-    """All that processes were asked and answered on one home."""
+    """All requests and answers of processes on one home."""
 
     root: Path
     done: list[Done] = field(default_factory=list[Done])
@@ -226,7 +226,7 @@ class History:
             self.done += one.done
 
     def check(self) -> dict[str, Any]:
-        """Check what must be true now, and return what the adapter dumps."""
+        """Check the present invariants, and return the adapter's dump."""
         found = Adapter(self.root).dump()
         assert found["problems"] == []
         self._check_versions(found)
@@ -274,7 +274,7 @@ class History:
 
 
 class Disk:
-    """What the disk has confirmed: the bytes of each file, and the names in each folder, when they were last synced."""
+    """The disk's confirmed state: the bytes of each file, and the names in each folder, as last synced."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._files: dict[int, bytes] = {}
@@ -283,7 +283,7 @@ class Disk:
             patch.setattr(os, name, self._synced)
 
     def after_power_loss(self, folder: Path, copy: Path) -> None:
-        """Write what would be left of a folder to another place."""
+        """Write a folder's surviving files to another place."""
         self._restore(folder.stat().st_ino, copy)
 
     def _restore(self, number: int, copy: Path) -> None:

@@ -1,4 +1,4 @@
-"""One of several processes that change and survey one registry: `python surveyor.py ROOT NUMBER TURNS`.
+"""One of several processes changing and surveying one registry: `python surveyor.py ROOT NUMBER TURNS`.
 
 It waits for its start line, and prints each survey that did not show its own last change.
 """
@@ -17,7 +17,7 @@ NAMES = [f"tool_{number}" for number in range(6)]
 
 
 def reader(registry: FileRegistry) -> Callable[[str], Described]:
-    """What reads one component as a shelf does: its newest head, and the version this names."""
+    """Read one component as a shelf does: its newest head, and the version named by it."""
 
     def read(name: str) -> Described:
         try:
@@ -33,7 +33,7 @@ def reader(registry: FileRegistry) -> Callable[[str], Described]:
 
 
 def catalogue(root: Path, *, ahead: int = 10**10) -> Catalogue:
-    """A catalogue that keeps every row it sees, as its clock is ahead of the files' times."""
+    """A catalogue keeping every row it sees, as its clock is ahead of the files' times."""
     return Catalogue(root, Scratch(root), least=1, clock=lambda: time.time_ns() + ahead)
 
 

@@ -1,4 +1,4 @@
-"""Access: whose files are, who may write them, and what a run leaves for others to read."""
+"""Test access: owners of files, their writers, and a run's files for others."""
 
 import grp
 import os

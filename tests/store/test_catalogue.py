@@ -1,4 +1,4 @@
-"""The catalogue: it shows what reading everything would show, whatever happens behind its back."""
+"""Test the catalogue: it shows the same as reading everything, after any change behind its back."""
 
 import json
 import os
@@ -25,7 +25,7 @@ DAMAGED: tuple[dict[str, str], ...] = ({}, {"damaged": "Damaged"})
 
 
 class House:
-    """A registry with some components, and what a look at it costs."""
+    """A registry with some components, and the cost of a look at it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -38,16 +38,16 @@ class House:
         self.probe.touch()
 
     def read(self, name: str) -> Described:
-        """Read one component, and remember that."""
+        """Read and remember one component."""
         self.reads.append(name)
         return reader(self.registry)(name)
 
     def plain(self) -> Shown:
-        """What there is, read anew."""
+        """Read the present components anew."""
         return {name: reader(self.registry)(name).facts for name in self.registry.names("tool")}
 
     def look(self, kept: Catalogue | None = None, form: int = 1, *, pointers: bool = False) -> Shown:
-        """What a catalogue shows, by default one that a new process opens; `reads` tells what it had to read.
+        """The catalogue's view, by default a new process's; `reads` tells its reads.
 
         The clock of the file system ticks before, so that a change after the look bears another time.
         """
@@ -238,7 +238,7 @@ CHANGES = st.sampled_from(["advance", "hide", "add", "spoil head", "spoil versio
 
 
 def after_any(changes: st.SearchStrategy[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Ask for what must hold after a dozen of these changes, where the clock is right and where it is ahead."""
+    """Hold invariants after a dozen of these changes, with a right clock and with one ahead."""
     several = st.lists(st.tuples(changes, st.sampled_from(NAMES)), min_size=1, max_size=12)
     some = settings(max_examples=25, deadline=None)
     return lambda test: some(given(changes=several, ahead=st.sampled_from([0, 10**10]))(test))
@@ -303,7 +303,7 @@ def test_a_time_in_whole_milliseconds_may_come_from_a_coarse_clock(changed: int,
 
 
 def apply(house: House, change: str, name: str, good: dict[Path, bytes]) -> None:
-    """Change one component, through the registry or by hand; what is not there to be changed stays as it is."""
+    """Change one component, through the registry or by hand; an absent one stays as it is."""
     registry, folder = house.registry, house.root / "tools" / name
     versions = sorted(folder.glob("versions/*"))
     heads = sorted(folder.glob("heads/*"))

@@ -1,4 +1,4 @@
-"""The order of runs is that in which they began: no clock tells it, and no lost file changes it."""
+"""Test the order of runs by their beginning: no clock tells it, and no lost file changes it."""
 
 import os
 import threading

@@ -45,7 +45,7 @@ def no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stream(chance: random.Random, round: int, process: int) -> list[Operation]:
-    """Versions that all processes want, versions of its own, and records of runs that all or one of them write."""
+    """Versions wanted by all processes, versions of its own, and records of runs by all or one of them."""
     found: list[Operation] = []
     for number in range(STREAM):
         id = f"{round}-{process}-{number}"
@@ -66,7 +66,7 @@ def stream(chance: random.Random, round: int, process: int) -> list[Operation]:
 
 
 def bent(chance: random.Random, *, dies: bool) -> None:
-    """Let this process die at some call to the system, and see clocks that jump."""
+    """Let this process die at some call to the system, and see jumping clocks."""
     patch = pytest.MonkeyPatch()
     jumping_clock(patch, chance)
     if dies:

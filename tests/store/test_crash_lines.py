@@ -1,4 +1,4 @@
-"""The crash adapter's command line: its answers, whatever is sent, and whatever its streams are."""
+"""Test the crash adapter's command line: its answers, for any input and any streams."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is left when the system refuses a call, or the process dies, at any point of a write."""
+"""Test a home after a refused system call, or a dead process, at any point of a write."""
 
 import contextlib
 import errno
@@ -20,7 +20,7 @@ from .crash_kit import Act, Fault, die, refuse
 
 
 class World:
-    """A home on disk, what is done to it, and what must be true of it whatever happened."""
+    """A home on disk, the acts on it, and its invariants."""
 
     def __init__(self, home: Path) -> None:
         self.home = home

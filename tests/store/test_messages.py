@@ -1,4 +1,4 @@
-"""The messages to a run: whole, durable, in one order, whoever adds them."""
+"""Test the messages to a run: whole, durable, in one order, from any sender."""
 
 import subprocess
 import sys

@@ -256,7 +256,7 @@ def test_changing_the_working_folder_does_not_move_a_registry(tmp_path: Path, mo
 
 
 def heads_of(registry: FileRegistry, folder: Path, count: int) -> Path:
-    """Make so many heads of one name, and return where they are."""
+    """Make so many heads of one name, and return their paths."""
     for number in range(count):
         registry.create("tool", "a", f"1.0.{number}", {})
         registry.advance("tool", "a", {"current": f"1.0.{number}"}, number)

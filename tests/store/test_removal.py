@@ -1,4 +1,4 @@
-"""Runs that are removed: whole or not at all, and never one that somebody writes."""
+"""Test removed runs: whole or not at all, and never one being written."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Finding and mending what crashes left, and telling damage to one file from everything else."""
+"""Test finding and mending crash debris, and telling damage to one file from everything else."""
 
 import os
 import random
@@ -270,7 +270,7 @@ def test_damage_to_any_file_loses_only_that_file_and_names_it(
 
 
 def check_local(good: dict[str, Any], found: dict[str, Any], path: Path, told: list[str]) -> None:
-    """Whatever is not the same is of that file, and somebody says so."""
+    """Trace every difference to this file, and find it reported."""
     lost = [one for one in good["records"] if one not in found["records"]]
     assert [one for one in found["records"] if one not in good["records"]] == []
     assert all((one[0], f"{one[1]}.json") == (path.parent.parent.name, path.name) for one in lost)

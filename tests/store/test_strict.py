@@ -1,4 +1,4 @@
-"""Strict JSON and the reading of files that people give."""
+"""Test strict JSON and reading people's files."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The model that misbehaves: the same from the same seed, and no run is broken by it."""
+"""Test the misbehaving model: the same from the same seed, and no run is broken by it."""
 
 import asyncio
 import sys

@@ -48,7 +48,7 @@ def capitals(**more: Any) -> Agent:
 
 
 def called(model: TestModel) -> list[str]:
-    """What the last question shows to have been called."""
+    """The calls shown by the last question."""
     return [str(call["name"]) for one in model.requests[-1:] for call in _records(one)]
 
 

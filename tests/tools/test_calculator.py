@@ -1,4 +1,4 @@
-"""Arithmetic that is exact, bounded, and nothing but arithmetic."""
+"""Test arithmetic: exact, bounded, and nothing but arithmetic."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The tool that ends a task."""
+"""Test the tool `done`."""
 
 import pytest
 

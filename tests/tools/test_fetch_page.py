@@ -1,4 +1,4 @@
-"""Pages as agents read them: through a run, with and without a model, from sites on loopback that behave badly."""
+"""Test pages as agents read them: through a run, with and without a model, from misbehaving loopback sites."""
 
 import gzip
 import json
@@ -55,7 +55,7 @@ TASKS = [
 
 @asynccontextmanager
 async def platform_of(folder: Path, site: Site, *, model: Any = None, **settings: Any) -> AsyncIterator[Platform]:
-    """Give a platform whose way out leads to one site."""
+    """Give a platform with a way out to one site."""
     given = {"allow": [site.place], "retries": [0, 0], "seconds": 5, **settings}
     lines = [f"{name} = {json.dumps(value)}" for name, value in given.items()]
     (folder / "tea.toml").write_text("\n".join(["[web]", *lines]))
@@ -69,7 +69,7 @@ Told = Callable[[Page], Coroutine[Any, Any, str]]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def told(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Told]:
-    """Serve a page to a platform for all tests that want no settings, and return what is told of it."""
+    """Serve a page to a shared platform without settings, and return a reader's view of it."""
     async with Site({}).open() as site, platform_of(tmp_path_factory.mktemp("home"), site, seconds=1) as tea:
         numbers = count()
 
@@ -254,7 +254,7 @@ async def test_the_planner_is_offered_it_among_many_tools_and_not_what_it_is_mad
 
 
 async def status_of(folder: Path, page: Page, path: str = "/", **settings: Any) -> str:
-    """Return what a reader is told of a page, its problem or its text."""
+    """Return a reader's problem with a page, or its text."""
     async with Site({path: page}).open() as site, platform_of(folder, site, **settings) as tea:
         response = await tea.tcp.invoke("fetch_page", {"url": site.url + path})
         return response.error["problem"] if response.error else response.value["text"]

@@ -1,4 +1,4 @@
-"""A column judged value by value is what it is when it is seen as a whole."""
+"""Test a column judged value by value against the whole column."""
 
 import importlib
 import sys

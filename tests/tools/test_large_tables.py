@@ -1,4 +1,4 @@
-"""Small files that unpack, widen or multiply to more than any memory: read within bounds, or refused in one line."""
+"""Test small files with large contents: read within bounds, or refused in one line."""
 
 import io
 import json
@@ -43,7 +43,7 @@ def relations(kind: str, target: str) -> str:
 
 
 def workbook(rows: str, strings: str = "<si><t>a</t></si>", styles: str = STYLES, before: str = "") -> bytes:
-    """A workbook whose one sheet has these rows, as XML."""
+    """A workbook with one sheet of these rows, as XML."""
     parts = {
         "[Content_Types].xml": TYPES,
         "_rels/.rels": relations("officeDocument", "xl/workbook.xml"),
@@ -73,7 +73,7 @@ def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> As
 
 @contextmanager
 def bounded(seconds: float = 20.0) -> Iterator[None]:
-    """The body holds no more than MOST_BYTES at once, and takes no longer than that of the processor."""
+    """Hold the body to MOST_BYTES of memory at once, and a bound on processor time."""
     tracemalloc.start()
     begun = time.process_time()
     try:
@@ -175,7 +175,7 @@ ROWS = 400_000
 
 
 def wide(folder: Path, rows: int = ROWS) -> str:
-    """Write a table that is too large to be held, and return its name."""
+    """Write a table too large for memory, and return its name."""
     with (folder / "big.csv").open("w") as file:
         file.write("id,city,amount,day,code,note\n")
         for row in range(rows):

@@ -1,4 +1,4 @@
-"""Lines of texts, and the passages that fit a question."""
+"""Test lines of texts, and passages by a question."""
 
 import io
 import json

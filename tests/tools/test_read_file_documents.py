@@ -1,4 +1,4 @@
-"""Documents made by the libraries that people's programs use, read back as lines and passages."""
+"""Test documents by people's usual libraries, read back as lines and passages."""
 
 from pathlib import Path
 from typing import Any

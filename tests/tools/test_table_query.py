@@ -1,4 +1,4 @@
-"""Tables of many shapes: what is described, what is found, and SQL that only reads."""
+"""Test tables of many shapes: descriptions, finds, and read-only SQL."""
 
 import csv
 import io

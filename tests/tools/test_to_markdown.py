@@ -1,4 +1,4 @@
-"""Files made by the libraries and programs that people use, read as Markdown through the platform."""
+"""Test files by people's usual programs, read as Markdown through the platform."""
 
 import base64
 import io

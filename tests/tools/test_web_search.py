@@ -34,7 +34,7 @@ def page(name: str) -> Page:
 async def searching(
     folder: Path, site: Site, engines: Mapping[str, str], *, model: Any = None, keys: bool = True, **settings: Any
 ) -> AsyncIterator[Platform]:
-    """Give a platform whose engines lead to paths of one site."""
+    """Give a platform with engines at paths of one site."""
     given = {"retries": [], "seconds": 5, "grace": 2, **settings}
     lines = ["[web]", f'allow = ["{site.place}"]', "retries = []", "[search]"]
     lines += [f"{name} = {json.dumps(value)}" for name, value in given.items()]

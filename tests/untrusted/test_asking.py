@@ -1,4 +1,4 @@
-"""What an untrusted component may ask of its run: by messages, held to the policy with its own principal."""
+"""Test an untrusted component's requests to its run: by messages, under a principal of its own."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -78,7 +78,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 class Watching(AllowTrusted):
-    """Allows all, and keeps what it was asked."""
+    """Allow all, and keep the questions."""
 
     def __init__(self) -> None:
         self.seen: list[CallRequest] = []

@@ -1,4 +1,4 @@
-"""Untrusted components that take all they can get, and hosts that are killed: measured on the host."""
+"""Test greedy untrusted components, and killed hosts: measured on the host."""
 
 import asyncio
 import os
@@ -56,7 +56,7 @@ def own_memory() -> int:
 
 
 def below(process: int) -> set[int]:
-    """All processes that one has started, and those that they have."""
+    """All processes started by one, and theirs."""
     found: set[int] = set()
     left = [process]
     while left:

@@ -1,4 +1,4 @@
-"""Source that a machine wrote: described by a worker, which executes its examples, before anything is stored."""
+"""Test machine-written source: described by a worker, with its examples executed, before it is stored."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Untrusted tools at work in sandbox workers: called by hand, in a run, by an agent; and what they cannot do."""
+"""Test untrusted tools in sandbox workers: called by hand, in a run, by an agent; and their limits."""
 
 import asyncio
 import os

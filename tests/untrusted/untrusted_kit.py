@@ -1,4 +1,4 @@
-"""What the tests of untrusted components work with: homes where somebody else's source has been loaded."""
+"""Parts of the tests of untrusted components: homes with somebody else's loaded source."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
@@ -88,7 +88,7 @@ class Counter(Environment):
 
 
 async def saved(folder: Path, sources: Sources) -> list[Path]:
-    """Write files with components that somebody else wrote."""
+    """Write files with somebody else's components."""
     files: dict[str, Path] = {}
     async with Platform(folder / "theirs", state=folder / "their_state") as theirs:
         for kind, source in sources:
@@ -101,7 +101,7 @@ async def saved(folder: Path, sources: Sources) -> list[Path]:
 
 @asynccontextmanager
 async def elsewhere(folder: Path, *sources: tuple[Kind, str], **options: Any) -> AsyncGenerator[Platform]:
-    """A platform that has loaded components, and trusts none of them."""
+    """A platform with loaded components, trusting none of them."""
     files = await saved(folder, sources)
     async with Platform(folder / "home", state=folder / "state", **options) as mine:
         for file in files:

@@ -1,4 +1,4 @@
-"""Addresses and what the guard says of each: the reason, the address, and what the resolver of names answers.
+"""Addresses with the guard's verdicts: the reason, the address, and the resolver's answers.
 
 Without an answer the resolver gives PUBLIC, so a name that is refused is refused for what it is.
 """

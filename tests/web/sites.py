@@ -1,4 +1,4 @@
-"""Loopback sites for tests, which serve pages, and misbehave as real ones do."""
+"""Loopback sites for tests, with pages and real misbehaviour."""
 
 import asyncio
 import ssl
@@ -11,7 +11,7 @@ from tea.web import UrlGuard
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A request that came."""
+    """One received request."""
 
     path: str
     headers: Mapping[str, str]
@@ -21,7 +21,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """An answer; `then` is what the server does behind it: `end`, `break` off, `hang`, or send `endless` bytes.
+    """An answer; `then` is the server's next act: `end`, `break` off, `hang`, or send `endless` bytes.
 
     A `raw` answer is sent as it stands, without a head of the server's own.
     """
@@ -49,7 +49,7 @@ def redirect(to: str, status: int = 302) -> Page:
 
 
 class Site:
-    """A server of pages by path; one that is no page is 404, and one of several answers each time with the next."""
+    """A server of pages by path; an unknown one is 404, and one of several answers each time with the next."""
 
     def __init__(self, pages: Mapping[str, Page | Maker | list[Page]]) -> None:
         self.pages = dict(pages)

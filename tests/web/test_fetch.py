@@ -1,4 +1,4 @@
-"""Fetching: every hop is checked, the connection goes to what was checked, and limits hold against bad servers."""
+"""Test fetching: every hop is checked, connections go to checked addresses, and limits hold against bad servers."""
 
 import asyncio
 import gzip

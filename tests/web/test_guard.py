@@ -1,4 +1,4 @@
-"""The guard: which addresses may be fetched, and to which IP address the connection goes."""
+"""Test the guard: allowed addresses, and the IP address of the connection."""
 
 import asyncio
 import socket

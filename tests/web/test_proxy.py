@@ -1,4 +1,4 @@
-"""The guard's proxy: it carries what the guard allows to the address that was checked, and nothing else."""
+"""Test the guard's proxy: it carries allowed traffic to the checked address, and nothing else."""
 
 import asyncio
 import base64
@@ -25,7 +25,7 @@ async def site() -> AsyncIterator[Site]:
 
 
 async def asked(proxy: str | Path, *lines: str, body: bytes = b"", secret: str | None = None) -> bytes:
-    """Send a request with these lines to a proxy, and return all that comes."""
+    """Send a request with these lines to a proxy, and return the whole answer."""
     if isinstance(proxy, Path):
         reader, writer = await asyncio.open_unix_connection(proxy)
     else:

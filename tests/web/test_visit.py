@@ -20,7 +20,7 @@ PARAGRAPH = "<p>" + "A sentence that says something about the sea. " * 50 + "</p
 
 
 class Clock:
-    """A time that tests move."""
+    """A time moved by tests."""
 
     def __init__(self) -> None:
         self.seconds = 1_800_000_000.0

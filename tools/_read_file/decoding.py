@@ -1,4 +1,4 @@
-"""Bytes of a text file to lines, with the encoding that fits."""
+"""Bytes of a text file to lines, with the fitting encoding."""
 
 import re
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def file_bytes(path: Path, name: str) -> bytes:
 
 
 def no_text(data: bytes, size: int, name: str) -> ToolError:
-    """Return the error that says what a file is instead of a text.
+    """Return the error naming a file's real kind.
 
     Args:
         data: Its first bytes, or all of them.

@@ -1,4 +1,4 @@
-"""The sentences of a text that fit a question best: BM25 over stems and words near in meaning, helped by context."""
+"""The best sentences of a text for a question: BM25 over stems and near words, helped by context."""
 
 import math
 import re
@@ -36,7 +36,7 @@ class _Word:
 
 
 def best_passages(lines: list[str], question: str, most: int = 12) -> list[Passage]:
-    """Return the sentences that fit a question best, best first.
+    """Return the best sentences for a question, best first.
 
     Args:
         lines: The text.
@@ -55,7 +55,7 @@ def best_passages(lines: list[str], question: str, most: int = 12) -> list[Passa
 
 
 def _passage(unit: Sentence) -> Passage:
-    """Return where a sentence stands, and what it says.
+    """Return a sentence with its place.
 
     Its heading is found by guessing, which is good enough to rank it, and not to tell it for a fact.
     """
@@ -64,7 +64,7 @@ def _passage(unit: Sentence) -> Passage:
 
 
 def _about(units: Sequence[Sentence]) -> frozenset[str]:
-    """Return the stems of what the whole text is about: its title, the names in its first sentence, what it repeats."""
+    """Return the stems of the whole text's topic: its title, the names in its first sentence, its repetitions."""
     if not units:
         return frozenset()
     counts = Counter(word for unit in units for word in unit.stems)
@@ -74,7 +74,7 @@ def _about(units: Sequence[Sentence]) -> frozenset[str]:
 
 
 def _weighed(units: Sequence[Sentence], said: Iterable[str], about: frozenset[str]) -> list[_Word]:
-    """Return the words with how telling each is: rare ones more, those that the whole text is about less."""
+    """Return the words with their weights: rare ones more, those of the text's topic less."""
     total, words = len(units), list[_Word]()
     for stemmed in said:
         count = max(1, sum(stemmed in unit.stems for unit in units))
@@ -98,7 +98,7 @@ def _score(unit: Sentence, words: Sequence[_Word], length: float) -> float:
 
 
 def _likeness(word: _Word, unit: Sentence) -> float:
-    """Return how much a word counts where a sentence has its root or a word near to it, or its heading says it."""
+    """Return a word's weight in a sentence, for its root, a near word, or a heading."""
     if root(word.stem) in unit.roots:
         return _DERIVED
     said = root(word.stem) in map(root, unit.above) or not word.roots.isdisjoint(map(root, unit.asked))

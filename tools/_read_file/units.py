@@ -1,4 +1,4 @@
-"""A text cut into sentences, each with what lends it context: its headings, the words before it, its record."""
+"""A text cut into sentences, each with its context: headings, the words before it, its record."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -57,7 +57,7 @@ class Sentence:
 
 @dataclass(slots=True)
 class _Place:
-    """Where the reading of a text stands."""
+    """The reader's place in a text."""
 
     title: str = ""
     heading: str = ""
@@ -102,7 +102,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _without_headings(start: int, block: list[str], place: _Place) -> tuple[int, list[str]]:
-    """Take note of the heading that a block is or begins with; return what is left of the block."""
+    """Note the heading at a block's beginning; return the rest of the block."""
     whole, first = "\n".join(line.strip() for line in block), block[0].strip()
     asked = _QUESTION.fullmatch(first)
     if asked and (len(block) > 1 or not whole.count(". ")):
@@ -126,7 +126,7 @@ def _without_headings(start: int, block: list[str], place: _Place) -> tuple[int,
 
 
 def _begins(line: str) -> bool:
-    """Tell whether a line that begins a paragraph is its heading: a numbered one, or a short one without a stop."""
+    """Tell whether a paragraph's first line is its heading: a numbered one, or a short one without a stop."""
     return bool(_NUMBERED.fullmatch(line)) or (len(line) <= _SHORT_LINE and bool(_PLAIN.fullmatch(line)))
 
 

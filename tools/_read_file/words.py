@@ -1,4 +1,4 @@
-"""Words in the form in which questions and texts are compared, and which are near in meaning."""
+"""Words in their compared form, and words near in meaning."""
 
 import re
 import unicodedata
@@ -150,7 +150,7 @@ def _near() -> dict[str, frozenset[str]]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words of a text that say something, without case and accents."""
+    """Return the meaningful words of a text, without case and accents."""
     folded = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(letter for letter in folded if not unicodedata.combining(letter)).replace("’", "'")
     words = re.findall(r"\d[\d.,]*\d|[^\W_]+(?:'[^\W_]+)?", bare)
@@ -179,7 +179,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def root(stemmed: str) -> str:
-    """Return a stem without the endings that make nouns and adjectives: operation and operator to operat."""
+    """Return a stem without the endings of nouns and adjectives: operation and operator to operat."""
     for suffix in _SUFFIXES:
         if stemmed.endswith(suffix) and len(stemmed) - len(suffix) >= _SHORTEST:
             stemmed = stemmed[: -len(suffix)]

@@ -1,4 +1,4 @@
-"""What tables and answers look like to a model: short lines, and as many of them as there is room for."""
+"""Tables and answers in a model's form: short lines, and as many as there is room for."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _CUT = "\u2026"
 
 
 class BriefTable(TypedDict):
-    """One table: its name in SQL, and a line for each column; `more` says where the others are seen."""
+    """One table: its name in SQL, and a line for each column; `more` tells how to see the others."""
 
     table: str
     file: str
@@ -53,7 +53,7 @@ def brief_link(link: Link) -> str:
 
 
 def fitting(rows: list[list[Cell]], most: int = MOST_CHARACTERS) -> tuple[list[list[Cell]], bool]:
-    """Return the first rows that have room, and whether cells of a row too long for all of it were cut."""
+    """Return the first rows with room, and whether cells of a row too long for all of it were cut."""
     left = most
     for number, row in enumerate(rows):
         left -= _size(row)
@@ -99,7 +99,7 @@ def _value(value: Cell) -> str:
 
 @lru_cache(maxsize=10_000)
 def _written(name: str) -> str:
-    """Return a name as SQL wants it written: in quotes where it needs them."""
+    """Return a name in SQL's form: in quotes if it needs them."""
     quoted = '"' + name.replace('"', '""') + '"'
     if not re.fullmatch(r"[^\W\d]\w*", name):
         return quoted

@@ -1,4 +1,4 @@
-"""Raw cells to typed columns, with names that SQL can use."""
+"""Raw cells to typed columns, with names for SQL."""
 
 import math
 import re
@@ -34,7 +34,7 @@ def typed(raw: RawTable, name: str) -> Table:
 
 
 def sql_name(text: str) -> str:
-    """Return a table name that needs no quotes in SQL."""
+    """Return a table name without need of quotes in SQL."""
     bare = re.sub(r"\W+", "_", text).strip("_") or "data"
     return f"t_{bare}" if bare[0].isdigit() else bare
 
@@ -47,7 +47,7 @@ def _names(raw: RawTable) -> list[str]:
 
 
 def distinct(wanted: Iterable[str]) -> list[str]:
-    """Return names in their order, each with a number behind it where an earlier one is the same, letter case aside."""
+    """Return names in their order, each with a number behind it after an equal one, letter case aside."""
     names: list[str] = []
     taken: set[str] = set()
     repeats: dict[str, int] = {}
@@ -68,7 +68,7 @@ def _filled(row: Sequence[Cell]) -> int:
 
 
 def _column(name: str, cells: list[Cell], raw: RawTable) -> tuple[Column, list[Cell]]:
-    """Type a column; where all cells are texts, each distinct one only once."""
+    """Type a column; among texts alone, each distinct one only once."""
     counts = Counter(cells) if raw.untyped else None
     column, values = _typed(name, cells if counts is None else list(counts), raw.decimal_comma, counts)
     if counts is not None:
@@ -92,7 +92,7 @@ def _typed(
 
 
 def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list[Cell] | None:
-    """Return all cells as numbers, or None when some cell that counts is not one."""
+    """Return all cells as numbers, or None for any other significant cell."""
     if present and present[0] not in _MISSING_NUMBERS and number(present[0], decimal_comma=decimal_comma) is None:
         return None
     if any(text[0] == "0" and is_code(text) for text in present):
@@ -117,7 +117,7 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
 
 
 def _missing(counts: Counter[Cell]) -> set[str]:
-    """Return what stands for a missing text: NA does not among codes such as MA and ZA."""
+    """Return the marks of a missing text: NA is none among codes such as MA and ZA."""
     if not any(isinstance(cell, str) and cell.strip() in PERHAPS_CODES for cell in counts):
         return MISSING
     present = {cell: count for cell, count in counts.items() if isinstance(cell, str) and cell.strip() not in MISSING}
@@ -131,7 +131,7 @@ def _text(cell: Cell, missing: set[str]) -> Cell:
 
 
 def _date_form(present: list[str]) -> str:
-    """Return the one way in which every cell of a column reads as a date, or nothing."""
+    """Return the one way of reading every cell of a column as a date, or nothing."""
     forms = date_forms(present[0]) if present else set[str]()
     for text in present:
         forms = {form for form in forms if iso_date(text, form)}

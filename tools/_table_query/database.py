@@ -1,4 +1,4 @@
-"""Typed tables in an in-memory SQLite database that only answers questions."""
+"""Typed tables in a read-only in-memory SQLite database."""
 
 import math
 import sqlite3
@@ -36,7 +36,7 @@ _ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """Rows that a query gave.
+    """A query's rows.
 
     Args:
         columns: Their names.
@@ -124,7 +124,7 @@ class Database:
             raise ToolError(f"{table.file!r} does not fit a database: {error}.", fix="use a simpler file.") from None
 
     def _attach(self, table: StoredTable, schema: str) -> None:
-        """Show a table that lies in a file of its own, under its name and with its columns' names."""
+        """Show a table in a file of its own, under its name and with its columns' names."""
         columns = ", ".join(f"c{number} AS {quoted(one.name)}" for number, one in enumerate(table.columns))
         try:
             self._connection.execute(f"ATTACH DATABASE ? AS {schema}", (f"file:{table.path}?mode=ro&immutable=1",))
@@ -139,7 +139,7 @@ class Database:
             self._connection.create_aggregate(name, 1, aggregate)
 
     def _timely(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that ends the statement where its time is up, which SQLite itself sees between steps."""
+        """Return a function ending the statement at its deadline; SQLite itself only sees it between steps."""
 
         def timely(*values: Any) -> Any:
             if time.monotonic() > self._deadline:
@@ -161,7 +161,7 @@ def _authorize(action: int, first: str | None, second: str | None, *_: object) -
 
 
 def _counted(cursor: sqlite3.Cursor, known: int) -> int | None:
-    """Return how many rows a query gives, None where they are too many or too slow to count."""
+    """Return the number of a query's rows, None if they are too many or too slow to count."""
     try:
         while known <= MOST_COUNTED and (rows := cursor.fetchmany(1_000)):
             known += len(rows)
@@ -171,7 +171,7 @@ def _counted(cursor: sqlite3.Cursor, known: int) -> int | None:
 
 
 def _bounded_rows(cursor: sqlite3.Cursor, most: int) -> list[list[Cell]]:
-    """Return rows with their cells cut, whose values were never held together.
+    """Return rows with their cells cut, never holding all values together.
 
     Raises:
         ToolError: They hold too much.

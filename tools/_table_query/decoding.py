@@ -1,4 +1,4 @@
-"""Bytes of a file to text, with the encoding that fits."""
+"""Bytes of a file to text, with the fitting encoding."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ MOST_BYTES = 200_000_000
 
 
 def text_of(data: bytes, name: str) -> str:
-    """Return the text that bytes are: UTF-8, UTF-16 with a mark, else Windows Latin.
+    """Return the text of bytes: UTF-8, UTF-16 with a mark, else Windows Latin.
 
     Args:
         data: The file's bytes.

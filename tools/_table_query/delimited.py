@@ -1,4 +1,4 @@
-"""Delimited text: which delimiter, which comments, which header."""
+"""Delimited text: its delimiter, comments and header."""
 
 import csv
 import re
@@ -38,7 +38,7 @@ class Shape:
 
 
 def shape_of(lines: list[str]) -> Shape | None:
-    """Return how a text is read whose first lines these are, None where they are empty."""
+    """Return the shape of a text by its first lines, None without any."""
     comments, body = _split_comments(lines)
     delimiter = _delimiter(body) or ","
     try:
@@ -95,7 +95,7 @@ def read_delimited(text: str, name: str, file: str, budget: Budget, *, loose: bo
 
 
 def _rows(lines: list[str], delimiter: str, file: str, budget: Budget) -> list[list[str]]:
-    """Return the rows that are not empty; stops where they are too many, before they fill the memory."""
+    """Return the non-empty rows; stop at too many, before they fill the memory."""
     rows: list[list[str]] = []
     try:
         for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
@@ -109,7 +109,7 @@ def _rows(lines: list[str], delimiter: str, file: str, budget: Budget) -> list[l
 
 
 def _split_comments(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Split off comment lines; a first line `#,Name,...` that fits the next line is a header, not a comment."""
+    """Split off comment lines; a first line `#,Name,...` fitting the next line is a header, not a comment."""
     marked = [line for line in lines[:_SAMPLE] if line.startswith("#")]
     if not marked:
         return [], lines
@@ -128,7 +128,7 @@ def _split_comments(lines: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _delimiter(lines: list[str]) -> str | None:
-    """Return the delimiter that gives most lines the same number of fields, more than one."""
+    """Return the delimiter giving most lines the same number of fields, more than one."""
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     best: tuple[float, int, str] | None = None
     for delimiter in _DELIMITERS:
@@ -148,7 +148,7 @@ def _delimiter(lines: list[str]) -> str | None:
 
 
 def _without_titles(rows: list[list[str]]) -> list[list[str]]:
-    """Drop leading rows with one filled cell where the rows after them have several: titles."""
+    """Drop leading rows of one filled cell before rows of several: titles."""
     usual = Counter(len(row) for row in rows).most_common(1)[0][0]
     start = 0
     while start < min(5, len(rows) - 1) and usual > 1 and sum(bool(cell.strip()) for cell in rows[start]) <= 1:
@@ -184,7 +184,7 @@ def _is_header(rows: list[list[str]]) -> bool:
 
 
 def _above_numbers(first: list[str], seen: list[set[str]]) -> bool:
-    """Tell whether words stand above numbers alone in two columns or more, which only a header does."""
+    """Tell whether words stand above numbers alone in two columns or more, as only a header's do."""
     columns = [(cell, {other for other in below if other}) for cell, below in zip(first, seen, strict=True)]
     over = [
         cell

@@ -1,4 +1,4 @@
-"""What tables hold: columns with their types and values, and which columns link two tables."""
+"""The contents of tables: columns with types and values, and links between two tables."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Link(TypedDict):
 
 
 def describe(table: Table) -> TableDescription:
-    """Return what a table holds."""
+    """Return a table's contents."""
     columns = [_describe(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)]
     return TableDescription(name=table.name, file=table.file, rows=len(table), columns=columns)
 
@@ -78,7 +78,7 @@ def short(value: Cell) -> Cell:
 
 
 def links(tables: Sequence[Table]) -> list[Link]:
-    """Return pairs of columns of different tables whose values are largely the same, strongest first."""
+    """Return pairs of columns of different tables with largely equal values, strongest first."""
     if len(tables) < 2:
         return []
     found: list[Link] = []
@@ -112,7 +112,7 @@ def _keys(column: Column, cells: list[Cell]) -> tuple[set[str], bool] | None:
 
 
 def _comparable(one: Column, two: Column) -> bool:
-    """Texts compare freely; whole numbers are keys only where the names share a word."""
+    """Compare texts freely; whole numbers are keys only for names with a common word."""
     if one.kind != two.kind:
         return False
     shared = set(norm(one.name).split()) & set(norm(two.name).split())

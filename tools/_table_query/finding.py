@@ -1,4 +1,4 @@
-"""Cells that phrases stand for: the same words, nearly the same, or contained."""
+"""Cells for phrases: the same words, nearly the same, or contained."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ _ORDER: tuple[Match, ...] = ("exact", "normalised", "item", "fuzzy", "contained"
 
 
 class Found(TypedDict):
-    """One distinct cell value that a phrase stands for.
+    """One distinct cell value for a phrase.
 
     `values` counts the column's values matched alike, `lists` those in which the phrase is one of several items.
     """
@@ -76,13 +76,13 @@ class _Index:
         return None
 
     def _inflected(self, key: str) -> list[str]:
-        """Return values that differ in plural endings only."""
+        """Return values different in plural endings only."""
         most = len(key) + 2 * len(key.split())
         begun = (other for other in self._with(f"\n{key[:2]}") if len(key) <= len(other) <= most)
         return self._values(other for other in begun if singular(other) == key)
 
     def _near(self, key: str) -> list[str]:
-        """Return values one edit away, for words long enough that this is a slip."""
+        """Return values one edit away, for words long enough to call this a slip."""
         if len(key) < 6 or not key.replace(" ", "").isalpha():
             return []
         near = [other for other in self.begun.get(key[:1], ()) if abs(len(other) - len(key)) < 2]
@@ -98,7 +98,7 @@ class _Index:
         return self._values(other for other in begun if padded in f" {singular(other)} ")
 
     def _with(self, part: str) -> Iterator[str]:
-        """Yield the keys that contain a part, or begin with what follows a line break, in order."""
+        """Yield the keys containing a part, or beginning with the text after a line break, in order."""
         place = self.text.find(part)
         while place >= 0:
             number = bisect_right(self.ends, place)

@@ -96,7 +96,7 @@ def _raw(records: list[Record], name: str, file: str, budget: Budget) -> RawTabl
 
 
 def _flat(record: Record) -> dict[str, Cell]:
-    """Flatten one level of nesting with dots; what lies deeper stays as JSON text."""
+    """Flatten one level of nesting with dots; deeper levels stay as JSON text."""
     cells: dict[str, Cell] = {}
     for key, value in record.items():
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The type of a column that is never held as a whole: told value by value, as `columns.py` tells it of all at once."""
+"""The type of a column never held as a whole: told value by value, with the results of `columns.py`."""
 
 import math
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class _Numbers:
 
 
 class Judge:
-    """Takes the cells of a column one by one, and then tells its type and what each cell means.
+    """Take the cells of a column one by one, and then tell its type and each cell's meaning.
 
     Args:
         decimal_comma: Whether 3,14 is three and a bit.
@@ -74,14 +74,14 @@ class Judge:
 
     @property
     def _numbers(self) -> _Numbers | None:
-        """How its numbers are read, None where it is no column of numbers."""
+        """Return the way of reading its numbers, None for other columns."""
         pointed = self._pointed if self._points and self._all_pointed else None
         found = pointed or self._plain
         return found if found.hold and found.some and not self._coded else None
 
     @property
     def form(self) -> str:
-        """How its dates are written, empty where they are none."""
+        """Return the form of its dates, empty without any."""
         forms = self._forms or set[str]()
         return next(iter(forms)) if self._numbers is None and len(forms) == 1 and not self._keeps_codes else ""
 
@@ -98,7 +98,7 @@ class Judge:
         return self._perhaps and self._present > 0 and self._codes >= 0.9 * self._present
 
     def meaning(self) -> Callable[[str], Cell]:
-        """Return what tells the meaning of a cell."""
+        """Return a function for the meaning of a cell."""
         found = self._numbers
         missing = MISSING - PERHAPS_CODES if self._keeps_codes else MISSING
 

@@ -1,4 +1,4 @@
-"""Names in SQL: those in double quotes that mean nothing are found, and the error about a name tells the nearest."""
+"""Names in SQL: meaningless ones in double quotes are found, and errors tell the nearest names."""
 
 import re
 import sqlite3
@@ -16,7 +16,7 @@ _AMBIGUOUS = re.compile(r"ambiguous column name: (.*)", re.DOTALL)
 
 
 def check_names(connection: sqlite3.Connection, sql: str) -> None:
-    """Refuse names in double quotes that mean nothing: SQLite would take each for a text.
+    """Refuse meaningless names in double quotes: SQLite would take each for a text.
 
     It takes no name in backquotes for one, so the statement is compiled once with those.
 
@@ -29,7 +29,7 @@ def check_names(connection: sqlite3.Connection, sql: str) -> None:
 
 
 def columns_as_texts(sql: str, columns: Iterable[str]) -> str:
-    """Return a word of warning where a text in single quotes is the name of a column that needs double ones."""
+    """Return a warning about a text in single quotes equal to a column's name."""
     names = {name for name in columns if not _SIMPLE.fullmatch(name)}
     texts = {found[0][1:-1].replace("''", "'") for found in _QUOTED.finditer(sql) if found[0].startswith("'")}
     return "; ".join(f"{name!r} is a text here; the column is {_as_sql(name)}" for name in sorted(texts & names))
@@ -38,7 +38,7 @@ def columns_as_texts(sql: str, columns: Iterable[str]) -> str:
 def unknown_name(
     text: str, sql: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str]
 ) -> ToolError | None:
-    """Return the error about a name that SQLite did not find or could not tell, None where it says something else.
+    """Return the error about a name unknown or ambiguous to SQLite, None for other errors.
 
     Args:
         text: What SQLite says.
@@ -69,12 +69,12 @@ def _in_backquotes(found: re.Match[str]) -> str:
 
 
 def _bare(name: str, tables: Mapping[str, Sequence[str]]) -> str:
-    """Return the name of a column without that of the table or alias before it."""
+    """Return the name of a column without a table or alias before it."""
     return name if any(name in columns for columns in tables.values()) else name.partition(".")[2] or name
 
 
 def _told(kind: str, known: Sequence[str], tables: Mapping[str, Sequence[str]]) -> str:
-    """Return what there is of a kind, of the columns by table, as far as there is room."""
+    """Return the names of a kind, of the columns by table, as far as there is room."""
     if kind != "column":
         return f"the {kind}s are {_listed(known)}"
     share = _MOST_TOLD // max(1, min(len(tables), 4))

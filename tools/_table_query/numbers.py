@@ -38,7 +38,7 @@ _MONTH_DAY = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})
 
 
 def number(text: str, *, decimal_comma: bool = False) -> int | float | None:
-    """Return the number that a cell shows, or None: thousands separators, currency signs and percents are dress."""
+    """Return the number shown by a cell, or None: thousands separators, currency signs and percents are dress."""
     if len(text) < 19 and text.isdecimal() and text.isascii():
         return int(text)
     bare = text if _PLAIN.fullmatch(text) else _undressed(text, decimal_comma)
@@ -52,7 +52,7 @@ def number(text: str, *, decimal_comma: bool = False) -> int | float | None:
 
 
 def _undressed(text: str, decimal_comma: bool) -> str:
-    """Return a number as Python writes it, nothing where the text is none."""
+    """Return a number as Python writes it, nothing for other texts."""
     bare = text.strip()
     if len(bare) > _LONGEST:
         return ""
@@ -84,13 +84,13 @@ def is_code(text: str) -> bool:
 
 
 def date_forms(text: str) -> set[str]:
-    """Return in which ways a cell can be read as a date: iso, dmy, mdy, words."""
+    """Return the ways of reading a cell as a date: iso, dmy, mdy, words."""
     bare = text.strip()
     return {form for form in ("iso", "dmy", "mdy", "words") if iso_date(bare, form)}
 
 
 def iso_date(text: str, form: str) -> str | None:
-    """Return a date in ISO 8601, or None when the text is not one of that form."""
+    """Return a date in ISO 8601, or None for a text of another form."""
     bare = text.strip()
     if form == "iso" and (found := _ISO_MONTH.fullmatch(bare)):
         return bare

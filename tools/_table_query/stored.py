@@ -37,7 +37,7 @@ _CACHE = "PRAGMA cache_size = -32000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTable:
-    """A typed table in an SQLite file, whose table `t` has the columns `c0`, `c1` and so on.
+    """A typed table in an SQLite file, as table `t` with the columns `c0`, `c1` and so on.
 
     Args:
         name: Its name in SQL.
@@ -60,11 +60,11 @@ class StoredTable:
         return self.rows
 
     def described(self) -> TableDescription:
-        """Return what it holds."""
+        """Return its contents."""
         return TableDescription(name=self.name, file=self.file, rows=self.rows, columns=self.told)
 
     def counts(self, position: int, phrases: tuple[str, ...] = ()) -> Counter[str] | None:
-        """Return the distinct texts of a column with their numbers; None where there are too many.
+        """Return the distinct texts of a column with their numbers; None for too many.
 
         Args:
             position: The column.
@@ -85,7 +85,7 @@ class StoredTable:
 
 
 def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable | None:
-    """Return the table in a large delimited file, None where it holds none.
+    """Return the table in a large delimited file, None without one.
 
     Args:
         path: The file.
@@ -123,7 +123,7 @@ _Told = tuple[list[Column], int, list[ColumnDescription]]
 
 
 def _told(path: Path) -> _Told | None:
-    """Return what a copy says of itself, None where there is none."""
+    """Return a copy's own description, None without one."""
     if not path.is_file():
         return None
     try:
@@ -183,7 +183,7 @@ def _made(path: Path, file: str, target: Path) -> _Told | None:
 def _filled(
     connection: sqlite3.Connection, columns: list[Column], judges: list[Judge], rows: Iterator[list[str]]
 ) -> list[ColumnDescription]:
-    """Write the rows, and return what the columns hold."""
+    """Write the rows, and return the columns' contents."""
     connection.execute("PRAGMA journal_mode = OFF")
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute(_CACHE)
@@ -255,7 +255,7 @@ def _lines(path: Path, encoding: str) -> Generator[Iterator[str]]:
 
 
 def _rows(path: Path, encoding: str, shape: Shape, file: str) -> Iterator[list[str]]:
-    """Yield the rows below the header that are not empty."""
+    """Yield the non-empty rows below the header."""
     with _lines(path, encoding) as lines:
         body = (line for line in islice(lines, shape.skipped, None) if not (shape.comments and line.startswith("#")))
         try:
@@ -267,7 +267,7 @@ def _rows(path: Path, encoding: str, shape: Shape, file: str) -> Iterator[list[s
 
 
 def _forget_oldest(target: Path) -> None:
-    """Remove copies that were not used for longest, where all take too much."""
+    """Remove the copies unused for longest, if all take too much."""
     with suppress(OSError):
         found = [(one.stat(), one.path) for one in os.scandir(target.parent) if one.name.endswith(_SUFFIX)]
         size = sum(facts.st_size for facts, _ in found)

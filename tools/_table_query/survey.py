@@ -1,4 +1,4 @@
-"""What a workbook unpacks to, looked at before it is read: a small file may hold more than any memory."""
+"""Survey a workbook's unpacked size before it is read: a small file may hold more than any memory."""
 
 import re
 import zipfile
@@ -21,7 +21,7 @@ _SPLIT = "split the file, or clear cells far to the right or below."
 
 
 def survey(archive: zipfile.ZipFile, file: str) -> list[int]:
-    """Return which columns the sheets of a workbook use, counted from 0.
+    """Return the used columns of a workbook's sheets, counted from 0.
 
     Each part is read once as a stream that keeps nothing, so the size of what is refused does not matter.
 
@@ -45,7 +45,7 @@ def survey(archive: zipfile.ZipFile, file: str) -> list[int]:
 
 
 class _Survey:
-    """Counts the elements of all parts, and takes note of the columns whose cells hold something."""
+    """Count the elements of all parts, and note the columns with filled cells."""
 
     def __init__(self, file: str) -> None:
         self.columns: set[int] = set()

@@ -44,18 +44,18 @@ class RawTable:
 
     @property
     def width(self) -> int:
-        """Number of columns that it needs, which its longest row tells where that is longer than its header."""
+        """Return the number of its columns, told by its longest row if longer than its header."""
         return max(1, len(self.header), max(map(len, self.rows), default=0))
 
 
 class Budget:
-    """Counts what the files of one call hold while they are read, so that what is too large is never held."""
+    """Count the contents of one call's files while they are read, to stop before too large ones are held."""
 
     def __init__(self) -> None:
         self._cells = self._characters = self._tables = 0
 
     def take(self, file: str, cells: int, characters: int = 0) -> None:
-        """Count cells that were read, and the characters in them.
+        """Count read cells, and the characters in them.
 
         Raises:
             ToolError: They are too many.
@@ -69,7 +69,7 @@ class Budget:
             raise ToolError(problem, fix="split the file.")
 
     def check(self, table: RawTable) -> None:
-        """Refuse a table whose rows, made as long as its longest, are too many cells.
+        """Refuse a table of too many cells, with rows made as long as its longest.
 
         Raises:
             ToolError: They are, or there are too many tables.

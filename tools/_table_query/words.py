@@ -1,4 +1,4 @@
-"""Words in the form in which they are compared."""
+"""Words in their compared form."""
 
 import re
 import unicodedata
@@ -27,7 +27,7 @@ def _norm(text: str) -> str:
 
 
 def norms(texts: Sequence[str]) -> list[str]:
-    """Return texts as `norm` does, all in one go where they are plain."""
+    """Return texts as `norm` does, plain ones all in one go."""
     joined = "\n".join(texts)
     if not joined.isascii() or joined.count("\n") != len(texts) - 1:
         return list(map(norm, texts))
@@ -40,7 +40,7 @@ def _kept(text: str) -> str:
 
 
 def list_items(text: str) -> list[str]:
-    """Return the normalised items of a cell that lists several, else nothing: English, French."""
+    """Return the normalised items of a listing cell, else nothing: English, French."""
     if "," not in text and ";" not in text and "|" not in text:
         return []
     parts = [norm(part) for part in re.split(r"[,;|]", text)]

@@ -1,4 +1,4 @@
-"""Tables inside XLSX workbooks: one for each sheet that has rows."""
+"""Tables inside XLSX workbooks: one for each sheet with rows."""
 
 import io
 import zipfile
@@ -39,7 +39,7 @@ def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[Raw
 
 
 def _rows(sheet: Any, used: Sequence[int], file: str, budget: Budget) -> list[list[Cell]]:
-    """Return the rows that are not empty, of the columns that any sheet uses: one far to the right widens no row."""
+    """Return the non-empty rows, of the columns used by any sheet: one far to the right widens no row."""
     sheet.reset_dimensions()
     rows: list[list[Cell]] = []
     for row in sheet.iter_rows(values_only=True):

@@ -24,7 +24,7 @@ class Outcome:
 
 
 def outcome(query: Query, rows: Sequence[Row], truncated: bool) -> Outcome:
-    """Return what the rows of a query's SQL answer."""
+    """Return the answer in the rows of a query's SQL."""
     if truncated:
         return Outcome(reason="the answer is too long to list")
     readers = {
@@ -142,7 +142,7 @@ def _which(query: Query, one: Any, two: Any) -> Outcome:
 
 
 def number_text(value: Any) -> str:
-    """Return a value as words: a number without digits that computing only made up."""
+    """Return a number as words, without digits from rounding errors."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, float):
@@ -154,7 +154,7 @@ def number_text(value: Any) -> str:
 
 
 def answer_value(found: Outcome, schema: Mapping[str, Any] | None, places: int | None) -> Any:
-    """Return an outcome as an answer of the wanted type, or None when it is not of that type."""
+    """Return an outcome as an answer of the wanted type, or None if it has another type."""
     values = [_rounded(value, places) for value in found.values]
     return _formed(values, [(name, _rounded(value, places)) for name, value in found.pairs], schema or {})
 

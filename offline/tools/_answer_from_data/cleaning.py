@@ -1,4 +1,4 @@
-"""What a task says beside its question: how to round, how to word the answer."""
+"""Read a task's side remarks: rounding, and the wording of the answer."""
 
 import re
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ _COUNTING = re.compile(r"how many|(what(?:'s| is) the )?(total )?number of|count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question and how its answer is to be rounded; `places` is None where nothing is said."""
+    """Hold a question and the rounding of its answer; `places` is None if nothing is said."""
 
     question: str
     places: int | None = None
@@ -82,7 +82,7 @@ def _places(groups: dict[str, str | None]) -> int | None:
 
 
 def _without_sources(text: str, files: list[str]) -> str:
-    """Drop "according to planets.csv" where planets.csv is the only file."""
+    """Drop "according to planets.csv" if planets.csv is the only file."""
     for file in files:
         base = re.escape(file.rsplit("/", 1)[-1])
         text = re.sub(

@@ -19,7 +19,7 @@ class Comparisons(Reader):
     # what may follow a column
 
     def of_column(self, position: int, column: Column) -> Found:
-        """Yield what a column may be compared with: a number, another column, its average."""
+        """Yield the right sides of a comparison: a number, another column, its average."""
         span = self.spans[position]
         after = self.after_unit(position + 1)
         if span.tag == "AVGREL":
@@ -67,7 +67,7 @@ class Comparisons(Reader):
             yield Condition(column=column, operator=operator(sign), other=column, mean=True), end, 0.05
 
     def with_row(self, position: int, column: Column, sign: str) -> Found:
-        """Yield comparisons with the same column of a named row: taller than K2, before that of K2."""
+        """Yield comparisons with the same column of a named row: taller than K2, before K2's."""
         for start in self.skip(position, ("REL", "IN", "COL"), 3):
             if self.column(start - 1) not in (None, column) and start > position:
                 return
@@ -87,7 +87,7 @@ class Comparisons(Reader):
     # a number or a comparison, then perhaps the column
 
     def first(self, position: int) -> Found:
-        """Yield conditions that begin with a number or a comparison."""
+        """Yield conditions with a number or a comparison at their beginning."""
         tag = self.tag(position)
         if tag in ("NUM", "ORD"):
             yield from self._number_then_column(position)

@@ -1,4 +1,4 @@
-"""Whether a query answers all that is asked: the highest price and its city are two things, and one is no answer."""
+"""Test a query for completeness: the highest price and its city are two things, and one is no answer."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ _PAIRS = ("difference", "ratio", "compare", "which", "check")
 
 
 def completed(query: Query, path: Sequence[Span]) -> Query | None:
-    """Return a query that shows all that a path of spans asks for, None where it would leave something out."""
+    """Return a query with everything asked by a path of spans, or None if it leaves something out."""
     if _asks_again(query, path):
         return None
     for place, span in enumerate(path):
@@ -50,7 +50,7 @@ def _asks_again(query: Query, path: Sequence[Span]) -> bool:
 
 
 def _joins_nothing(path: Sequence[Span], place: int) -> bool:
-    """Tell whether an "and" has words beside it that only begin something: the total of and, and who had it."""
+    """Tell whether an "and" stands beside mere openings: the total of and, and the name of."""
     if _joining(path[place]) != "AND":
         return False
     before, after = [span.tag for span in path[:place]], [span.tag for span in path[place + 1 :]]
@@ -58,25 +58,25 @@ def _joins_nothing(path: Sequence[Span], place: int) -> bool:
 
 
 def _joint(path: Sequence[Span], place: int) -> str:
-    """Return the tag of the "and" or the comma that leads to a place with nothing but light words between, or none."""
+    """Return the tag of the "and" or comma before a place, with light words between only, or none."""
     before = next((span for span in reversed(path[:place]) if span.tag not in _LIGHT), None)
     return _joining(before) if before else ""
 
 
 def _joining(span: Span) -> str:
-    """Return AND or COMMA where a span joins what is beside it; "and" is read as the end of a range as well."""
+    """Return AND or COMMA for a joining span; "and" is read as the end of a range as well."""
     either = span.tag == "AND" and span.sense.value == "or"
     return "AND" if span.text == "and" else span.tag if span.tag in ("AND", "COMMA") and not either else ""
 
 
 def _stands_alone(path: Sequence[Span], place: int) -> bool:
-    """Tell whether nothing is said of the column at a place, so that it is asked for instead of compared."""
+    """Tell whether a column is asked for rather than compared: nothing is said of it."""
     after = next((span for span in path[place + 1 :] if span.tag not in _LIGHT), None)
     return after is None or _joining(after) != ""
 
 
 def _is_listed(path: Sequence[Span], place: int) -> bool:
-    """Tell whether a comma alone stands between a column and the one before it: what is the highest price, the city."""
+    """Tell whether a comma alone parts two columns: the highest price, the city."""
     opened = path[0].tag in ("WHAT", "LIST")
     return opened and [span.tag for span in path[max(0, place - 2) : place]] == ["COL", "COMMA"]
 
@@ -88,13 +88,13 @@ def _is_followed(path: Sequence[Span], place: int) -> bool:
 
 
 def _says_rows(query: Query, path: Sequence[Span], place: int) -> bool:
-    """Tell whether a column only says which rows are meant: how many cities there are, the top price of any city."""
+    """Tell whether a column only names the rows: the number of cities, the top price of any city."""
     counts = query.measure is not None and query.measure.column is None
     return counts or query.kind == "exists" or path[max(0, place - 1)].tag in _WITHIN
 
 
 def _with_its_measure(query: Query) -> Query:
-    """Return a ranking that shows by what it ranks, too, where that is a column."""
+    """Return a ranking beside its measure, if the measure is a column."""
     column = query.measure.column if query.measure else None
     if column is None or query.group is not None or column in query.select:
         return query

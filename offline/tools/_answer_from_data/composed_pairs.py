@@ -1,4 +1,4 @@
-"""Two things side by side, read by what the parts of a question do."""
+"""Read two things side by side from the roles of a question's parts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +15,7 @@ Built = Iterator[tuple[Query, float]]
 
 
 def pairs(roles: Roles, schema: Schema) -> Built:
-    """Yield differences, ratios and comparisons of the two things that a question names."""
+    """Yield differences, ratios and comparisons of the two things in a question."""
     yield from _between_columns(roles)
     things = two_things(roles)
     if things is None or roles.of("PER", "PERCENT", "ORD", "NUM", "DISTINCT", "OFTEN"):
@@ -72,6 +72,6 @@ def _between_columns(roles: Roles) -> Built:
 
 
 def _as_more(span: Span) -> Span:
-    """Return a superlative between two things as the comparative that it means."""
+    """Return the comparative for a superlative between two things."""
     value = {"max": ">", "min": "<"}.get(span.sense.value, span.sense.value)
     return replace(span, sense=replace(span.sense, value=value))

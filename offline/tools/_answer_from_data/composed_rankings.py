@@ -1,4 +1,4 @@
-"""Rankings read by what the parts of a question do."""
+"""Read rankings from the roles of a question's parts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ Built = Iterator[tuple[Query, float]]
 
 
 def rankings(roles: Roles, schema: Schema) -> Built:
-    """Yield what holds a place, or the value there, from the parts of a question with a superlative."""
+    """Yield the holder of a place, or its value, from the parts of a question with a superlative."""
     extreme = _extreme(roles) if roles.only(*_RANKING, *ASKING, "PER") else None
     if extreme is None:
         return
@@ -61,7 +61,7 @@ def rankings(roles: Roles, schema: Schema) -> Built:
 
 
 def _of_groups(roles: Roles, extreme: Extreme, schema: Schema) -> Built:
-    """Yield which group comes first where the groups are said on their own: for each type, count the rows: the most?"""
+    """Yield the first group of separately named groups: for each type, count the rows: the most?"""
     group, measured = group_of(roles), [span for span in asked_columns(roles) if measures(span)]
     if group is None or group.column is None or len(measured) > 1 or len(roles.of("AGG")) > 1:
         return
@@ -77,7 +77,7 @@ def _of_groups(roles: Roles, extreme: Extreme, schema: Schema) -> Built:
 
 
 def _how(roles: Roles, extreme: Extreme, schema: Schema) -> Built:
-    """Yield how tall the oldest is, how old the oldest is: the value in the place, of what "how" asks for."""
+    """Yield a value of the ranked first: how tall the oldest is, how old the oldest is."""
     asked = Reader(spans=(), schema=schema).implied(roles.of("HOWADJ")[0].sense.attributes)
     for measure, places, _ in _by([], [], extreme, schema, Noun()):
         down, where = places.descending, roles.where
@@ -92,7 +92,7 @@ def _how(roles: Roles, extreme: Extreme, schema: Schema) -> Built:
 
 
 def _busiest(roles: Roles, columns: list[Span], extreme: Extreme, schema: Schema) -> Built:
-    """Yield which year or month had the most rows, by the one date that is said, or that there is."""
+    """Yield the year or month with the most rows, by the date named, or the only one."""
     table, asked = roles.of("ROW")[0].table, roles.of("WHEN")[0].text.split()
     if table is None or len(columns) > 1 or any(not span.column or not span.column.dated for span in columns):
         return
@@ -110,7 +110,7 @@ def _asks_thing(roles: Roles) -> bool:
 
 
 def _extreme(roles: Roles) -> Extreme | None:
-    """Return which places are asked for; None when the words for that do not agree."""
+    """Return the places asked for; None if the words for them disagree."""
     said = roles.of("SUP", "MOST", "OFTEN", "MORE")
     descending = {span.sense.value in ("max", ">") for span in said}
     ordinals, numbers = roles.of("ORD"), roles.of("NUM")
@@ -126,7 +126,7 @@ def _extreme(roles: Roles) -> Extreme | None:
 
 
 def _ranked(roles: Roles, noun: Noun, rest: list[Span], extreme: Extreme, schema: Schema) -> Built:
-    """Yield rankings of a noun by the one measure that is left, or by what the superlative itself names."""
+    """Yield rankings of a noun by the one measure left, or by the superlative's own."""
     measured = [span for span in rest if span.column and (span.column.numeric or span.column.dated)]
     shown = tuple(span for span in rest if span not in measured)
     aggregates = roles.of("AGG")
@@ -153,7 +153,7 @@ def _ranked(roles: Roles, noun: Noun, rest: list[Span], extreme: Extreme, schema
 
 
 def _places_of(table: Table) -> Column | None:
-    """Return the column that numbers the rows from 1 on: number, of presidents."""
+    """Return the column of row numbers from 1 on: number, of presidents."""
     return next((one for one in table.columns if one.identifies and one.low == 1 and len(one.words) == 1), None)
 
 

@@ -1,4 +1,4 @@
-"""Questions read by what their parts do instead of by their order; what is asked follows from which parts there are."""
+"""Read questions by the roles of their parts instead of by their order."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ _PAIRING = ("THAN", "DIFF", "RATIO", "BETWEEN", "CMP")
 
 
 def composed(path: Sequence[Span], schema: Schema) -> Built:
-    """Yield the queries that a path of spans may stand for, whatever the order of its parts."""
+    """Yield the queries for a path of spans, in any order of its parts."""
     for roles in splits(path, schema):
         for query, doubt in _queries(roles, schema):
             yield query, roles.cost + doubt
@@ -134,7 +134,7 @@ def _look_ups(roles: Roles, schema: Schema) -> Built:
 
 
 def _named_by(where: Where, schema: Schema) -> Built:
-    """Yield what UA stands for: the name of the row that a code names."""
+    """Yield the meaning of UA: the row's name for a code."""
     one = where[0]
     if len(where) == 1 and isinstance(one, Condition) and one.operator == "=" and one.column.unique:
         label = schema.table(one.column.table).named_label
@@ -152,7 +152,7 @@ def _one_thing(where: Where) -> bool:
 
 
 def _checks(roles: Roles) -> Built:
-    """Yield whether something is so of one thing, which a cell of its own names."""
+    """Yield yes-or-no questions about one thing, told by a cell of its own."""
     conditions = [one for one in roles.where if isinstance(one, Condition)]
     named = [one for one in conditions if one.column.unique and one.operator == "=" and not one.negated]
     if len(roles.where) == 2 == len(conditions) and len(named) == 1 and roles.only("ROW"):
@@ -161,7 +161,7 @@ def _checks(roles: Roles) -> Built:
 
 
 def _only_table(roles: Roles, schema: Schema) -> Table | None:
-    """Return the table that the conditions or the columns are about, if it is one."""
+    """Return the table of all conditions or columns, if it is one."""
     names = {one.column.table for one in roles.where if isinstance(one, Condition)}
     names |= {span.column.table for span in roles.of("COL") if span.column}
     return schema.table(names.pop()) if len(names) == 1 else None

@@ -1,4 +1,4 @@
-"""The grammar of conditions: in Asia, with more than 4 cylinders, whose name starts with M, without a comment."""
+"""The grammar of conditions: in Asia, with more than 4 cylinders, starting with M, without a comment."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ Read = list[tuple[Where, int, float]]
 
 
 class Conditions(Reader):
-    """Reads conditions from spans, by position; every reading is tried. None stands for words that restrict nothing."""
+    """Read conditions from spans, by position; every reading is tried. None restricts nothing."""
 
     @cached_property
     def _memory(self) -> dict[int, Read]:
@@ -57,7 +57,7 @@ class Conditions(Reader):
                         yield (AnyOf(conditions=(one, *options)),), final, cost + more
 
     def _after(self, one: Condition | None, end: int) -> Iterator[tuple[Where, int, float]]:
-        """Yield what follows a condition; its column need not be said again: 5 or more but less than 9."""
+        """Yield conditions after a condition; the column is not said again: 5 or more but less than 9."""
         yield from self.filters(end)
         if one and one.column.numeric and self.tag(end) == "AND" and self.tag(end + 1) == "CMP":
             for two, stop, cost in self._comparisons.of_column(end + 1, one.column):
@@ -87,14 +87,14 @@ class Conditions(Reader):
             negated = negated != (tag in ("NOT", "OTHER"))
 
     def _possessed(self, position: int, asserting: bool) -> Parsed:
-        """Yield has an end date: a column that is filled in for some rows only."""
+        """Yield has an end date: a column with values in some rows only."""
         column, before = self.column(position), self.spans[position - 1]
         has = before.tag == "HAVE" or before.text == "with"
         if column and has and not column.numeric and column.nulls and not column.truths:
             yield Condition(column=column, operator="present", predicate=asserting), position + 1, 0.15
 
     def core(self, position: int) -> Parsed:
-        """Yield every reading of one condition that starts right here."""
+        """Yield every reading of one condition starting right here."""
         tag = self.tag(position)
         if tag == "COL":
             yield from self._about_column(position)
@@ -116,14 +116,14 @@ class Conditions(Reader):
                 yield from self._before_row(position)
 
     def _before_row(self, position: int) -> Parsed:
-        """Yield before Everest, where one column alone tells when."""
+        """Yield before Everest, if one column alone tells time."""
         dated = [column for column in self.schema.columns if column.dated and not column.part]
         for column in dated if len(dated) == 1 else ():
             for one, end, cost in self._comparisons.with_row(position + 1, column, self.spans[position].sense.value):
                 yield one, end, cost + 0.2
 
     def _restricting_nothing(self, position: int) -> Parsed:
-        """Yield words that only say again what the rows are; and order 5010, a row by its number."""
+        """Yield mere repetitions of the rows' name; and order 5010, a row by its number."""
         tag, before = self.tag(position), self.tag(position - 1)
         if tag == "ROW":
             yield None, position + 1, 0.02
@@ -147,7 +147,7 @@ class Conditions(Reader):
                     yield Condition(column=column, operator="=", values=values), position + 2, 0.05
 
     def _known_by_number(self, position: int) -> Parsed:
-        """Yield 404, where one column alone holds numbers by which rows go."""
+        """Yield 404, if one column alone holds numbers of rows."""
         number = self.spans[position].number or 0
         unique = [column for column in self.schema.columns if column.numeric and column.unique and not column.year]
         keys = [column for column in unique if column.numbers_things] or [
@@ -234,7 +234,7 @@ class Conditions(Reader):
         return Condition(column=column, operator="=", values=tuple(values)), end, 0.0
 
     def _letters(self, position: int) -> Parsed:
-        """Yield starts with M, of the column said before, else of the column that names the rows."""
+        """Yield starts with M, of the column said before, else of the naming column."""
         if position + 1 >= len(self.spans):
             return
         said = self.spans[position + 1]
@@ -267,7 +267,7 @@ class Conditions(Reader):
 
     @staticmethod
     def _none_of(column: Column, end: int) -> Parsed:
-        """Yield has no moons: zero of what is counted, else nothing in the cell; not when it may be either."""
+        """Yield has no moons: a count of zero, else an empty cell; nothing if both are possible."""
         if not column.numeric or column.dated or column.low != 0:
             yield Condition(column=column, operator="missing"), end, 0.1
         elif not column.nulls:

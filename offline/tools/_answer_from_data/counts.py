@@ -1,4 +1,4 @@
-"""Queries for numbers: how many, how much on average, in all, which share."""
+"""Queries for numbers: counts, averages, totals, shares."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +15,7 @@ _MOST_GROUPS = 100
 
 
 def count(bound: Bound, schema: Schema) -> Built:
-    """Yield how many rows there are, or how many values of a column, or what a counted column holds in all."""
+    """Yield the count of rows, or of values of a column, or the total of a counted column."""
     noun: Noun = bound["np"]
     where = noun.where + bound["where"]
     table = bound["file"].table if bound.get("file") else noun.table
@@ -26,7 +26,7 @@ def count(bound: Bound, schema: Schema) -> Built:
 
 
 def _counted(noun: Noun, where: Where) -> Iterator[tuple[Measure, Where, float]]:
-    """Yield what to count, and under which further condition: rows, different values, or the sum of what is counted."""
+    """Yield the counted thing and its condition: rows, different values, or a sum."""
     column, rows = noun.column, Measure(function="count")
     if column is None or column.identifies:
         yield rows, (), 0.2 * noun.guessed
@@ -54,7 +54,7 @@ def _counted(noun: Noun, where: Where) -> Iterator[tuple[Measure, Where, float]]
 
 
 def count_things(bound: Bound, schema: Schema) -> Built:
-    """Yield counts with a closing "in total"; of a numeric column that asks for its sum, which is another pattern."""
+    """Yield counts with a closing "in total"; sums of numeric columns have another pattern."""
     noun: Noun = bound["np"]
     if noun.column is None or not noun.column.numeric:
         yield from count(bound, schema)
@@ -80,7 +80,7 @@ def count_groups(bound: Bound, schema: Schema) -> Built:
 
 
 def groups_with(bound: Bound, schema: Schema) -> Built:
-    """Yield which values of a column stand in so many rows, or how many such values there are."""
+    """Yield the values of a column with so many rows, or their number."""
     noun, rows = bound["np"], bound["rows"]
     sign, number = bound["cmp"].sense.value, bound["number_span"].number
     group = noun.column
@@ -108,7 +108,7 @@ def aggregate(bound: Bound, schema: Schema) -> Built:
 
 
 def total(bound: Bound, schema: Schema) -> Built:
-    """Yield the sum that "how much" asks for."""
+    """Yield the sum asked for by "how much"."""
     column: Column = bound["number"].column
     if not column.year:
         yield Query(kind="scalar", measure=Measure(function="sum", column=column), where=bound["where"]), 0.1
@@ -152,7 +152,7 @@ def value_range(bound: Bound, schema: Schema) -> Built:
 
 
 def share(bound: Bound, schema: Schema) -> Built:
-    """Yield which part of the rows fits."""
+    """Yield the fitting part of the rows."""
     noun: Noun = bound["np"]
     conditions = bound["where"]
     said = [one for one in conditions if isinstance(one, Condition) and one.predicate]
@@ -174,7 +174,7 @@ def share(bound: Bound, schema: Schema) -> Built:
 
 
 def share_of_total(bound: Bound, schema: Schema) -> Built:
-    """Yield which part of a total belongs to the rows that fit."""
+    """Yield the fitting rows' part of a total."""
     column: Column = bound["number"].column
     if bound["where"] and (bound.get("agg") or set(column.words) & lexicon().added_up):
         scale = int(bound["percent"].sense.value)

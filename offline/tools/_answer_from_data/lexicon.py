@@ -1,4 +1,4 @@
-"""What words mean outside of the grammar: light words, verbs, units, synonyms; of no table in particular."""
+"""Meanings of words outside of the grammar: light words, verbs, units, synonyms; of no table in particular."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -203,7 +203,7 @@ def synonyms(one: str, two: str) -> bool:
 
 
 def _near(groups: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Return for each stem those that share a group with it."""
+    """Return each stem's companions in its groups."""
     found: dict[str, frozenset[str]] = {}
     for group in groups:
         for word in group:

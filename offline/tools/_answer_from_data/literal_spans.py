@@ -1,4 +1,4 @@
-"""Readings of numbers, dates, units and quoted words as what they are."""
+"""Read numbers, dates, units and quoted words literally."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ _PER = frozenset(_RATES.split())
 
 
 def literals(words: Sequence[Token]) -> list[Span]:
-    """Return readings of numbers, dates, units and quoted words as what they are."""
+    """Return literal readings of numbers, dates, units and quoted words."""
     result = _dates(words)
     for index, word in enumerate(words):
         plain = Span(start=index, end=index + 1, tag="", text=word.text)

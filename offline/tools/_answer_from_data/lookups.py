@@ -1,4 +1,4 @@
-"""Queries for what cells say: look-ups, lists, and whether something is so."""
+"""Queries for the contents of cells: look-ups, lists, and yes or no."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ Built = Iterator[tuple[Query, float]]
 
 
 def look_up(bound: Bound, schema: Schema) -> Built:
-    """Yield columns of the rows that fit."""
+    """Yield columns of the fitting rows."""
     columns = tuple(span.column for span in bound["cols"])
     where = bound["where"] + ((bound["entity"],) if bound.get("entity") else ())
     tested = {one.column for one in where if isinstance(one, Condition)}
@@ -31,7 +31,7 @@ def look_up(bound: Bound, schema: Schema) -> Built:
 
 
 def look_up_number(bound: Bound, schema: Schema) -> Built:
-    """Yield the number that "how many" or "how much" asks of one thing."""
+    """Yield one thing's number for "how many" or "how much"."""
     column: Column = bound["number"].column
     if single(bound["where"]) and not column.dated and not mentions(bound["where"], column):
         named = any(one.column.unique for one in bound["where"] if isinstance(one, Condition) and one.equality)
@@ -60,7 +60,7 @@ def when_extreme(bound: Bound, schema: Schema) -> Built:
 
 
 def who(bound: Bound, schema: Schema) -> Built:
-    """Yield a column of one thing that a verb names."""
+    """Yield a column of one thing, named by a verb."""
     column: Column = bound["col"].column
     if column.kind == "text" and single(bound["where"]):
         yield Query(kind="values", select=(column,), where=bound["where"]), 0.05
@@ -86,7 +86,7 @@ def how_average(bound: Bound, schema: Schema) -> Built:
 
 
 def list_things(bound: Bound, schema: Schema) -> Built:
-    """Yield the names of the rows that fit, or the different values of a column."""
+    """Yield the names of the fitting rows, or the different values of a column."""
     noun: Noun = bound["np"]
     where = noun.where + bound["where"]
     shown = noun.shown

@@ -39,7 +39,7 @@ def column_score(phrase: str, column: Column) -> float:
 
 
 def attribute_score(attribute: str, column: Column) -> float:
-    """Return how well a column carries an attribute that a word only implies."""
+    """Return the fit of a column to an attribute only implied by a word."""
     core, wanted = _core(column.words), attribute.split()
     if wanted in (core, column.words):
         return 1.0
@@ -59,7 +59,7 @@ def _core(named: list[str]) -> list[str]:
 
 
 def _aligned(said: list[str], core: list[str], column: Column, of: bool) -> float:
-    """Score by pairing words: all of the name, then what is said beside it; or a part of the name."""
+    """Score by pairing words: all of the name and words beside it; or a part of the name."""
     links, used = _pair(said, core)
     extra = [word for index, word in enumerate(said) if index not in used]
     missing = [word for word, link in zip(core, links, strict=True) if not link]
@@ -96,7 +96,7 @@ def _is_acronym(words: Sequence[str], short: str) -> bool:
 
 
 def _cost_of_extra(extra: list[str], column: Column, of: bool) -> float:
-    """Return what words beside the name cost: little where they say little, everything where they say more."""
+    """Return the cost of words beside the name: little for fewer words, everything for more."""
     words = lexicon()
     if not extra:
         return 0.0
@@ -114,12 +114,12 @@ def _cost_of_extra(extra: list[str], column: Column, of: bool) -> float:
 
 
 def sums(column: Column) -> bool:
-    """Tell whether a column's name says that it holds sums and no more: total, amount."""
+    """Tell whether a column's name says nothing but sums: total, amount."""
     return column.numeric and set(column.words) <= _SUMS
 
 
 def _measured_in(column: Column) -> set[str]:
-    """Return what the units in a column's name tell of it: a wind in km/h is a speed."""
+    """Return the quantity of the units in a column's name: a wind in km/h is a speed."""
     units = [word for word in column.words[1:] if word in lexicon().units]
     speed = (
         {"speed", "velocity"} if {"km", "h"} <= set(column.words) or {"kmh", "mph"} & set(column.words) else set[str]()
@@ -128,7 +128,7 @@ def _measured_in(column: Column) -> set[str]:
 
 
 def _part(said: list[str], core: list[str], missing: list[str]) -> float:
-    """Score a phrase that is part of a column's name; the head of the name counts most."""
+    """Score a phrase inside a column's name; the head of the name counts most."""
     if missing == ["name"]:
         return 0.92
     if all(word in lexicon().generic for word in missing):
@@ -141,7 +141,7 @@ def _part(said: list[str], core: list[str], missing: list[str]) -> float:
 
 @lru_cache(maxsize=20_000)  # the words of a question and of names, again and again
 def _link(said: str, named: str) -> float:
-    """Return how well a word stands for a word of a column's name; a name may abbreviate what is said."""
+    """Return the fit of a word to a word of a column's name; a name may abbreviate it."""
     if said == named:
         return _SAME
     if synonyms(said, named):
@@ -175,7 +175,7 @@ def _initials(said: list[str], named: list[str]) -> float:
 
 
 def _whole_prefixes(said: list[str], named: list[str]) -> float:
-    """Score a name that is made of beginnings of the words in order: gdpPercap, realgdp, tbilrate."""
+    """Score a name composed of beginnings of the words in order: gdpPercap, realgdp, tbilrate."""
     short = "".join(named)
     return 0.85 if len(said) > 1 and len(short) >= 4 and _prefixes(short, said) else 0.0
 

@@ -19,7 +19,7 @@ _MOST_BEFORE = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noun:
-    """What a noun phrase stands for: the rows of a table, or the values of a column, under conditions.
+    """Hold a noun phrase's meaning: the rows of a table, or the values of a column, under conditions.
 
     Args:
         table: Whose rows.
@@ -39,7 +39,7 @@ class Noun:
 
     @property
     def shown(self) -> Column | None:
-        """The column that names what is meant."""
+        """Return the naming column."""
         return self.column or (self.table.label if self.table else None)
 
 
@@ -68,7 +68,7 @@ class Nouns(Reader):
                 yield Noun(table=table, where=where, distinct=distinct, plural=plural), start, cost + 0.1
 
     def _before(self, position: int, depth: int = 0) -> Iterator[tuple[Where, int, float]]:
-        """Yield conditions that stand before a noun: female, non-smoking, 4 cylinder."""
+        """Yield conditions before a noun: female, non-smoking, 4 cylinder."""
         yield (), position, 0.0
         negated = self.tag(position) == "NOT"
         start = position + negated
@@ -114,7 +114,7 @@ class Nouns(Reader):
             yield Noun(table=table, column=column, plural=self.spans[position + 1].plural), position + 2, 0.02
 
     def _unnamed(self) -> Table | None:
-        """Return the only table in question when nothing says what its rows are called."""
+        """Return the only table in question if nothing names its rows."""
         named = [span.table for span in self.spans if span.tag == "FILE" and span.table]
         tables = named[:1] or list(self.schema.tables if len(self.schema.tables) == 1 else ())
         if not tables:

@@ -1,4 +1,4 @@
-"""Queries about two things: which is larger, by how much, how many times."""
+"""Queries about two things: the larger one, the difference, the ratio."""
 
 from collections.abc import Iterator
 
@@ -15,12 +15,12 @@ _TURNED = {">": "<", "<": ">"}
 
 
 def which(bound: Bound, schema: Schema) -> Built:
-    """Yield which of two things has more, or less."""
+    """Yield the one of two things with more, or less."""
     yield from _pair("which", bound, schema)
 
 
 def which_or_compare(bound: Bound, schema: Schema) -> Built:
-    """Yield which of two groups has more rows where "or" joins them, else whether the first has."""
+    """Yield the larger of two groups joined by "or", else whether the first has more."""
     yield from _pair("which" if bound.get("either") else "compare", bound, schema)
 
 
@@ -40,7 +40,7 @@ def difference_of_counts(bound: Bound, schema: Schema) -> Built:
 
 
 def ratio(bound: Bound, schema: Schema) -> Built:
-    """Yield how many times one thing has what another has."""
+    """Yield one thing's multiple of another."""
     yield from _pair("ratio", bound, schema)
 
 
@@ -60,7 +60,7 @@ def _names_one(one: Condition) -> bool:
 
 
 def _measures(bound: Bound, schema: Schema) -> Iterator[tuple[Measure, str, float]]:
-    """Yield what two things are compared by: a column, an aggregate of one, a count, or what a comparative implies."""
+    """Yield a measure for two things: a column, an aggregate, a count, or a comparative's own."""
     more: Span | None = bound.get("more")
     extreme: Extreme | None = bound.get("extreme")
     sign = more.sense.value if more else ""

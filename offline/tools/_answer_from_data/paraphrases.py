@@ -1,4 +1,4 @@
-"""Ways of asking, each with the plain one that the grammar knows."""
+"""Ways of asking, each with the plain one known to the grammar."""
 
 PARTS = {
     "HIGH": r"(?:highest|largest|greatest|biggest|maximum|max|top)",

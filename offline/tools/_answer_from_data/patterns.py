@@ -63,7 +63,7 @@ class Matcher(Reader):
         return self._rankings.nouns.conditions.filters(position)
 
     def matches(self, pattern: str, position: int = 0) -> Iterator[tuple[Bound, float]]:
-        """Yield what each complete match of a pattern binds, and how doubtful it is."""
+        """Yield the bindings of each complete match of a pattern, with its doubt."""
         for bound, end, cost in self._match(compiled(pattern), 0, position):
             rest = self.spans[end:]
             if len(rest) <= _MOST_TRAILING and all(span.tag in _TRAILING for span in rest):
@@ -110,7 +110,7 @@ class Matcher(Reader):
         yield from readers[phrase](position)
 
     def _entity(self, position: int) -> Iterator[tuple[Any, int, float]]:
-        """Yield what stands for one row or group: a cell, or a moment where rows are moments."""
+        """Yield meanings of one row or group: a cell, or a moment for rows in time."""
         tag = self.tag(position)
         for one, end, cost in self._rankings.nouns.conditions.core(position) if tag in ("VAL", "DATE", "NUM") else ():
             if one and (tag == "VAL" or one.column == self.schema.table(one.column.table).moment):

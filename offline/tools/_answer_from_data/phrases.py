@@ -1,4 +1,4 @@
-"""Which stretches of a question may be cells, so that the tables are searched for them."""
+"""Choose stretches of a question to search for among cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def _candidate(inner: Sequence[Token], start: int, end: int) -> list[Candidate]:
 
 
 def _variants(words: Sequence[Token], index: int) -> list[Candidate]:
-    """Return other words for what a token says: women for female, US for United States, French for France."""
+    """Return other words for a token: women for female, US for United States, French for France."""
     word = words[index]
     if word.kind not in ("word", "quoted"):
         return []

@@ -1,4 +1,4 @@
-"""The steps that answer a question from tables: look at them, query, compare the readings, answer."""
+"""The steps from tables to an answer: look at them, query, compare the readings, answer."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,7 +87,7 @@ def _likeliest(ways: Sequence[tuple[float, list[Span]]], schema: Schema, read: R
 
 
 def _weighted(query: Query, schema: Schema) -> list[Query]:
-    """Return what else an aggregate over a join may mean: each row counts as often as the other table names it."""
+    """Return another meaning of an aggregate over a join: each row counts once a mention in the other table."""
     column = query.measure.column if query.measure else None
     if query.kind != "scalar" or column is None or query.measure is None or query.measure.function in ("max", "min"):
         return []

@@ -1,4 +1,4 @@
-"""What a question asks for, before it is written as SQL."""
+"""A question's meaning, before it is written as SQL."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -42,13 +42,13 @@ class Condition:
 
     @property
     def equality(self) -> bool:
-        """Whether it says what a cell is, or which items it lists."""
+        """Return whether it names a cell's value, or lists its items."""
         return self.operator in ("=", "holds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyOf:
-    """Conditions of which one is enough."""
+    """Conditions joined by or."""
 
     conditions: tuple[Condition, ...]
 
@@ -67,7 +67,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a question asks for.
+    """Hold a question's meaning.
 
     Args:
         kind: What shape of answer.
@@ -108,7 +108,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A query with how doubtful it is; less is better. A misplaced one asks of a thing what its row does not tell."""
+    """A query with its doubt; less is better. A misplaced one asks for something absent from the row."""
 
     query: Query
     cost: float
@@ -116,7 +116,7 @@ class Reading:
 
 
 def columns_of(where: Where) -> list[Column]:
-    """Return the columns that conditions test."""
+    """Return the columns under conditions."""
     flat = [one for item in where for one in (item.conditions if isinstance(item, AnyOf) else (item,))]
     return [column for one in flat for column in (one.column, one.other) if column]
 

@@ -1,4 +1,4 @@
-"""The queries that a reading of a question may stand for."""
+"""The queries for a reading of a question."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ _ABOUT_THINGS = ("values", *_ABOUT_TWO)
 
 
 def readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Reading]:
-    """Yield every query that a path of spans may stand for."""
+    """Yield every query for a path of spans."""
     matcher = Matcher(spans=path, schema=schema)
     for prefix, start, extra in matcher.filters(0):
         if start and (
@@ -38,26 +38,26 @@ def readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Read
 
 
 def free_readings(path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Reading]:
-    """Yield every query that a path of spans may stand for whatever the order of its parts."""
+    """Yield every query for a path of spans in any order of its parts."""
     for query, doubt in composed(path, schema):
         yield from _reading(query, path, cost + doubt, schema)
 
 
 def _reading(query: Query, path: Sequence[Span], cost: float, schema: Schema) -> Iterator[Reading]:
-    """Yield a query as a reading of a path of spans, where it is sound and answers all that is asked."""
+    """Yield a query as a reading of a path of spans, if it is sound and complete."""
     whole = completed(query, path) if _sound(query, path, schema) else None
     if whole is not None:
         yield Reading(query=_several(whole, path), cost=cost, misplaced=_misplaced(query, path, schema))
 
 
 def _several(query: Query, path: Sequence[Span]) -> Query:
-    """Welcome several values where a list is asked for."""
+    """Welcome several values if a list is asked for."""
     listed = any(span.tag == "LIST" and span.text in ("list", "enumerate") for span in path[:1])
     return replace(query, plural=True) if query.kind == "values" and listed else query
 
 
 def _sound(query: Query, path: Sequence[Span], schema: Schema) -> bool:
-    """Refuse one column equal to two values at once, a number as who somebody is, words as how old something is."""
+    """Refuse one column equal to two values, numbers for persons, words for ages."""
     numbers = query.kind == "values" and any(column.numeric or column.dated for column in query.select)
     if numbers and any(span.tag == "WHAT" and span.sense.value == "who" for span in path):
         return False
@@ -84,26 +84,26 @@ def _sound(query: Query, path: Sequence[Span], schema: Schema) -> bool:
 
 
 def _repeats(query: Query) -> bool:
-    """Tell whether a query shows what its own conditions say: who made S125? S125."""
+    """Tell whether a query shows its own conditions: the maker of S125? S125."""
     said = [one for one in query.where if isinstance(one, Condition) and one.operator == "=" and not one.negated]
     return len(query.select) == 1 and any(one.column == query.select[0] and len(one.values) == 1 for one in said)
 
 
 def _lists_sums(query: Query, path: Sequence[Span]) -> bool:
-    """Tell whether a query lists a column called total for more than one row, where no list is asked for."""
+    """Tell whether a query lists a column called total for several rows without a wish for a list."""
     known = any(isinstance(one, Condition) and one.equality and one.column.unique for one in query.where)
     return sums(query.select[0]) and not known and not any(span.tag == "LIST" for span in path[:1])
 
 
 def _names(query: Query, schema: Schema) -> bool:
-    """Tell whether a query shows names of rows, which a question for how many cannot mean."""
+    """Tell whether a query answers "how many" by names of rows."""
     column = query.select[0]
     first = column == schema.table(column.table).columns[0]
     return not column.numeric or column.numbers_things or (first and column.unique)
 
 
 def _forgets_rows(query: Query, path: Sequence[Span]) -> bool:
-    """Tell whether rows are said that the query does not look at: companies with any order."""
+    """Tell whether a query leaves out rows in the question: companies with any order."""
     said = {span.table.name for span in path if span.tag == "ROW" and span.table}
     measure = query.measure
     used = {column.table for column in (*query.select, *columns_of(query.where), *columns_of(query.part))}
@@ -113,7 +113,7 @@ def _forgets_rows(query: Query, path: Sequence[Span]) -> bool:
 
 
 def _misplaced(query: Query, path: Sequence[Span], schema: Schema) -> bool:
-    """Tell what is asked of a thing that the rows are not about: the population of Paris, among countries.
+    """Tell whether an attribute is asked of the wrong rows: the population of Paris, among countries.
 
     A cell stands for its row where its column names the rows or holds their codes, or where the question says the
     column, or where the answer is the row's name.

@@ -19,7 +19,7 @@ _BEFORE_MEASURE = ("RANK", "BY", "BE", "HAVE", "REL", "COMMA")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extreme:
-    """Which places of a ranking a superlative wants."""
+    """Hold a superlative's places in a ranking."""
 
     descending: bool
     rank: int = 1
@@ -29,7 +29,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A noun phrase with a superlative: what is ranked, by what, which places, and whether by groups of rows."""
+    """A noun phrase with a superlative: the ranked, the measure, the places, and whether by groups of rows."""
 
     noun: Noun
     measure: Measure
@@ -38,7 +38,7 @@ class Ranked:
 
     @property
     def where(self) -> Where:
-        """The conditions on what is ranked."""
+        """Return the conditions on the ranked things."""
         return self.noun.where
 
 
@@ -117,7 +117,7 @@ class Rankings(Reader):
     # by what
 
     def measure(self, position: int) -> Measured:
-        """Yield what things are ranked by: a column, or an aggregate of one, or a count; and whether of a group."""
+        """Yield measures of a ranking: a column, an aggregate of one, or a count; and whether of a group."""
         tag, column = self.tag(position), self.column(position)
         if column and (column.numeric or column.dated) and not column.numbers_things and not column.truths:
             yield Measure(function="value", column=column), False, position + 1, 0.0
@@ -161,7 +161,7 @@ class Rankings(Reader):
     # the noun first
 
     def _after_noun(self, noun: Noun, position: int) -> Found:
-        """Yield what follows the noun: has the highest price, is the oldest, has the most members."""
+        """Yield rankings from words after the noun: has the highest price, is the oldest, has the most members."""
         for start in self.skip(position, _BEFORE_SUPERLATIVE):
             for extreme, end, cost in self.extreme(start):
                 for ranked, final, more in self._by(noun, extreme, end):
@@ -175,7 +175,7 @@ class Rankings(Reader):
                 yield from ((ranked, end, 0.0) for end in self.skip(start + 1, ("APPEAR", "IN", "BE"), 1))
 
     def _by(self, noun: Noun, extreme: Extreme, position: int) -> Found:
-        """Yield what follows the superlative: a measure, nothing because it names one, or what is counted."""
+        """Yield measures after the superlative: named, implied by it, or counted."""
         for start in self.skip(position, ("IN", "BY"), 1):
             for measure, grouped, end, cost in self.measure(start):
                 yield Ranked(noun=noun, measure=measure, extreme=extreme, grouped=grouped), end, cost
@@ -187,7 +187,7 @@ class Rankings(Reader):
                     yield Ranked(noun=narrowed, measure=measure, extreme=extreme, grouped=grouped), end, more
 
     def _measure_first(self, noun: Noun, position: int) -> Found:
-        """Yield on which day was the price highest: the superlative comes last."""
+        """Yield rankings with the superlative last: on the day of the highest price."""
         for measure, grouped, end, cost in self.measure(position):
             for where, after, more in self.nouns.conditions.filters(end):
                 for start in self.skip(after, ("BE",), 1):
@@ -226,7 +226,7 @@ class Rankings(Reader):
     # the superlative first
 
     def _before_noun(self, extreme: Extreme, noun: Noun, position: int) -> Found:
-        """Yield what follows a superlative and its noun: by population, in terms of price, or nothing."""
+        """Yield measures after a superlative and its noun: by population, in terms of price, or nothing."""
         for where, end, cost in self.nouns.conditions.filters(position):
             narrowed = replace(noun, where=noun.where + where)
             for ranked, final, more in self._by_attribute(narrowed, extreme, end):
@@ -242,7 +242,7 @@ class Rankings(Reader):
                         yield ranked, after, cost + more
 
     def _by_attribute(self, noun: Noun, extreme: Extreme, end: int) -> Found:
-        """Yield rankings by the column that the superlative itself names: oldest, heaviest."""
+        """Yield rankings by the superlative's own column: oldest, heaviest."""
         if extreme.span is None or (noun.column and noun.column.numeric):
             return
         sense, table = extreme.span.sense, noun.table.name if noun.table else ""

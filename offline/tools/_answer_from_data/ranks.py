@@ -1,4 +1,4 @@
-"""Queries for what holds a place in a ranking."""
+"""Queries for places in a ranking."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ Built = Iterator[tuple[Query, float]]
 
 
 def ranked(bound: Bound, schema: Schema) -> Built:
-    """Yield what holds a place in a ranking, or another column of it."""
+    """Yield the holder of a place in a ranking, or another column of it."""
     found: Ranked = bound["ranked"]
     shown = found.noun.shown
     if found.noun == Noun() and found.measure.column:
@@ -67,7 +67,7 @@ def _measures_otherwise(extreme: Extreme, column: Column) -> bool:
 
 
 def place(bound: Bound, schema: Schema) -> Built:
-    """Yield which place one thing holds; not where nobody says whether more or less comes first."""
+    """Yield the place of one thing; nothing if the direction is unknown."""
     column, entity, way = bound["number"].column, bound["entity"], bound.get("way")
     if column.year or not entity.equality or entity.column == column or entity.column.table != column.table:
         return
@@ -82,21 +82,21 @@ def place(bound: Bound, schema: Schema) -> Built:
 
 
 def _beside(found: Ranked, wanted: tuple[Column | None, ...]) -> bool:
-    """Tell whether what is wanted stands beside the names of what is ranked by rows of another table."""
+    """Tell whether the wanted column belongs to the names of rows ranked by another table."""
     shown, counted = found.noun.shown, found.measure.table
     named = shown is not None and shown.unique and counted not in (None, found.noun.table)
     return named and all(column is not None and shown is not None and column.table == shown.table for column in wanted)
 
 
 def _counts_itself(found: Ranked) -> bool:
-    """Tell whether a ranking counts the rows of names that do not repeat, which tells nothing."""
+    """Tell whether a ranking counts the rows of unique names, always one."""
     shown, measure = found.noun.shown, found.measure
     alone = measure.function == "count" and measure.table in (None, found.noun.table)
     return shown is None or measure.column == shown or (shown.unique and alone)
 
 
 def _group_readings(query: Query, doubt: float) -> Built:
-    """Yield what a ranking of repeated names may mean instead: by their totals or averages."""
+    """Yield other meanings of a ranking of repeated names: by their totals or averages."""
     name, measure = query.select[0], query.measure
     if measure is None or measure.column is None or not measure.column.numeric or len(query.select) > 1:
         return

@@ -1,4 +1,4 @@
-"""What every part of the grammar does with spans: look at one, skip small words, find columns that words imply."""
+"""Shared parts of the grammar: look at a span, skip small words, find implied columns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Reader:
         return self.spans[position].column if self.tag(position) == "COL" else None
 
     def skip(self, position: int, tags: Sequence[str], most: int = 3) -> Iterator[int]:
-        """Yield the position, and those after each of the words that may be skipped there."""
+        """Yield the position, and those after each skippable word there."""
         yield position
         for _ in range(most):
             if self.tag(position) not in tags:
@@ -41,7 +41,7 @@ class Reader:
         return position + (self.tag(position) == "UNIT")
 
     def implied(self, attributes: Sequence[str], table: str = "") -> list[Column]:
-        """Return the columns that best carry an attribute: of several for size, else of the first that has any."""
+        """Return the best columns for an attribute: of several for size, else of the first with any."""
         found: list[Column] = []
         columns = [column for column in self.schema.columns if not column.part and (column.numeric or column.dated)]
         for attribute in attributes:
@@ -54,5 +54,5 @@ class Reader:
 
 
 def operator(value: str) -> Operator:
-    """Return what the lexicon calls a comparison as an operator."""
+    """Return a comparison of the lexicon as an operator."""
     return cast(Operator, value)

@@ -31,14 +31,14 @@ def rephrased(question: str) -> str:
 
 
 def _filled(plain: str, said: dict[str, str | None]) -> str:
-    """Return the right side of a rule with what was said in its places."""
+    """Return the right side of a rule with its places filled."""
     named = re.sub(r"\\g<(\w+)>", lambda mark: said.get(f"g_{mark[1]}") or "", plain)
     return re.sub(r"<(\w)>", lambda mark: said.get(mark[1]) or "", named).strip()
 
 
 @cache
 def _rules() -> tuple[tuple[frozenset[str], str, str], ...]:
-    """Return each rule's first words, where it can begin with nothing else, and its two sides."""
+    """Return each rule's first words, if it begins with nothing else, and its two sides."""
     rules = (line.split(" -> ") for line in WHOLE.strip().replace("\n    ", "").splitlines())
     return tuple((_begins(pattern), pattern, plain) for pattern, plain in rules)
 
@@ -49,14 +49,14 @@ def _begins(pattern: str) -> frozenset[str]:
 
 
 def _may_fit(pattern: str, text: str) -> bool:
-    """Tell whether a text has the words that a pattern cannot do without: most rules need never be compiled."""
+    """Tell whether a text has a pattern's indispensable words: most rules need never be compiled."""
     lowered = text.lower()
     return all(any(word in lowered for word in words) for words in _needed(pattern))
 
 
 @cache
 def _needed(pattern: str) -> tuple[tuple[str, ...], ...]:
-    """Return sets of words, of each of which a fitting text has one."""
+    """Return sets of words; a fitting text has one of each."""
     bare, depth, start = "", 0, 0
     groups: list[str] = []
     for place, sign in enumerate(pattern):
@@ -79,7 +79,7 @@ def _compiled(pattern: str, plain: str) -> re.Pattern[str]:
 
 
 def _expanded(pattern: str, plain: str) -> str:
-    """Return a rule's left side as a regular expression; a name that comes twice must say the same twice."""
+    """Return a rule's left side as a regular expression; equal names must match equal text."""
     for name in re.findall(r"\\g<(\w+)>", plain):
         if name in ("ABOVE", "NUM"):
             pattern = pattern.replace(name, f"(?P<g_{name}>{PARTS[name][1:]}", 1)

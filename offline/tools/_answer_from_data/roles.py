@@ -1,4 +1,4 @@
-"""What the parts of a question do, wherever they stand in it: conditions, and the words that say what is asked."""
+"""Roles of a question's parts at any place: conditions, and words of asking."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Roles:
 
 
 class Splitter(Reader):
-    """Splits a path of spans into roles, in every way that leaves no word over."""
+    """Split a path of spans into roles, in every way without a word left over."""
 
     @cached_property
     def _conditions(self) -> Conditions:
@@ -96,7 +96,7 @@ def splits(path: Sequence[Span], schema: Schema) -> Iterator[Roles]:
 
 
 def two_things(roles: Roles) -> tuple[Condition, Condition, Where] | None:
-    """Return the two things that a question sets side by side, and its other conditions."""
+    """Return the two things compared by a question, and its other conditions."""
     named = [one for one in roles.where if isinstance(one, Condition) and one.operator == "=" and not one.negated]
     for index, one in enumerate(named):
         if len(one.values) == 2:

@@ -1,4 +1,4 @@
-"""What sentences ask: each pattern with what builds the queries that it stands for."""
+"""Patterns of sentences, each with the builder of its queries."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""The tables as their description tells them: columns, the noun for a row, the column that names a row, links."""
+"""The tables by their description: columns, the noun for a row, the naming column, links."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _FALSE = {"0", "false", "no", "n", "f"}
 
 
 def items_of(text: str) -> list[str]:
-    """Return the things that a cell lists."""
+    """Return the things listed in a cell."""
     return [item.strip() for item in re.split(r";|\||,(?=\s)", text) if item.strip()]
 
 
@@ -50,7 +50,7 @@ class Column:
 
     @property
     def words(self) -> list[str]:
-        """The stems of its name's words; of a part of a date, what the part is called."""
+        """Return the stems of its name's words; of a part of a date, the part's name."""
         return [self.part] if self.part else name_words(self.name)
 
     @property
@@ -83,12 +83,12 @@ class Column:
 
     @property
     def identifies(self) -> bool:
-        """Whether it is a number that names rows instead of measuring something."""
+        """Return whether its numbers name rows instead of measuring something."""
         return self.kind == "integer" and self.unique and not {"rank", *_NUMBERING}.isdisjoint(self.words[-1:])
 
     @property
     def numbers_things(self) -> bool:
-        """Whether its numbers are names, unique or not, of which no sum or average means anything."""
+        """Return whether its numbers are names, unique or not, without a meaningful sum or average."""
         return self.kind == "integer" and not {"code", "zip", "phone", *_NUMBERING}.isdisjoint(self.words[-1:])
 
     @property
@@ -107,7 +107,7 @@ class Column:
 
     @property
     def told(self) -> str:
-        """What it is called: by its own name, or as a part of a date."""
+        """Return its name: its own, or one for a part of a date."""
         return self.part or self.name
 
     @property
@@ -134,7 +134,7 @@ class Table:
 
     @property
     def parts(self) -> list[Column]:
-        """The year, the month and the weekday of the one date that rows have, where no column tells them."""
+        """Return the year, month and weekday of the rows' only date, if no column holds them."""
         dates = [column for column in self.columns if column.kind == "date"]
         if len(dates) > 1:
             said = {"date", "day", *self.nouns}
@@ -152,7 +152,7 @@ class Table:
 
     @property
     def nouns(self) -> list[str]:
-        """Stems that stand for a row, from the names of the table and its file."""
+        """Return stems for a row, from the names of the table and its file."""
         words = [*name_words(self.name), *name_words(PurePosixPath(self.file).stem)]
         return [
             word for word in dict.fromkeys(words) if not re.fullmatch(r"\d+|csv|data|dataset|table|list|t|the|of", word)
@@ -160,17 +160,17 @@ class Table:
 
     @property
     def label(self) -> Column | None:
-        """The column whose value names a row in words, when there is a clear one."""
+        """Return the naming column of a row, if it is clear."""
         return self.named_label or self._unique or self._number or self.moment
 
     @property
     def _number(self) -> Column | None:
-        """The number by which a row goes, where it is called as the rows are: order_no, in orders."""
+        """Return the number column called as the rows are: order_no, in orders."""
         return next((one for one in self.columns if one.identifies and set(one.words) & set(self.nouns)), None)
 
     @property
     def named_label(self) -> Column | None:
-        """The column that names a row by what the column itself is called."""
+        """Return the naming column by its own name."""
         texts = [column for column in self.columns if column.kind == "text" and column.distinct > 0]
         unique = [column for column in texts if column.unique]
         nouns = set(self.nouns)
@@ -189,18 +189,18 @@ class Table:
 
     @property
     def _unique(self) -> Column | None:
-        """The first column of words in which no two rows agree."""
+        """Return the first column of words without equal rows."""
         texts = [column for column in self.columns if column.kind == "text" and column.unique]
         return next((column for column in texts if column.wordy), texts[0] if texts else None)
 
     @property
     def moment(self) -> Column | None:
-        """The column that tells when, where each row is a moment of its own."""
+        """Return the time column, if each row is a moment of its own."""
         return next((column for column in self.columns if column.dated and column.unique), None)
 
     @property
     def _step(self) -> frozenset[str]:
-        """Stems of the stretch of time between two rows, any where the dates do not tell."""
+        """Return stems of the stretch of time between two rows, any if the dates do not tell."""
         found = [re.match(r"(\d{4})\D(\d\d?)(?:\D(\d\d?))?", str(edge)) for edge in self._edges]
         days = [int(one[1]) * 365.25 + int(one[2]) * 30.44 + int(one[3] or 1) for one in found if one]
         between = (days[1] - days[0]) / max(1, self.rows - 1) if len(days) == 2 else 0.0
@@ -212,7 +212,7 @@ class Table:
 
     @property
     def counts_time(self) -> frozenset[str]:
-        """Stems of the stretches of time that a row stands for: a date, or year and quarter together."""
+        """Return stems of a row's stretches of time: a date, or year and quarter together."""
         if self.named_label:
             return frozenset()
         if self.moment:
@@ -230,7 +230,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A column whose values name rows of another table."""
+    """A column of names of another table's rows."""
 
     table: str
     column: str
@@ -251,7 +251,7 @@ class Schema:
         return [column for table in self.tables for column in (*table.columns, *table.parts)]
 
     def table(self, name: str) -> Table:
-        """Return the table of that name."""
+        """Return the table by its name."""
         return next(table for table in self.tables if table.name == name)
 
     def column(self, table: str, name: str) -> Column | None:
@@ -260,13 +260,13 @@ class Schema:
         return next((column for column in own if column.name == name), None)
 
     def path(self, many: str, one: str) -> Link | None:
-        """Return the link that leads from rows of one table to single rows of another, or None."""
+        """Return the link from rows of one table to single rows of another, or None."""
         found = [link for link in self.links if (link.table, link.other_table) == (many, one)]
         return found[0] if found else None
 
 
 def schema_from(value: Mapping[str, Any]) -> Schema:
-    """Return the schema that a description by `table_query` tells."""
+    """Return the schema in a description by `table_query`."""
     tables = tuple(_table(item) for item in cast("Sequence[Mapping[str, Any]]", value["tables"]))
     links = tuple(
         Link(

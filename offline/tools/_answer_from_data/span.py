@@ -48,7 +48,7 @@ class Span:
 
 
 def paths(readings: Sequence[Span], size: int, most: int = 80) -> list[tuple[float, list[Span]]]:
-    """Return the cheapest ways to read the whole question, cheapest first, without what is skipped."""
+    """Return the cheapest ways to read the whole question, cheapest first, without skipped words."""
     ending: dict[int, list[tuple[float, tuple[Span, ...]]]] = {0: [(0.0, ())]}
     starts: dict[int, list[Span]] = {}
     for span in readings:

@@ -1,4 +1,4 @@
-"""What each stretch of a question may stand for: a column, a cell, a number, a row, or a word of the grammar."""
+"""Meanings of each stretch of a question: a column, a cell, a number, a row, or a word of the grammar."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def spans(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, A
 
 
 def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
-    """Make a cell less likely where the column beside it has that cell too, and it is another column."""
+    """Make a cell less likely beside a different column with the same cell."""
     rows = any(other.tag == "ROW" and (other.start, other.end) == (span.start, span.end) for other in found)
     if span.tag == "COL" and span.column and rows and words[span.start].norm != norm(span.column.told):
         nearly = not span.column.unique and span.column.distinct >= 0.9 * span.column.rows
@@ -85,7 +85,7 @@ def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
 
 
 def _spans_over(column: Span, cell: Span) -> bool:
-    """Tell whether a longer stretch is the very name of a column, so that no word of it is the slip for a cell."""
+    """Tell whether a longer stretch is a column's very name, so its words are no slips for a cell."""
     longer = column.start <= cell.start and cell.end <= column.end and column.end - column.start > cell.end - cell.start
     return longer and column.tag == "COL" and column.cost <= _EXACT + 0.05
 
@@ -153,7 +153,7 @@ def _named(words: Sequence[Token], start: int, end: int, schema: Schema) -> list
 
 
 def _implied(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
-    """Return columns that a verb implies: born, weighs, costs."""
+    """Return columns implied by a verb: born, weighs, costs."""
     root = stem(words[index].norm)
     wanted = lexicon().time_verbs.get(root, ()) + lexicon().implied.get(root, ())
     if not wanted or words[index].kind != "word":
@@ -215,7 +215,7 @@ def _calendar(words: Sequence[Token], schema: Schema) -> list[Span]:
 
 
 def _undone(words: Sequence[Token], schema: Schema) -> list[Span]:
-    """Return readings of unverified as what a column of truths does not hold: verified."""
+    """Return readings of unverified as the opposite of a column of truths: verified."""
     return [
         Span(start=index, end=index + 1, tag="VAL", text=word.text, column=column, values=(str(column.truths[0]),))
         for index, word in enumerate(words)
@@ -239,7 +239,7 @@ def _quarters(words: Sequence[Token], schema: Schema) -> list[Span]:
 
 
 def _name_like(words: Sequence[Token], candidate: Candidate) -> bool:
-    """Tell whether a phrase is written like a name: only then may it stand for a cell that merely contains it."""
+    """Tell whether a phrase is written like a name; others stand for whole cells only."""
     return any(word.capital or word.kind == "quoted" for word in words[max(candidate.start, 1) : candidate.end])
 
 
@@ -276,7 +276,7 @@ def _compound(words: Sequence[Token], index: int, schema: Schema) -> list[Span]:
 
 
 def _short(pair: Sequence[str], table: Table) -> bool:
-    """Tell whether two words, of which the last is the noun of the rows, stand in a column's name as initials: tz."""
+    """Tell whether two words, the last a noun of the rows, are a column's initials: tz."""
     initials = pair[0][:1] + pair[1][:1]
     return is_row_noun(table, pair[1]) and any(initials in column.words for column in table.columns)
 
@@ -308,7 +308,7 @@ def _counted(words: Sequence[Token], index: int) -> bool:
 
 
 def _announced(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
-    """Return words such as code or name that only announce the cell after them."""
+    """Return words such as code or name before the cell they announce."""
     cells = {span.start for span in found if span.tag == "VAL" and span.cost <= 0.25}
     years = {span.start for span in found if span.tag == "DATE" or span.year}
     return [
@@ -322,7 +322,7 @@ def _announced(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
 
 
 def _measured(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
-    """Return readings of deaths from disease as the column disease: the table need not say what it counts."""
+    """Return readings of deaths from disease as the column disease: a table need not name its counts."""
     known = {index for span in found if span.tag in ("COL", "VAL", "ROW") for index in range(span.start, span.end)}
     return [
         replace(span, start=span.start - 2, text=_text(words, span.start - 2, span.end), cost=span.cost + 0.35)
@@ -334,7 +334,7 @@ def _measured(words: Sequence[Token], found: Sequence[Span]) -> list[Span]:
 
 
 def _asks(words: Sequence[Token], start: int) -> bool:
-    """Tell whether a word such as which or when, from there on, opens the question instead of a relative clause."""
+    """Tell whether a question word opens the question instead of a relative clause."""
     wh = words[start].norm in ("which", "who", "whose", "when", "where", "what")
     before = [word.text for word in words[max(0, start - 2) : start]]
     return wh and (
@@ -345,7 +345,7 @@ def _asks(words: Sequence[Token], start: int) -> bool:
 
 
 def _is_measure(span: Span) -> bool:
-    """Tell whether a word is the very name of a column that measures: no verb that could be passed over."""
+    """Tell whether a word is the very name of a measuring column: no verb to pass over."""
     return span.tag == "COL" and span.cost <= _EXACT and span.column is not None and span.column.numeric
 
 

@@ -9,7 +9,7 @@ from .tokens import DAYS, MONTHS, norm
 
 
 class Unreachable(Exception):
-    """A query needs tables between which there is no link."""
+    """A query needs tables without a link between them."""
 
 
 def quoted(name: str) -> str:
@@ -23,7 +23,7 @@ def literal(value: str | int | float) -> str:
 
 
 def named(column: Column) -> str:
-    """Return a column's full name; of a part of a date, what works it out."""
+    """Return a column's full name; for a part of a date, its expression."""
     name = f"{quoted(column.table)}.{quoted(column.name)}"
     if not column.part:
         return name
@@ -60,7 +60,7 @@ class Writer:
     # tables
 
     def _base(self) -> str:
-        """Return the table whose rows are looked at: the one from which the others are reached."""
+        """Return the table of the rows looked at, the start of all joins."""
         query = self.query
         main = [*query.select, *([query.group] if query.group else [])]
         if query.measure and query.measure.column:
@@ -83,7 +83,7 @@ class Writer:
         raise Unreachable
 
     def _from(self, columns: Iterable[Column], where: Where) -> str:
-        """Return FROM with the joins that columns and conditions need, and WHERE."""
+        """Return FROM with the joins for columns and conditions, and WHERE."""
         tables = {column.table for column in columns} | {column.table for column in columns_of(where)}
         joins: list[str] = []
         tests: list[str] = []
@@ -100,7 +100,7 @@ class Writer:
         return f"FROM {quoted(self.base)}{''.join(' ' + join for join in joins)}{condition}"
 
     def _through(self, one: Condition | AnyOf, test: str) -> str:
-        """Return a test on a table with many rows for each row looked at as a search for one that passes."""
+        """Return a test on a table with many rows a row as a search for one fulfilling it."""
         tables = {column.table for column in columns_of((one,))} - {self.base}
         other = next(iter(tables), "")
         if not other or self.schema.path(self.base, other):
@@ -115,7 +115,7 @@ class Writer:
         return f"norm({quoted(self.base)}.{quoted(link.other_column)}) {'NOT ' * none}IN ({inner})"
 
     def _positive(self, one: Condition | AnyOf) -> str:
-        """Return what no row of the other table may fulfil, and that it names a row of this one."""
+        """Return the condition no row of the other table may fulfil, joined to a row of this one."""
         assert isinstance(one, Condition)
         if one.operator == "missing":
             return f"{named(one.column)} IS NOT NULL"
@@ -237,7 +237,7 @@ class Writer:
         return f"SELECT DISTINCT {shown} {source}{joint}{present}"
 
     def _top(self) -> str:
-        """Return a ranking; rows of equal rank all come, so that ties can be seen."""
+        """Return a ranking; rows of equal rank all come, to show ties."""
         query, measure = self.query, self.query.measure
         assert measure is not None
         direction = "DESC" if query.descending else "ASC"
@@ -256,7 +256,7 @@ class Writer:
         return f"SELECT * FROM ({ranked}) WHERE place <= {last} ORDER BY place"
 
     def _place(self) -> str:
-        """Return which place a row holds among all that are measured."""
+        """Return the place of a row among all measured ones."""
         query, column = self.query, self.query.measure.column if self.query.measure else None
         assert column is not None
         source = self._from([column, *columns_of(query.part)], query.where)
@@ -278,7 +278,7 @@ class Writer:
         )
 
     def _having(self) -> str:
-        """Return the groups that have so many rows, or how many such groups there are."""
+        """Return the groups with so many rows, or their number."""
         query, measure, group = self.query, self.query.measure, self.query.group
         assert measure is not None
         assert group is not None

@@ -1,4 +1,4 @@
-"""The records of a solver's steps, and what the steps so far have given."""
+"""Records of a solver's steps, and the results of earlier ones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, cast
@@ -35,7 +35,7 @@ def call(name: str, **arguments: Any) -> Call:
 
 
 def given_up(reason: str, memory: str = "") -> Step:
-    """Return the step that ends without an answer."""
+    """Return the step ending without an answer."""
     done = call("done", answer="", success=False, evidence=[], reason=reason)
     return step(
         f"I cannot tell: {reason}.", "No reading of the question is certain.", memory, "Stop without an answer.", done

@@ -1,4 +1,4 @@
-"""What a question read by its parts is about: nouns, columns asked for, and the column to group by."""
+"""The subject of a question read by its parts: nouns, columns asked for, and the column to group by."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ CLOSED = ("BE", "DO", "HAVE")
 
 
 def nouns_of(roles: Roles, schema: Schema) -> Iterator[tuple[Noun, list[Span]]]:
-    """Yield what may be asked about, with the columns that are left: rows, or the values of a column of words."""
+    """Yield possible subjects with the columns left: rows, or the values of a column of words."""
     rows, columns = roles.of("ROW"), asked_columns(roles)
     distinct = bool(roles.of("DISTINCT"))
     tables = {span.table.name for span in rows if span.table}
@@ -32,7 +32,7 @@ def nouns_of(roles: Roles, schema: Schema) -> Iterator[tuple[Noun, list[Span]]]:
 
 
 def asked_columns(roles: Roles) -> list[Span]:
-    """Return the columns that no grouping word announces, each once."""
+    """Return the columns without a grouping word before them, each once."""
     found: dict[Column | None, Span] = {}
     tested = [one.column for one in roles.where if isinstance(one, Condition)]
     said = [*tested, *(span.column for span in roles.of("COL") if span.column)]
@@ -47,7 +47,7 @@ def asked_columns(roles: Roles) -> list[Span]:
 
 
 def group_of(roles: Roles) -> Span | None:
-    """Return the column that a grouping word announces, if it is one."""
+    """Return the column after a grouping word, if it is one."""
     found = [
         two for one, two in zip(roles.items, roles.items[1:], strict=False) if (one.tag, two.tag) == ("PER", "COL")
     ]

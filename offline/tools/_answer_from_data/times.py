@@ -14,7 +14,7 @@ class Times(Reader):
     """Reads conditions on moments from spans, by position."""
 
     def at(self, position: int, column: Column | None) -> Iterator[tuple[Condition, int, float]]:
-        """Yield conditions on a column, or on those that tell when where none is said."""
+        """Yield conditions on a column, or on the time columns if none is said."""
         columns = [column] if column else [other for other in self.schema.columns if other.dated]
         tag = self.tag(position)
         for dated in columns:
@@ -37,14 +37,14 @@ class Times(Reader):
             yield Condition(column=column, operator=operator(sign), values=values), position + 1, doubt
 
     def _far_from(self, column: Column, position: int) -> bool:
-        """Tell whether a year is so far from all those in a column that it is some other number."""
+        """Tell whether a year is too far from a column's years and is some other number."""
         years = [re.search(r"\d{4}", str(edge)) for edge in (column.low, column.high)]
         number = self.spans[position].number
         low, high = (int(found[0]) if found else None for found in years)
         return number is not None and low is not None and high is not None and not low - _FAR < number < high + _FAR
 
     def _tells_of_rows(self, column: Column) -> bool:
-        """Tell whether a column says when a row itself was, among others that say when something else was."""
+        """Tell whether a column holds the time of a row itself, among others for something else."""
         nouns = set(self.schema.table(column.table).nouns) | {"date", "year"}
         return set(column.words) <= nouns
 

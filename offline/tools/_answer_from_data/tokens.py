@@ -1,4 +1,4 @@
-"""Questions to tokens, and words in the form in which they are compared."""
+"""Questions to tokens, and words in their compared form."""
 
 import re
 import unicodedata
@@ -136,7 +136,7 @@ def _times(number: float, scale: int) -> int | float:
 
 
 def plain_number(text: str) -> int | float | None:
-    """Return the number that a text shows, or None."""
+    """Return the number shown by a text, or None."""
     bare = text.strip().strip("$€£%").replace(",", "")
     if not re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", bare):
         return None
@@ -165,7 +165,7 @@ def _name_words(name: str) -> tuple[str, ...]:
 
 
 def stem(word: str) -> str:
-    """Return a word without its inflection; light, so that different words stay different."""
+    """Return a word without its inflection; lightly, to keep different words apart."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.endswith("ies") and len(word) > 4:

@@ -1,4 +1,4 @@
-"""Units of measure: how large each is, so that 5 kg fit a column in grams."""
+"""Units of measure and their sizes, so 5 kg fit a column in grams."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _SIZES: tuple[dict[str, float], ...] = (
 
 
 def converted(number: int | float, unit: str, words: Sequence[str]) -> int | float:
-    """Return a number in the unit that ends a column's name, or as it is where either unit is not known."""
+    """Return a number in the unit of a column's name, or unchanged if either unit is unknown."""
     if not words or len(words) < 2:
         return number
     for sizes in _SIZES:

@@ -1,4 +1,4 @@
-"""The vocabulary of the grammar itself: what phrases such as "how many" and "at least" mean, in any table."""
+"""The vocabulary of the grammar: meanings of "how many" and "at least", in any table."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +8,7 @@ from .tokens import stem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sense:
-    """What a phrase means to the grammar.
+    """Hold a phrase's meaning in the grammar.
 
     Args:
         tag: Its part of speech.
@@ -261,5 +261,5 @@ def keywords() -> dict[str, list[Sense]]:
 
 @cache
 def grammar_words() -> frozenset[str]:
-    """Return the phrases of the vocabulary that rule a sentence; plain adjectives may as well be part of a name."""
+    """Return the ruling phrases of the vocabulary; plain adjectives may as well be part of a name."""
     return frozenset(phrase for phrase, senses in keywords().items() if any(sense.tag != "ADJ" for sense in senses))

@@ -1,4 +1,4 @@
-"""Arithmetic asked in words: the expression, or nothing where a word is not understood."""
+"""Arithmetic asked in words: the expression, or nothing after an unknown word."""
 
 import ast
 import re
@@ -85,7 +85,7 @@ _OPERATION = re.compile(r"\d\s*\)*\s*[-+*/%]|[a-z]\s*\(")
 
 
 def expression_of(text: str) -> str | None:
-    """Return the expression that a task asks for, or None where it asks for anything else."""
+    """Return the expression asked for by a task, or None for any other task."""
     if len(text) > MOST_TEXT or not re.search(r"\d|\b(?:" + "|".join(_NUMBERS) + r")\b", text, re.IGNORECASE):
         return None
     words = " ".join(text.lower().split()).rstrip("?.!= ")
@@ -99,7 +99,7 @@ def expression_of(text: str) -> str | None:
 
 
 def _written(words: str) -> str | None:
-    """Return words as an expression, None where they are not one."""
+    """Return words as an expression, or None."""
     if _DATE.fullmatch(words):
         return None
     if (chained := _THEN.match(words)) and (first := _written(chained[1])):

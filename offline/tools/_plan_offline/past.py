@@ -1,4 +1,4 @@
-"""What a planner's conversation says was done already."""
+"""Read a planner's earlier work from its conversation."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, TypedDict, cast
 
 
 class Made(TypedDict):
-    """One call that was made, and what came of it."""
+    """One earlier call and its result."""
 
     name: str
     arguments: dict[str, Any]
@@ -25,7 +25,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What to do next, and why."""
+    """The next calls, and the reason."""
 
     thinking: str
     evaluation: str
@@ -54,7 +54,7 @@ class Past:
         self._calls = [cast(Made, call) for step in history for call in step.get("calls", [])]
 
     def of(self, name: str) -> list[Made]:
-        """Return the calls of that name, oldest first."""
+        """Return the calls by name, oldest first."""
         return [call for call in self._calls if call["name"] == name]
 
 
@@ -66,14 +66,14 @@ def reason_of(call: Made) -> str:
 
 
 def broke_off(call: Made) -> bool:
-    """Tell whether a call ended without a finding, so that repeating it makes sense."""
+    """Tell whether a call ended without a finding and is worth repeating."""
     return (
         not call["ok"] and (call["error"] or {}).get("code") in ("CallTimeout", "CallFailed") and call["value"] is None
     )
 
 
 def questions_of(task: str) -> list[str]:
-    """Return the independent questions of a task; the whole task where they cannot be told apart."""
+    """Return the independent questions of a task; the whole task if they cannot be told apart."""
     text = " ".join(task.split())
     sentences = _BETWEEN.split(text)
     whole = all(_SENTENCE.fullmatch(one) and one.endswith("?") for one in sentences)

@@ -34,7 +34,7 @@ _SIZES: tuple[dict[str, str], ...] = (
 
 
 def told(text: str) -> str | None:
-    """Return the sum that a short story asks for, or None when it is no such story.
+    """Return the sum asked for by a short story, or None for other texts.
 
     Args:
         text: The story, in small letters, its numbers in digits.

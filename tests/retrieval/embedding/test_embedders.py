@@ -1,4 +1,4 @@
-"""Embedders: the built-in one on its real file, an endpoint on loopback, and what settings may say."""
+"""Test embedders: the built-in one on its real file, an endpoint on loopback, and settings."""
 
 import json
 from base64 import b64encode
@@ -85,7 +85,7 @@ def test_other_vectors_have_another_name(tmp_path: Path) -> None:
 
 @contextmanager
 def endpoint(answer: Any, status: int = 200) -> Iterator[tuple[str, list[Any]]]:
-    """A server on loopback; `answer` makes its reply from what it was asked, which is held to the SDK's types.
+    """A server on loopback; `answer` makes its reply from the request, held to the SDK's types.
 
     Source: platform.openai.com/docs/api-reference/embeddings/create.
     """

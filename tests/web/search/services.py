@@ -1,4 +1,4 @@
-"""Answers of search services in the shapes that their documentation gives; each names its page."""
+"""Answers of search services in their documented shapes; each names its page."""
 
 import json
 from typing import Any

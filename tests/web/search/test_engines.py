@@ -1,4 +1,4 @@
-"""Engines behind published APIs, on loopback servers that answer in the shapes of their pages, and that misbehave."""
+"""Test engines behind published APIs, on loopback servers with documented shapes and misbehaviour."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""What engines did lately decides whether they are asked."""
+"""Test engines' recent health as the condition for asking them."""
 
 from pathlib import Path
 
