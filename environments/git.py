@@ -386,7 +386,7 @@ async def _remote(ctx: Context, url: str) -> AsyncGenerator[Remote]:
     path = await asyncio.to_thread(_local, url, settings.repositories)
     if path is None:
         fix = "use an https address, or have the operator name its folder in [web] repositories."
-        raise ToolError(f"{url[:100]!r} is no address that may be reached.", fix=fix)
+        raise ToolError(f"{url[:100]!r} is not an address that may be reached.", fix=fix)
     yield Remote(url=f"file://{path}", protocol="file", folder=str(path))
 
 
@@ -422,13 +422,13 @@ def _root(ctx: Context) -> str:
 
 
 def _check_folder(ctx: Context, folder: str) -> None:
-    """Refuse what is no name of a folder inside the workspace."""
+    """Refuse what is not a name of a folder inside the workspace."""
     path = ctx.path(folder)
     parts = path.relative_to(ctx.path("")).parts
     if any(part.lower() in (".git", ".tea") for part in parts) or any(ord(letter) < 32 for letter in folder):
-        raise ToolError(f"{folder[:80]!r} is no folder for a repository.", fix="name a plain folder.")
+        raise ToolError(f"{folder[:80]!r} is not a folder for a repository.", fix="name a plain folder.")
 
 
 def _check(pattern: str, text: str, what: str) -> None:
     if not re.fullmatch(pattern, text) or ".." in text or "@{" in text:
-        raise ToolError(f"{text[:60]!r} is no name of a {what}.", fix="use letters, digits, / - _ and .")
+        raise ToolError(f"{text[:60]!r} is not a name of a {what}.", fix="use letters, digits, / - _ and .")

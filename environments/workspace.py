@@ -249,7 +249,7 @@ def _name(ctx: Context, name: str) -> str:
     if own is not None:
         return own
     if not 0 < len(name) <= MOST_NAME or any(len(part.encode()) > MOST_PART for part in name.split("/")):
-        raise ToolError(f"{name[:60]!r} is no usable name.", fix=f"1 to {MOST_NAME} characters, {MOST_PART} a part.")
+        raise ToolError(f"{name[:60]!r} is not a usable name.", fix=f"1 to {MOST_NAME} characters, {MOST_PART} a part.")
     path = ctx.path(name)
     root = Path(ctx.workspace).resolve()
     if path == root:
@@ -290,5 +290,5 @@ def _check_pattern(pattern: str) -> None:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise ToolError(
-            f"{pattern[:60]!r} is no regular expression: {error}.", fix="escape it, or search literally."
+            f"{pattern[:60]!r} is not a regular expression: {error}.", fix="escape it, or search literally."
         ) from error

@@ -61,7 +61,7 @@ def find_home(chosen: str | Path | None = None) -> Path:
     """Return the home: as chosen, `TEA_HOME`, the folder of the nearest `tea.toml`, or the current one.
 
     Raises:
-        BadInput: The path is there and is no folder, or other accounts decide what it holds.
+        BadInput: The path is there and is not a folder, or other accounts decide what it holds.
     """
     named = chosen or os.environ.get("TEA_HOME")
     home = (Path(named) if named else _nearest(Path.cwd())).absolute()
@@ -73,7 +73,7 @@ def require_own(home: Path) -> None:
     """Refuse a home with content controlled by accounts other than this one and root; accept a missing one.
 
     Raises:
-        BadInput: It is refused, or is no folder.
+        BadInput: It is refused, or is not a folder.
     """
     for folder in (home, *(home / name for name in STORES)):
         try:
@@ -93,7 +93,7 @@ def read_settings(home: Path) -> Settings:
     """Return the settings of a home; the defaults without a file.
 
     Raises:
-        BadInput: The file cannot be read, or holds what is no setting.
+        BadInput: The file cannot be read, or holds what is not a setting.
     """
     text = _text(home, SETTINGS)
     if _DEEP.search(text):

@@ -157,7 +157,7 @@ def check_alias(alias: str) -> str:
         BadRef: It does not.
     """
     if not ALIAS.fullmatch(alias):
-        raise BadRef(f"{_shown(alias)} is no alias.", fix="use lower-case letters, digits and -, at most 64.")
+        raise BadRef(f"{_shown(alias)} is not an alias.", fix="use lower-case letters, digits and -, at most 64.")
     return alias
 
 
@@ -169,7 +169,7 @@ def check_session(session: str | None) -> str | None:
     """
     if session is not None and not SESSION.fullmatch(session):
         fix = "use letters, digits, - and _, starting with a letter or digit, at most 128."
-        raise BadRef(f"{_shown(session)} is no name of a session.", fix=fix)
+        raise BadRef(f"{_shown(session)} is not a name of a session.", fix=fix)
     return session
 
 

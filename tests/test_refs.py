@@ -78,7 +78,7 @@ def test_a_selector_is_one_of_three_things() -> None:
     assert not is_digest("1.0.0")
     for alias in ("prod", "a-b", "v1"):
         assert check_selector(alias) == check_alias(alias) == alias
-    with pytest.raises(BadRef, match="is no alias"):
+    with pytest.raises(BadRef, match="is not an alias"):
         check_alias("1.0.0")
 
 

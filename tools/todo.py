@@ -120,7 +120,7 @@ def _read(path: Path) -> tuple[list[str], list[Item]]:
         if not path.exists():
             return list(_HEADING), []
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            raise ToolError(f"{FILE} is no checklist.", fix="move it away.")
+            raise ToolError(f"{FILE} is not a checklist.", fix="move it away.")
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ToolError(f"{FILE} cannot be read.", fix="move it away.") from error

@@ -18,7 +18,7 @@ def film(pictures: list[Path], name: Path, milliseconds: int) -> None:
         milliseconds: How long each is shown.
 
     Raises:
-        ToolError: A file is no picture.
+        ToolError: A file is not a picture.
     """
     image: Any = require_extra("PIL.Image", "browser")
     frames: list[Any] = []

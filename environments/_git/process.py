@@ -253,7 +253,7 @@ def _taken(workspace: str, folder: str, own: Path) -> Git:
         below = f"{inside}/.git"
         if not files.is_file(f"{below}/HEAD"):
             known = ", ".join(repr(one) for one in repositories(workspace)[:5]) or "none"
-            raise ToolError(f"{folder[:80]!r} is no repository.", fix=f"clone one; there are: {known}.")
+            raise ToolError(f"{folder[:80]!r} is not a repository.", fix=f"clone one; there are: {known}.")
         _check_plain(files, below)
         _lay_out(own, "")
         for name in COPIED:

@@ -339,7 +339,7 @@ class Files:
         if found is None:
             raise ToolError(f"There is no file {name[:100]!r}.", fix="list the files.")
         if not stat.S_ISREG(found.st_mode):
-            raise ToolError(f"{name[:100]!r} is no ordinary file.", fix="name a file, not a folder or device.")
+            raise ToolError(f"{name[:100]!r} is not an ordinary file.", fix="name a file, not a folder or device.")
 
 
 def _described(name: str, size: int) -> File:

@@ -290,5 +290,5 @@ def _entry(number: int) -> str:
 
 def _snapshot(label: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", label):
-        raise ToolError(f"{label[:40]!r} is no name of a snapshot.", fix="use up to 40 letters, digits, - and _.")
+        raise ToolError(f"{label[:40]!r} is not a name of a snapshot.", fix="use up to 40 letters, digits, - and _.")
     return f"{FOLDER}/snapshots/{label}.json"

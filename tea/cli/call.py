@@ -69,7 +69,7 @@ def _from_words(words: list[str], parameters: Mapping[str, Any]) -> Mapping[str,
     for word in words:
         name, sign, text = word.partition("=")
         if not sign or not name.isidentifier():
-            raise BadInput(f"{word[:80]!r} is no argument.", fix="write NAME=VALUE, for example text=hello.")
+            raise BadInput(f"{word[:80]!r} is not an argument.", fix="write NAME=VALUE, for example text=hello.")
         if name in found:
             raise BadInput(f"The argument {name!r} was given twice.", fix="give it once.")
         found[name] = _value(text, name, parameters)

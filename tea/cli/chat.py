@@ -219,7 +219,7 @@ class _Talk:
 
     async def _fork(self, at: str) -> None:
         if at and not at.isdecimal():
-            raise BadInput(f"{at[:40]!r} is no number of a turn.", fix="`/history` shows the turns.")
+            raise BadInput(f"{at[:40]!r} is not a number of a turn.", fix="`/history` shows the turns.")
         self.chat = await self.chat.fork(int(at) if at else None)
         await self._greet()
 

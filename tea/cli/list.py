@@ -48,7 +48,7 @@ def _kinds(text: str | None) -> list[Kind]:
         return list(KEPT)
     found = kind_named(text)
     if found is None:
-        raise BadRef(f"{text[:80]!r} is no kind of component to list.", fix=f"kinds are {', '.join(KEPT)}.")
+        raise BadRef(f"{text[:80]!r} is not a kind of component to list.", fix=f"kinds are {', '.join(KEPT)}.")
     return [found]
 
 

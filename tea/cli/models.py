@@ -217,7 +217,7 @@ async def _asked(tea: "Platform", name: str) -> dict[str, Any]:
     try:
         config = tea.models.config(name)  # asked once, and itself: neither patience nor a fallback hides what is wrong
         if config.provider == "offline":
-            return {"name": name, "ok": True, "said": "is no model: solvers answer what they can, without any"}
+            return {"name": name, "ok": True, "said": "is not a model: solvers answer what they can, without any"}
         tea.connect(replace(config, fallbacks=(), limits={**_TEST, **config.limits, "attempts": 1}))
         answer = await tea.models.complete(
             ModelRequest(model=name, messages=(question,), max_output=_FEW_TOKENS), _no_tool

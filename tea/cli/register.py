@@ -104,7 +104,7 @@ def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:
     if wanted is not None:
         found: Kind | None = next((kind for kind in KEPT if kind == wanted), None)
         if found is None:
-            raise BadInput(f"{wanted[:60]!r} is no kind to register.", fix=f"kinds are {', '.join(KEPT)}.")
+            raise BadInput(f"{wanted[:60]!r} is not a kind to register.", fix=f"kinds are {', '.join(KEPT)}.")
         return found
     if file.suffix == ".md":
         return "prompt"

@@ -55,7 +55,7 @@ async def retrieve(
 def _kind(text: str) -> Kind:
     found = kind_named(text)
     if found is None:
-        raise BadRef(f"{text[:80]!r} is no kind of component.", fix=f"kinds are {', '.join(KEPT)}.")
+        raise BadRef(f"{text[:80]!r} is not a kind of component.", fix=f"kinds are {', '.join(KEPT)}.")
     return found
 
 

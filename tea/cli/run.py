@@ -87,7 +87,7 @@ async def run(
         raise BadInput("--base-url is empty.", fix="name an address, or leave it out for what is configured.")
     for flag, value in (("--max-cost", max_cost), ("--timeout", seconds)):
         if value is not None and not math.isfinite(value):
-            raise BadInput(f"{flag} {value} is no limit.", fix="write a number, or leave it out.")
+            raise BadInput(f"{flag} {value} is not a limit.", fix="write a number, or leave it out.")
     options = {"agent": agent, "model": LOCAL if base_url else model, "session": session}
     budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost}
     budget |= {"unknown_price": True} if unknown_price else {}

@@ -98,7 +98,7 @@ def action(method: Any = None, /, **declared: Unpack[Declared]) -> Any:
 
     def mark(method: ActionT) -> ActionT:
         if not callable(method) or isinstance(method, staticmethod | classmethod):
-            problem = f"@action stands on {method!r:.40}, which is no method."
+            problem = f"@action stands on {method!r:.40}, which is not a method."
             raise BadComponent(problem, fix="put it on an `async def` with self.")
         method.__dict__[TRAITS] = _traits(dict(declared))
         return method

@@ -96,7 +96,7 @@ def define(
         return _define_environment(found, known)
     if isinstance(found, type) and issubclass(found, Agent) and found is not Agent:
         return _define_agent(found, loop, known)
-    raise BadComponent(f"{found!r:.80} is no component.", fix="use @tool, or derive from Environment or Agent.")
+    raise BadComponent(f"{found!r:.80} is not a component.", fix="use @tool, or derive from Environment or Agent.")
 
 
 def _define_tool(found: Tool[..., Any], threads: Threads | None, known: Mapping[str, Signature]) -> Definition:
@@ -231,7 +231,7 @@ def _operation(found: type[Component], name: str, traits: Traits, known: Mapping
     """
     method = inspect.getattr_static(found, name)
     if not inspect.isfunction(method) or not inspect.signature(method).parameters:
-        problem = f"{name!r} of {found.__name__} is no method that an instance is given to."
+        problem = f"{name!r} of {found.__name__} is not a method that an instance is given to."
         raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
     return Operation.of(method, traits, method=True, known=known.get(name))
 
@@ -252,7 +252,7 @@ def _relations(found: type[Agent]) -> dict[str, Relation]:
     for name, relation in cast("Mapping[object, object]", relations).items():
         _checked(str(name), "an agent")
         if relation not in _RELATIONS:
-            problem = f"{found.__name__} is {str(relation)[:40]!r} to {name!r}, which is no relation."
+            problem = f"{found.__name__} is {str(relation)[:40]!r} to {name!r}, which is not a relation."
             raise BadComponent(problem, fix=f"use one of {', '.join(_RELATIONS)}.")
     return dict(found.relations)
 
@@ -271,7 +271,7 @@ def _named(found: type[Agent], kind: Kind) -> str:
     try:
         ref = Ref.parse(text, kind=kind)
     except BadRef as error:
-        raise BadComponent(f"The {kind} of {found.__name__} is no ref: {error.problem}", fix=error.fix) from error
+        raise BadComponent(f"The {kind} of {found.__name__} is not a ref: {error.problem}", fix=error.fix) from error
     if ref.kind != kind or ref.operation is not None:
         problem = f"{found.__name__} names {text!r:.80} as its {kind}, which is none."
         raise BadComponent(problem, fix=f'write {kind} = "NAME", perhaps with @version.')
@@ -301,7 +301,7 @@ def _sequence(found: type[Agent], key: str) -> Sequence[object]:
     """Return a sequence listed by an agent; a single text is refused, as it would be split into letters."""
     listed: object = getattr(found, key)
     if isinstance(listed, str) or not isinstance(listed, Sequence):
-        raise BadComponent(f"{key} of {found.__name__} is no tuple of text.", fix=f'write {key} = ("...",).')
+        raise BadComponent(f"{key} of {found.__name__} is not a tuple of text.", fix=f'write {key} = ("...",).')
     return cast("Sequence[object]", listed)
 
 

@@ -100,7 +100,7 @@ class Manifest:
         """The memory component named by an agent, None if it names none.
 
         Raises:
-            BadRef: What it names is no ref.
+            BadRef: What it names is not a ref.
         """
         named = self.metadata.get("memory") if self.kind == "agent" else None
         return Ref.parse(str(named), kind="memory") if named else None
@@ -176,10 +176,10 @@ class Manifest:
             fields["sharing"] = data.get("sharing", "shared")  # what is older does not say so
             found = _reader(_SUBTYPES.get(str(data["kind"]), cls)).validate_python(fields)
         except (KeyError, ValueError) as error:
-            problem = f"A stored component is no manifest: {_fault(error)}."
+            problem = f"A stored component is not a manifest: {_fault(error)}."
             raise Damaged(problem, fix="restore the file, or register the component again.") from error
         if not f"{found.name}{found.version}".isprintable():
-            problem = "A stored component is no manifest: its name or version is none."
+            problem = "A stored component is not a manifest: its name or version is none."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
             problem = f"The source of {found.ref} is not what its digest promises, so it is not used."

@@ -105,4 +105,4 @@ def from_wire(data: JsonObject) -> PortMessage:
         case {"serve": {"service": str() as service, "verb": str() as verb, "data": fields}, **others} if not others:
             return request_of(service, verb, fields)
         case _:
-            raise BadArguments("This is no message of a port.", fix="send one of `call`, `serve` and `model`.")
+            raise BadArguments("This is not a message of a port.", fix="send one of `call`, `serve` and `model`.")

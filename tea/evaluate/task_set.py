@@ -135,7 +135,7 @@ class TaskSet:
             canaries: Texts that mark its pages.
 
         Raises:
-            BadInput: One is no task, a file is missing, or two have one id.
+            BadInput: One is not a task, a file is missing, or two have one id.
         """
         root = folder or Path.cwd()
         rows = [(f"task {number}", one) for number, one in enumerate(tasks, 1)]
@@ -148,7 +148,7 @@ def read_task_set(path: Path) -> TaskSet:
     """Read a task set: a JSONL file with a task a line, or a folder of such files and of `*.json` with one task each.
 
     Raises:
-        BadInput: It cannot be read, or a line is no task; the error names the file and the line.
+        BadInput: It cannot be read, or a line is not a task; the error names the file and the line.
     """
     files = _sources(path)
     rows: list[tuple[str, Mapping[str, Any]]] = []

@@ -159,7 +159,7 @@ def prompt_of(skill: Skill, name: str | None = None) -> SourceText:
         name: The component's name; made from the skill's by default.
 
     Raises:
-        BadComponent: `name` is no name.
+        BadComponent: `name` is not a name.
     """
     facts = {"license": skill.license, "compatibility": skill.compatibility, "allowed_tools": skill.allowed_tools}
     kept = {**{key: text for key, text in facts.items() if text}, "metadata": dict(skill.metadata)}

@@ -31,7 +31,7 @@ def read_folder(folder: Path) -> Skill:
     """
     place = folder.resolve()
     if not place.is_dir():
-        raise BadComponent(f"{folder.name[:80]!r} is no folder.", fix=f"name the folder that holds {MAIN}.")
+        raise BadComponent(f"{folder.name[:80]!r} is not a folder.", fix=f"name the folder that holds {MAIN}.")
     found = _contents(place, hidden=False)
     main = next((name for name in (MAIN, MAIN.lower()) if name in found), None)
     if main is None:
@@ -173,7 +173,9 @@ def _paths(folder: Path, inside: PurePosixPath, *, hidden: bool) -> Iterator[Pur
         if entry.name.startswith(".") and not hidden:
             continue
         if not str(path).isprintable() or len(path.parts) > DEEPEST:
-            raise BadComponent(f"{ascii(str(path))[:80]} is no path for a file of a skill.", fix="rename or move it.")
+            raise BadComponent(
+                f"{ascii(str(path))[:80]} is not a path for a file of a skill.", fix="rename or move it."
+            )
         if entry.is_symlink():
             raise BadComponent(f"{str(path)[-80:]!r} is a link.", fix="put the file itself there.")
         if entry.is_dir():

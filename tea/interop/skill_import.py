@@ -27,7 +27,7 @@ async def import_skill(
         reason: Why, for the history.
 
     Raises:
-        BadRef: `name` is no name.
+        BadRef: `name` is not a name.
         BadComponent: It is no usable skill, or holds characters that would hide text; nothing is written.
         AlreadyRegistered: Something else has that name; nothing is written.
     """

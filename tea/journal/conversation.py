@@ -51,7 +51,7 @@ class Chains:
         Each message is written once, as the model will read it: data that is not JSON goes no further.
 
         Raises:
-            BadArguments: It holds what is no message, or not JSON.
+            BadArguments: It holds what is not a message, or not JSON.
         """
         if not messages:
             return _Conversation()

@@ -162,7 +162,7 @@ class TaskFile(Record):
     def _is_agent(cls, value: str) -> str:
         ref = Ref.parse(value, kind="agent")
         if ref.kind != "agent" or ref.operation is not None:
-            raise BadRef(f"{value[:80]!r} is no agent.", fix="write its name, perhaps with @version.")
+            raise BadRef(f"{value[:80]!r} is not an agent.", fix="write its name, perhaps with @version.")
         return value
 
     @field_validator("session")

@@ -109,12 +109,12 @@ class History:
             mask: Takes out of an answer what its record does not hold.
 
         Raises:
-            BadInput: The run has ended, or an answer is to nothing that it asks, is another one, or is no text.
+            BadInput: The run has ended, or an answer is to nothing that it asks, is another one, or is not text.
         """
         if self.end:
             raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or replay it.")
         if odd := [key for key, answer in answers.items() if not is_text(answer)]:
-            raise BadInput(f"The answer to {odd[0]} is no text.", fix="give text, in UTF-8 on a command line.")
+            raise BadInput(f"The answer to {odd[0]} is not text.", fix="give text, in UTF-8 on a command line.")
         said = self.status.answers
         again = [key for key in answers if key in said and key not in self.status.asked]
         if other := [key for key in again if mask.data(answers[key]) != said[key]]:

@@ -109,7 +109,7 @@ def own(data: JsonObject) -> JsonObject:
     try:
         flat = all(type(value) in _FLAT for value in data.values())
     except AttributeError:
-        problem = f"The data is no object, but {type(data).__name__}."
+        problem = f"The data is not an object, but {type(data).__name__}."
         raise BadArguments(problem, fix="pass values by name.") from None
     return dict(data) if flat else copied(dict(data))
 

@@ -96,7 +96,7 @@ class MemoryManager:
                 as well leaves that to `sync` at its end, and records it again when it is resumed.
 
         Raises:
-            BadArguments: The kind is no name, the key or session is empty, or the data are not JSON or too large.
+            BadArguments: The kind is not a name, the key or session is empty, or the data are not JSON or too large.
             StorageError: It cannot be written.
         """
         event = _event(scope, kind, data, key)
@@ -221,7 +221,7 @@ def _event(scope: Scope, kind: str, data: JsonObject, key: str) -> JsonObject:
     if not scope.session or not key:
         raise BadArguments("An event needs a session and a key.", fix="give both.")
     if not isinstance(data, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadArguments(f"An event's data is no object, but {type(data).__name__}.", fix="give values by name.")
+        raise BadArguments(f"An event's data is not an object, but {type(data).__name__}.", fix="give values by name.")
     return {"agent": scope.agent, "task": scope.task, "kind": kind, "data": dict(data)}
 
 

@@ -229,7 +229,7 @@ def _failed(document: JsonObject) -> CallFailure:
     """Return the failure described by an error document; a permanent error gets the status of a refused request."""
     status = _STATUS.get(member(document, "error").get("type"))
     return CallFailure(
-        error_of(document) or "the answer is no message", again=status is None or repeatable(status), status=status
+        error_of(document) or "the answer is not a message", again=status is None or repeatable(status), status=status
     )
 
 

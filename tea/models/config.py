@@ -170,12 +170,12 @@ def _wording_fault(document: JsonObject) -> tuple[str, str] | None:
         if name not in _FIELDS[1:] and name != "name":
             near = get_close_matches(name, [one for one in _FIELDS if one != name], n=1)
             fix = f"did you mean {near[0]!r}?" if near else f"it may have {', '.join(_FIELDS)}."
-            return f"{name[:60]!r} is no setting of a model", fix
+            return f"{name[:60]!r} is not a setting of a model", fix
     if isinstance(document.get("key_env"), list | tuple):
         return "`key_env` is a list", 'write the names in one text, divided by commas, as in "ONE_KEY, SPARE_KEY".'
     numbers = (one for field_name in ("prices", "limits") for one in _values(document.get(field_name)))
     if any(isinstance(one, float) and not math.isfinite(one) for one in numbers):
-        return "a price or a limit is no number", "write a number from 0 on."
+        return "a price or a limit is not a number", "write a number from 0 on."
     return None
 
 
@@ -204,7 +204,7 @@ def address_fault(base_url: str) -> tuple[str, str] | None:
     except ValueError:
         usable, parts = False, urlsplit("")
     if not usable or "@" in base_url or re.search(r"[\s\x00-\x1f\x7f\\{}]", base_url):
-        return "`base_url` is no address", "write http:// or https://, without a user, a password or ${NAME}."
+        return "`base_url` is not an address", "write http:// or https://, without a user, a password or ${NAME}."
     if "?" in base_url or "#" in base_url:
         return "`base_url` has a query or a fragment", "leave out what stands behind ? and #."
     for path in _PATHS:
@@ -224,7 +224,10 @@ def _fault(config: ModelConfig) -> tuple[str, str] | None:
         return f"there is no provider {config.provider[:60]!r}", f"providers are {', '.join(get_args(Provider))}."
     for name in config.keys:
         if not _VARIABLE.fullmatch(name):
-            return "`key_env` is no name of an environment variable", "put the key there, and name the variable here."
+            return (
+                "`key_env` is not a name of an environment variable",
+                "put the key there, and name the variable here.",
+            )
     if config.base_url is not None and (wrong := address_fault(config.base_url)):
         return wrong
     if OFFLINE in config.fallbacks or config.name in config.fallbacks:
@@ -242,7 +245,7 @@ def _fault(config: ModelConfig) -> tuple[str, str] | None:
     if not all(config.limits.values()):
         return "a limit is 0", "write more, or leave it out."
     if config.max_output is not None and config.max_output < 1:
-        return "`max_output` is no number of tokens", "write how many an answer may have."
+        return "`max_output` is not a number of tokens", "write how many an answer may have."
     if config.context is not None and config.context < LEAST_CONTEXT:
         return f"`context` is less than {LEAST_CONTEXT:,} tokens", "write how many a question and its answer may have."
     if config.max_output is not None and config.context is not None and config.max_output >= config.context:

@@ -324,7 +324,7 @@ def members(value: JsonObject, name: str) -> list[dict[str, Any]]:
     """
     found = cast("list[Any]", value.get(name) or [])
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise CallFailure(f"{name!r} is no list of objects", again=True)
+        raise CallFailure(f"{name!r} is not a list of objects", again=True)
     return found
 
 

@@ -237,7 +237,7 @@ def _failed(error: JsonObject) -> CallFailure:
     """Return the failure described by an error; a permanent error gets the status of a refused request."""
     code = str(error.get("code") or "").lower()
     again = not code or any(word in code for word in _PASSING)
-    problem = str(error.get("message") or code or "what came back is no finished answer")[:300]
+    problem = str(error.get("message") or code or "what came back is not a finished answer")[:300]
     return CallFailure(problem, again=again, status=None if again else 400, code=code)
 
 

@@ -111,7 +111,7 @@ class PolicySettings:
             place: Where it is written, for people.
 
         Raises:
-            BadInput: It holds what is no setting.
+            BadInput: It holds what is not a setting.
         """
         file = place.partition(" in ")[2] or place
         classes: dict[str, Decision] = {
@@ -121,7 +121,7 @@ class PolicySettings:
             if name not in (*CLASSES, "rules", "destinations", "provenance"):
                 near = get_close_matches(name, (*CLASSES, "rules", "destinations", "provenance"), n=1)
                 fix = f"did you mean {near[0]!r}?" if near else f"write {', '.join(CLASSES)}, rules or destinations."
-                raise BadInput(f"policy.{name[:60]} is not a setting of the policy.", fix=fix)
+                raise BadInput(f"{f'policy.{name[:60]}'!r} is not a setting of the policy.", fix=fix)
         provenance = table.get("provenance", True)
         if not isinstance(provenance, bool):
             raise BadInput("policy.provenance is not true or false.", fix="write one of the two.")
@@ -159,7 +159,7 @@ def read_rules(given: object, place: str) -> tuple[Rule, ...]:
         place: Where it is written, for people.
 
     Raises:
-        BadInput: One is no rule.
+        BadInput: One is not a rule.
     """
     if not isinstance(given, list | tuple):
         raise BadInput("The rules of the policy are not a list.", fix="write [[policy.rules]] tables.")
@@ -170,7 +170,7 @@ def read_task_rules(given: object) -> tuple[Rule, ...]:
     """Return the rules of a task file.
 
     Raises:
-        BadInput: One is no rule, or allows something.
+        BadInput: One is not a rule, or allows something.
     """
     if given is None:
         return ()

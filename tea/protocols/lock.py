@@ -73,7 +73,7 @@ class Lock(Record):
         except (OSError, Refused) as error:
             raise BadInput(f"There is no lock file {str(path)[-80:]!r} that can be read.", fix=fix) from error
         except ValidationError as error:
-            raise BadInput(f"{path.name!r} is no lock file: {reasons(error, 1)[:150]}.", fix=fix) from error
+            raise BadInput(f"{path.name!r} is not a lock file: {reasons(error, 1)[:150]}.", fix=fix) from error
 
 
 async def lock_current(libraries: Libraries) -> Lock:

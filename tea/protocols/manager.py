@@ -192,7 +192,7 @@ class ContextManager(Reading[ConfigT]):
         """Point a movable tag such as `prod` to a version.
 
         Raises:
-            BadRef: `alias` is no alias.
+            BadRef: `alias` is not an alias.
         """
         found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
         return await asyncio.to_thread(self.services.versions.alias, found.ref, alias, reason=reason, author=author)

@@ -14,7 +14,7 @@ from tea.types import JsonObject
 def planned(transform: Transform, found: Sequence[Manifest], options: JsonObject) -> list[AnyRecipe]:
     """Return the recipes written by a transformation."""
     if strange := {"transform", "operands"} & options.keys():
-        raise BadComponent(f"{min(strange)!r} is no option.", fix="leave it out.")
+        raise BadComponent(f"{min(strange)!r} is not an option.", fix="leave it out.")
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     pinned = [{"ref": str(config.ref), "digest": config.digest} for config in found]
     if transform != "E2T":

@@ -178,7 +178,7 @@ def transformation(how: str) -> Transform:
     """
     found: Transform | None = next((one for one in TRANSFORMS if one == how.strip().upper()), None)
     if found is None:
-        raise BadComponent(f"{how[:40]!r} is no transformation.", fix=f"use one of {', '.join(TRANSFORMS)}.")
+        raise BadComponent(f"{how[:40]!r} is not a transformation.", fix=f"use one of {', '.join(TRANSFORMS)}.")
     return found
 
 
@@ -197,11 +197,11 @@ def read_recipe(source: str) -> AnyRecipe:
         return _checked(_adapter().validate_python(parse_json_strict(source.encode(), "The recipe")))
     except ValidationError as error:
         fix = "see `tea transform --help` for what a recipe says."
-        raise BadComponent(f"This is no recipe: {reasons(error)}."[:300], fix=fix) from error
+        raise BadComponent(f"This is not a recipe: {reasons(error)}."[:300], fix=fix) from error
     except BadRef as error:
-        raise BadComponent(f"This is no recipe: {error.problem}"[:300], fix=error.fix) from error
+        raise BadComponent(f"This is not a recipe: {error.problem}"[:300], fix=error.fix) from error
     except UnicodeEncodeError as error:
-        raise BadComponent(f"This is no recipe: {error}"[:300], fix="correct the name.") from error
+        raise BadComponent(f"This is not a recipe: {error}"[:300], fix="correct the name.") from error
     except TeaError as error:
         raise BadComponent(error.problem, fix=error.fix) from error
 

@@ -38,7 +38,7 @@ class ScopedPort:
         port: Carries them on.
         owner: The agent, for errors.
         own: What it may reach, by name.
-        guard: Ref of a tool that may refuse, asked before each task and each call that is no observation; of action,
+        guard: Ref of a tool that may refuse, asked before each task and each call but observations; of action,
             arguments and state it is told what it takes.
     """
 

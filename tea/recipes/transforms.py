@@ -227,7 +227,9 @@ def _observer(
         return None
     found = next((one for one in tools if one.name == recipe.state), None)
     if found is None:
-        raise BadComponent(f"The state's tool {recipe.state!r} is no operand.", fix=f"name one of {', '.join(calls)}.")
+        raise BadComponent(
+            f"The state's tool {recipe.state!r} is not an operand.", fix=f"name one of {', '.join(calls)}."
+        )
     needed = set(cast("list[str]", found.operations["call"].parameters.get("required", []))) - set(recipe.shared)
     if needed:
         raise BadComponent(f"The state's tool {recipe.state!r} needs {min(needed)!r}.", fix="share it.")

@@ -144,7 +144,7 @@ class VersionManager(Stored):
         """Point a movable tag to a version.
 
         Raises:
-            BadRef: `alias` is no alias.
+            BadRef: `alias` is not an alias.
         """
         check_alias(alias)
         version = self._in_sight(ref).version

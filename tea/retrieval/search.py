@@ -221,12 +221,12 @@ def check(query: str, k: int) -> None:
     """Refuse an invalid query.
 
     Raises:
-        BadInput: The query holds no word, or `k` is no number from 1 to 1,000.
+        BadInput: The query holds no word, or `k` is not a number from 1 to 1,000.
     """
     if not isinstance(query, str) or not words(query):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise BadInput("The query holds no word.", fix="say in words what is wished for.")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadInput(f"{str(k)[:20]!r} is no number of results.", fix=f"give a whole number from 1 to {MOST:,}.")
+        raise BadInput(f"{str(k)[:20]!r} is not a number of results.", fix=f"give a whole number from 1 to {MOST:,}.")
 
 
 def _documents(active: Mapping[str, Row], served: _Served) -> dict[str, Document]:

@@ -84,7 +84,7 @@ def tell(tracer: Tracer, mask: Mask, run: str, text: str) -> int:
         text: At most `TEXT_LIMIT` bytes in UTF-8.
 
     Raises:
-        BadInput: The text is no text, empty or too long, or the run is unknown or has ended; nothing is written. Or the
+        BadInput: The text is empty, too long or not text, or the run is unknown or ended; nothing is written. Or the
             run ended meanwhile, before it took the message.
         StorageError: The message cannot be written.
     """

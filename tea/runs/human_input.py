@@ -38,7 +38,7 @@ class HumanInput:
             BadArguments: It is no text that a person could read.
         """
         if not all(map(is_text, (question, *choices))):
-            raise BadArguments("A question to a person, or one of its choices, is no text.", fix="ask in words.")
+            raise BadArguments("A question to a person, or one of its choices, is not text.", fix="ask in words.")
         answer = self._answers.get(key) if self._recorder.same(key, question, choices) else None
         if not _counts(answer, choices):
             self._recorder.ask(key, question, choices)
@@ -46,7 +46,7 @@ class HumanInput:
             answer = await self._person(question, choices)
         if answer is None or not _counts(answer, choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
-            wrong = "is none of the choices" if is_text(answer) else "is no text"
+            wrong = "is none of the choices" if is_text(answer) else "is not text"
             problem = told if answer is None else f"{str(answer)[:80]!r} {wrong}: {told}"
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.answered(key, {"question": question}, answer)

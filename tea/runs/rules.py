@@ -27,7 +27,7 @@ def run_policy(policy: Policy, run_config: RunConfig) -> Policy:
         run_config: Holds the rules of the options, and those of the task, that narrow.
 
     Raises:
-        BadInput: One of them is no rule.
+        BadInput: One of them is not a rule.
     """
     rules = tuple(map(read_option, run_config.rules))
     narrowing = read_task_rules(run_config.narrowing)

@@ -154,7 +154,9 @@ class _Search(Service):
         if (search := self._run.deps.search) is None:
             raise ToolError("Nothing searches here.", fix="search in a run of a platform.")
         if request.since not in SINCE:
-            raise BadArguments(f"{request.since[:40]!r} is no age of pages.", fix=f"use one of {', '.join(SINCE[1:])}.")
+            raise BadArguments(
+                f"{request.since[:40]!r} is not an age of pages.", fix=f"use one of {', '.join(SINCE[1:])}."
+            )
         return await search.search(self._run.id, request.queries, request.since)
 
 

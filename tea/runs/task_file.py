@@ -70,7 +70,7 @@ def find_files(task: TaskFile, folder: Path, further: object = ()) -> dict[str, 
         BadTask: One is missing, no regular file, escapes the folder, or two have one name.
     """
     if isinstance(further, str | bytes) or not isinstance(further, Iterable):
-        raise BadTask("`files` is no list of paths.", fix="give a list of text or Path.")
+        raise BadTask("`files` is not a list of paths.", fix="give a list of text or Path.")
     root = folder.resolve()
     paths = [*(_inside(name, root) for name in task.files), *map(_regular, cast("Iterable[object]", further))]
     found: dict[str, Path] = {}

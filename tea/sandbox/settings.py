@@ -82,7 +82,7 @@ class SandboxSettings:
             home: The folder from which `wheels` is named.
 
         Raises:
-            BadInput: It says what is no setting.
+            BadInput: It says what is not a setting.
         """
         limits = {one.name for one in fields(Limits)}
         known = {"least", "packages", "wheels", *limits}

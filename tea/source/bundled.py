@@ -111,7 +111,7 @@ def _folder(point: EntryPoint) -> Path | None:
 def _text(path: Path) -> str:
     try:
         if not path.is_file():
-            raise StorageError(f"{path.name!r} is no file.", fix="name a component's file.")
+            raise StorageError(f"{path.name!r} is not a file.", fix="name a component's file.")
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:

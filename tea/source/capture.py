@@ -77,7 +77,8 @@ def _live(found: object) -> FunctionType | type:
             raise refusal("A lambda has no name to be called by.", "write `def NAME(...)`, with a docstring.")
         return found
     raise refusal(
-        f"{what!r} is no component.", "give a function, a declared agent, or a class derived from Environment or Agent."
+        f"{what!r} is not a component.",
+        "give a function, a declared agent, or a class derived from Environment or Agent.",
     )
 
 

@@ -197,7 +197,7 @@ def _class_name(file: ParsedFile, node: ast.ClassDef, values: Mapping[str | None
         case ast.Constant(value=str() as name) if name:
             return name
         case _:
-            raise file.refuse("the component's name is no text.", 'write it out, `name = "..."`.', declared)
+            raise file.refuse("the component's name is not text.", 'write it out, `name = "..."`.', declared)
 
 
 def _literals(values: Mapping[str | None, ast.expr]) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class DynamicManager:
         checked, found = self._executed(text, _digest(text))
         self._keep(checked)
         if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
-            raise refusal(f"output of {found.name!r} is no usable JSON Schema: {fault}.", "correct it.")
+            raise refusal(f"output of {found.name!r} is not a usable JSON Schema: {fault}.", "correct it.")
         return _CONFIGS[text.kind](
             **_declared(found),
             version=version,

@@ -138,13 +138,13 @@ def check_paths(files: Mapping[str, str]) -> None:
     """Raise BadComponent for paths other than those of Python files inside the component.
 
     Raises:
-        BadComponent: A path is absolute, leads out, is no module's, or stands for two modules.
+        BadComponent: A path is absolute, leads out, is not a module's, or stands for two modules.
     """
     modules: set[str] = set()
     for path in files:
         parts = path.removesuffix(".py").split("/")
         if not path.endswith(".py") or len(path) > 200 or not all(p.isascii() and p.isidentifier() for p in parts):
-            problem = f"{path[:60]!r} is no path for a component's file."
+            problem = f"{path[:60]!r} is not a path for a component's file."
             raise refusal(problem, "use relative paths of modules, for example _name/words.py.")
         module = path.removesuffix(".py").removesuffix("/__init__")
         if module in modules or module in ("__init__", ""):

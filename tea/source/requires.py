@@ -25,7 +25,7 @@ def requirements(source: str, given: Iterable[str]) -> tuple[str, ...]:
         given: Requirements such as `openpyxl>=3.1`.
 
     Raises:
-        BadComponent: One is no requirement, or the block is no TOML.
+        BadComponent: One is not a requirement, or the block is no TOML.
     """
     every = tuple(dict.fromkeys((*given, *_written(source))))
     for one in every:
@@ -42,7 +42,7 @@ def distribution_name(requirement: str) -> str:
     found = _REQUIREMENT.match(requirement.strip("_ "))
     if found is None or len(requirement) > 200:
         raise refusal(
-            f"{requirement[:60]!r} is no requirement.", "write a distribution's name, perhaps with a version."
+            f"{requirement[:60]!r} is not a requirement.", "write a distribution's name, perhaps with a version."
         )
     return re.sub(r"[-_.]+", "-", found[0]).lower()
 
@@ -76,5 +76,5 @@ def _written(source: str) -> list[str]:
         raise refusal(f"The block {_START!r} is no TOML: {error}.", "write `# dependencies = [...]` in it.") from None
     found: Any = data.get("dependencies", [])
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):  # pyright: ignore[reportUnknownVariableType]
-        raise refusal("`dependencies` is no list of texts.", 'write, for example, `# dependencies = ["openpyxl"]`.')
+        raise refusal("`dependencies` is not a list of texts.", 'write, for example, `# dependencies = ["openpyxl"]`.')
     return found  # pyright: ignore[reportUnknownVariableType]

@@ -167,11 +167,11 @@ def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
         own = isinstance(plain, ast.Name) and isinstance(names.definitions.get(plain.id), ast.ClassDef)
         if not own and names.origin(plain) is None:
             raise file.refuse(
-                "a base class is no class's name.", "derive from classes that are defined or imported.", base
+                "a base class is not a class's name.", "derive from classes that are defined or imported.", base
             )
     for keyword in node.keywords:
         if keyword.arg != "metaclass" and not isinstance(keyword.value, ast.Constant):
-            raise file.refuse("an option of a class is no constant.", "write it out.", node)
+            raise file.refuse("an option of a class is not a constant.", "write it out.", node)
     origins = [names.origin(base) or "" for base in node.bases]
     if any(one.startswith("enum.") for one in origins):
         _check_enum(file, node, all(one in _ENUM_BASES for one in origins))
@@ -229,7 +229,7 @@ def _check_options(file: ParsedFile, names: Names, node: ast.Call) -> None:
     _check_types(file, names, types)
     plain = [*node.args, *(one.value for one in node.keywords if one.arg not in _TYPE_OPTIONS)]
     if not all(isinstance(one, ast.Constant | ast.Dict) for one in plain) or any(k.arg is None for k in node.keywords):
-        raise file.refuse("an option of a decorator is no constant.", "write it out.", node)
+        raise file.refuse("an option of a decorator is not a constant.", "write it out.", node)
 
 
 def _is_property_part(node: ast.expr) -> bool:
@@ -262,7 +262,7 @@ def _check_values(file: ParsedFile, names: Names, values: Sequence[ast.expr | No
 def _check_types(file: ParsedFile, names: Names, values: Sequence[ast.expr | None]) -> None:
     found = no_type(values, names)
     if found is not None:
-        problem = "an annotation, or a base class, is no type that is written out."
+        problem = "an annotation, or a base class, is not a type that is written out."
         raise file.refuse(problem, "write types, or names that stand for types.", found)
 
 

@@ -91,11 +91,11 @@ def write_whole(path: Path, data: bytes) -> None:
     """Write `data` to a file named by a person, whole and durable.
 
     Raises:
-        BadInput: Something that is no file has that name.
+        BadInput: Something that is not a file has that name.
         StorageError: It cannot be written; `path` is what it was.
     """
     if path.exists() and not path.is_file():
-        raise BadInput(f"{str(path)[-150:]!r} is no file.", fix="name a file.")
+        raise BadInput(f"{str(path)[-150:]!r} is not a file.", fix="name a file.")
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
     with writing(path):
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)

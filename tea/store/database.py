@@ -56,7 +56,7 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
         raise StorageError(f"Cannot use {shown(path)}: {str(error)[:120]}.", fix=fix) from error
     except sqlite3.DatabaseError as error:
         fix = "`tea doctor --repair` removes it; it is made again."
-        raise Damaged(f"{shown(path)} is no database.", fix=fix) from error
+        raise Damaged(f"{shown(path)} is not a database.", fix=fix) from error
 
 
 def _lack(error: Exception) -> OSError | None:

@@ -97,7 +97,7 @@ class RootedFolder:
         descriptor = self.open(name, os.O_RDONLY | os.O_NONBLOCK)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise ToolError(f"{name[:100]!r} is no ordinary file.", fix="name a file, not a folder or device.")
+            raise ToolError(f"{name[:100]!r} is not an ordinary file.", fix="name a file, not a folder or device.")
         with os.fdopen(descriptor, "rb") as file:
             yield file
 

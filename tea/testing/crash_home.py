@@ -79,7 +79,7 @@ class Adapter:
     def dump(self) -> dict[str, Any]:
         """Return all readable content, and a line for each unreadable part."""
         if self.root.exists() and not self.root.is_dir():
-            raise BadInput(f"{shown(self.root)} is no folder.", fix="name the home with --root.")
+            raise BadInput(f"{shown(self.root)} is not a folder.", fix="name the home with --root.")
         found: dict[str, Any] = {"records": [], "current": {}, "traces": {}}
         problems: list[str] = []
 
@@ -215,7 +215,7 @@ def _check(operation: dict[str, Any]) -> None:
         raise BadInput("The operation is neither register nor append.", fix="name one of them as its op.")
     for name in names:
         if not isinstance(operation.get(name), str):
-            raise BadInput(f"The operation's {name} is no text.", fix=f"send its {name}.")
+            raise BadInput(f"The operation's {name} is not text.", fix=f"send its {name}.")
     if "payload" not in operation:
         raise BadInput("The operation has no payload.", fix="send any JSON value.")
     if operation["op"] == "register":

@@ -86,7 +86,7 @@ def _manifest(data: object, text: SourceText) -> Manifest:
     try:
         made = Manifest.from_json(as_object(cast(object, data)) if isinstance(data, dict) else {})
     except TeaError as error:
-        problem = f"{text.kind}:{text.name} cannot be described: what came back is no manifest."
+        problem = f"{text.kind}:{text.name} cannot be described: what came back is not a manifest."
         raise BadComponent(problem, fix="mend its declaration.") from error
     if (made.kind, made.name, made.source, dict(made.files), made.requires) != (
         text.kind,

@@ -67,7 +67,7 @@ class WebSettings:
         """Return the settings in a document.
 
         Raises:
-            BadInput: It holds what is no setting, or a value that is none.
+            BadInput: It holds what is not a setting, or a value that is none.
         """
         found = cls(**{name: _value(name, value) for name, value in document.items()})
         if found.allow:

@@ -79,7 +79,7 @@ def test_saving_a_recipe_says_what_it_is_made_of_and_the_file_lacks(tea: Tea, tm
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["A2B", "planner"], "no transformation"),
+        (["A2B", "planner"], "not a transformation"),
         (["A2T", "nobody"], "nobody"),
         (["A2T", "planner", "-o", "follow"], "NAME=JSON"),
         (["A2T", "planner", "-o", "name=x", "--name", "y"], "twice"),

@@ -167,7 +167,7 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
         (type("Mute", (Agent,), {"run": run}), "has no docstring"),
         (type("Bare", (Agent,), {"__doc__": "It.", "run": run, "metadata": [1]}), "metadata of Bare is"),
         (type("Twice", (Agent,), {"__doc__": "It.", "run": run, "metadata": {"role": 1}}), "holds 'role'"),
-        (type("Vague", (Agent,), {"__doc__": "It.", "run": run, "memory": "No Ref"}), "memory of Vague is no ref"),
+        (type("Vague", (Agent,), {"__doc__": "It.", "run": run, "memory": "No Ref"}), "memory of Vague is not a ref"),
         (type("Odd", (Agent,), {"__doc__": "It.", "run": run, "memory": "tool:x"}), "'tool:x' as its memory"),
         (type("Told", (Environment,), {"__doc__": "It.", "state": state, "rules": 3}), "rules of Told is 3"),
         (type("Fixed", (Environment,), {"__doc__": "It.", "state": state, "evolvable": "no"}), "evolvable of Fixed is"),
@@ -180,10 +180,10 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
         (type("Bare", (Environment,), {"__doc__": "It.", "state": state, "setup": state}), "'setup' of Bare cannot"),
         (type("Sync", (Environment,), {"__doc__": "It.", "state": state, "teardown": print}), "'teardown' of Sync"),
         (type("Left", (Environment,), {"__doc__": "It.", "state": state, "restore": None}), "'restore' of Left"),
-        (Environment, "no component"),
-        (Agent, "no component"),
-        (state, "no component"),
-        (3, "no component"),
+        (Environment, "not a component"),
+        (Agent, "not a component"),
+        (state, "not a component"),
+        (3, "not a component"),
     ],
 )
 def test_a_bad_declaration_is_one_clear_error(found: Any, said: str) -> None:
@@ -209,7 +209,7 @@ def test_what_an_operation_cannot_declare_is_refused_where_it_stands(declared: d
 
 
 def test_an_action_stands_on_a_method() -> None:
-    with pytest.raises(BadComponent, match="which is no method"):
+    with pytest.raises(BadComponent, match="which is not a method"):
         action(staticmethod(state))
 
 
@@ -220,7 +220,7 @@ def test_an_action_under_what_is_no_method_is_refused(wrapper: Any) -> None:
         return 1
 
     odd = type("Odd", (WebBrowser,), {"__doc__": "Odd.", "look": wrapper(action(look))})
-    with pytest.raises(BadComponent, match="'look' of Odd is no method"):
+    with pytest.raises(BadComponent, match="'look' of Odd is not a method"):
         define(odd)
 
 
@@ -253,11 +253,11 @@ def test_an_action_needs_a_name_that_a_ref_can_hold() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"relations": {"planner": "friendly"}}, "'friendly' to 'planner', which is no relation"),
+        ({"relations": {"planner": "friendly"}}, "'friendly' to 'planner', which is not a relation"),
         ({"relations": {"The Planner": "cooperative"}}, "'The Planner' is not a name for an agent"),
         ({"relations": ("planner",)}, "no mapping"),
         ({"role": 3}, "role of Odd holds 3, no text"),
-        ({"competencies": "read"}, "competencies of Odd is no tuple"),
+        ({"competencies": "read"}, "competencies of Odd is not a tuple"),
         ({"objectives": (1,)}, "objectives of Odd holds 1"),
         ({"tools": ("Not A Name",)}, "is not a name for one of tools"),
     ],

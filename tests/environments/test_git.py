@@ -272,7 +272,7 @@ async def test_a_clone_that_fails_leaves_nothing(act: Act, folder: Path, bare: P
     (folder / "full").mkdir()
     (folder / "full" / "a").touch()
     assert "not empty" in await refused(act("clone", url=str(bare), folder="full"))
-    assert "is no repository" in await refused(act("status", folder="full"))
+    assert "is not a repository" in await refused(act("status", folder="full"))
 
 
 async def test_what_git_declares_is_what_it_does(tea: Platform) -> None:

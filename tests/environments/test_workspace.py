@@ -128,7 +128,7 @@ async def test_append_creates_and_extends(act: Act, folder: Path) -> None:
 
 async def test_delete_takes_one_file_and_no_folder(act: Act, folder: Path) -> None:
     await act("write", name="a/b.txt", text="x")
-    assert "no ordinary file" in str((await act("delete", name="a")).error)
+    assert "not an ordinary file" in str((await act("delete", name="a")).error)
     assert (await act("delete", name="a/b.txt")).ok
     assert not (await act("delete", name="a/b.txt")).ok
     assert (folder / "a").is_dir()
@@ -192,7 +192,7 @@ async def test_what_is_no_text_or_no_ordinary_file_is_refused(act: Act, folder: 
     (folder / "image.png").write_bytes(b"\x89PNG\r\n\xff\xfe")
     os.mkfifo(folder / "pipe")
     assert "not UTF-8" in str((await act("read", name="image.png")).error)
-    assert "no ordinary file" in str((await act("read", name="pipe")).error)
+    assert "not an ordinary file" in str((await act("read", name="pipe")).error)
     assert "no file" in str((await act("read", name="missing.txt")).error)
 
 

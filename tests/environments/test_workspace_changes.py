@@ -83,7 +83,7 @@ async def test_lines_are_found_by_text_and_by_pattern(act: Act, folder: Path) ->
     (folder / "many.txt").write_text("port\n" * 60)
     many = (await act("find", query="port", name="many.txt")).unwrap()
     assert (len(many["matches"]), many["more"]) == (50, True)
-    assert "no regular expression" in await refused(act("find", query="(", pattern=True))
+    assert "not a regular expression" in await refused(act("find", query="(", pattern=True))
     assert "There is no file" in await refused(act("find", query="port", name="gone.txt"))
 
 
@@ -201,7 +201,7 @@ async def test_a_snapshot_brings_every_file_back_and_can_be_undone(act: Act, fol
     (folder / "b.txt").write_text("b\n")
     assert (await act("save_snapshot", name="first")).unwrap() == {"name": "first", "files": 2}
     assert "snapshot" in await refused(act("save_snapshot", name="first"))
-    assert "no name of a snapshot" in await refused(act("save_snapshot", name="../x"))
+    assert "not a name of a snapshot" in await refused(act("save_snapshot", name="../x"))
     await act("write", name="a.txt", text="changed\n")
     await act("delete", name="b.txt")
     await act("write", name="c.txt", text="c\n")

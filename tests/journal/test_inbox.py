@@ -332,7 +332,7 @@ async def test_what_is_no_text_is_refused_as_an_answer_and_the_run_still_waits(a
     async with platform() as tea:
         await tea.acp.register(HASTY)
         question = await waits(tea, "hasty")
-        with pytest.raises(BadInput, match="is no text"):
+        with pytest.raises(BadInput, match="is not text"):
             await tea.resume("last", answers={question.key: answer})
         assert (await tea.inbox()).questions == (question,)
         assert (await tea.resume("last", answers={question.key: "Ada"})).answer == "Ada"
@@ -344,7 +344,7 @@ async def test_a_person_who_gives_no_text_has_not_answered(tmp_path: Path) -> No
 
     async with Platform(tmp_path / "home", state=tmp_path / "state", person=person) as tea:
         await tea.acp.register(HASTY)
-        with pytest.raises(ApprovalNeeded, match="is no text: Who"):
+        with pytest.raises(ApprovalNeeded, match="is not text: Who"):
             await tea.run("Go.", agent="hasty")
         assert [question for _, question in await open_questions(tea)] == ["Who?"]
 
@@ -406,7 +406,7 @@ async def test_no_call_and_no_look_takes_a_session_that_no_run_could_have(kind: 
         said.add((refused.value.problem, refused.value.fix))
         server = {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp}[kind]
         for attempt in (server.invoke("any", session=session), tea.kept("planner", session)):
-            with pytest.raises(BadInput, match="no name of a session") as refused:
+            with pytest.raises(BadInput, match="not a name of a session") as refused:
                 await attempt
             said.add((refused.value.problem, refused.value.fix))
         assert len(said) == 1

@@ -142,7 +142,7 @@ async def test_an_event_without_kind_key_or_session_is_refused(
 
 @pytest.mark.parametrize("data", [[1], "ab", None, 3])
 async def test_an_event_whose_data_are_no_object_is_refused(memory: MemoryManager, data: Any) -> None:
-    with pytest.raises(BadArguments, match="no object"):
+    with pytest.raises(BadArguments, match="not an object"):
         await memory.record(PLANNER, "step", data, "k")
 
 

@@ -115,7 +115,7 @@ class Travels(Agent):
     """Count."""
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Ask for what is no closed object."""
+        """Ask for what is not a closed object."""
         numbers = await ask_for(ctx, list[int], "trip", {})
         counts = await ask_for(ctx, dict[str, int], "trip", {})
         return Result(answer=[numbers, counts])

@@ -150,7 +150,7 @@ async def test_only_what_is_wanted_is_saved(case: Case, house: House, tmp_path: 
         await house.door.save(file, ["greeter", "greter"])
     with pytest.raises(TeaError):
         await house.door.save(tmp_path / "none" / "some.json")
-    with pytest.raises(BadInput, match="no file"):
+    with pytest.raises(BadInput, match="not a file"):
         await house.door.save(tmp_path)
     assert file.read_bytes() == kept
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

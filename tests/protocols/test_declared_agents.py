@@ -153,7 +153,7 @@ async def test_an_agent_is_no_tool_and_a_class_is_registered_as_before(tea: Plat
     with pytest.raises(BadComponent, match="not a tool"):
         await tea.tcp.register(capitals())
     assert (await tea.acp.register(Coded)).name == "coded"
-    with pytest.raises(BadComponent, match="no component"):
+    with pytest.raises(BadComponent, match="not a component"):
         await tea.acp.register(Coded())
 
 

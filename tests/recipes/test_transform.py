@@ -184,22 +184,22 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
 @pytest.mark.parametrize(
     ("how", "operands", "options", "error", "words"),
     [
-        ("A3T", "echo", {}, BadComponent, "no transformation"),
+        ("A3T", "echo", {}, BadComponent, "not a transformation"),
         ("A2T", "nobody", {}, UnknownComponent, "nobody"),
         ("A2T", "tool:join", {}, BadComponent, "transforms no tool"),
         ("A2T", ["echo", "caller"], {"name": "both"}, BadComponent, "one operand"),
         ("A2T", [], {}, BadComponent, "nothing"),
         ("A2T", "echo", {"name": "join"}, AlreadyRegistered, "something else"),
-        ("A2T", "echo", {"name": "Not a name"}, BadComponent, "no recipe"),
-        ("A2T", "echo", {"prompt": "planner"}, BadComponent, "no recipe"),
+        ("A2T", "echo", {"name": "Not a name"}, BadComponent, "not a recipe"),
+        ("A2T", "echo", {"prompt": "planner"}, BadComponent, "not a recipe"),
         ("A2T", "echo", {"digest": float("nan")}, BadComponent, "not JSON"),
         ("A2T", "echo#run", {}, BadComponent, "operation"),
-        ("E2T", "pad", {"name": "x" * 60}, BadComponent, "no recipe"),
+        ("E2T", "pad", {"name": "x" * 60}, BadComponent, "not a recipe"),
         ("E2T", "pad", {"description": "One for all."}, BadComponent, "of its own"),
         ("T2E", ["join", "join"], {"name": "twice"}, BadComponent, "twice"),
         ("T2E", ["join"], {"name": "e", "shared": {"volume": 1}}, BadComponent, "volume"),
         ("T2E", ["join"], {"name": "e", "shared": {"times": "often"}}, BadComponent, "does not fit 'join': times"),
-        ("T2E", ["join"], {"name": "e", "state": "pad"}, BadComponent, "no operand"),
+        ("T2E", ["join"], {"name": "e", "state": "pad"}, BadComponent, "not an operand"),
         ("T2E", ["join"], {"name": "e", "state": "join"}, BadComponent, "needs 'text'"),
         ("T2A", ["join"], {"name": "echo"}, AlreadyRegistered, "something else"),
         ("T2A", ["join"], {"prompt": "nowhere"}, UnknownComponent, "nowhere"),
@@ -406,7 +406,7 @@ async def test_a_recipe_is_copied_and_rewritten_like_every_component(stage: Plat
     changed = await stage.ecp.setvars("chat", {"source": source.value.replace("Be brief.", "Take your time.")})
     assert (changed.version, changed.rules) == ("1.0.1", "Take your time.")
     assert (await stage.ecp.rollback("chat")).rules == "Be brief."
-    with pytest.raises(BadComponent, match="no recipe"):
+    with pytest.raises(BadComponent, match="not a recipe"):
         await stage.ecp.setvars("chat", {"source": source.value.replace("T2E", "T2Q")})
 
 

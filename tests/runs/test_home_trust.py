@@ -136,9 +136,9 @@ async def test_nothing_of_the_environment_gets_into_an_address_or_a_key(
         assert {one["authorization"] for one in came} == {f"Bearer {OWN}"}
         for address in (f"{url}/${{CLOUD_TOKEN}}", "${LINK}", f"{url}/${{PART}}"):
             write(home, "", f"{variables}OPENAI_API_KEY={OWN}\nOPENAI_BASE_URL={address}\n")
-            with pytest.raises(BadInput, match=r"OPENAI_BASE_URL is not usable: .*is no address"):
+            with pytest.raises(BadInput, match=r"OPENAI_BASE_URL is not usable: .*is not an address"):
                 await asked(home, tmp_path / "state")
-        with pytest.raises(BadInput, match="is no address"):
+        with pytest.raises(BadInput, match="is not an address"):
             configured("x", {"base_url": f"{url}/${{CLOUD_TOKEN}}"})
 
 
@@ -295,5 +295,5 @@ def test_a_key_is_meant_for_the_address_of_its_preset(key: str, address: str, me
     "base_url", ["http://me:word@host/v1", "http://host/${TOKEN}", "ftp://host", "", "http://h/\u0007"]
 )
 def test_an_address_of_an_embedder_is_one(base_url: str) -> None:
-    with pytest.raises(BadInput, match="is no address"):
+    with pytest.raises(BadInput, match="is not an address"):
         destination({"provider": "openai", "model": "m", "base_url": base_url})

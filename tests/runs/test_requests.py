@@ -78,7 +78,7 @@ from tea import Agent, Context, Result, Task, TeaError
 
 
 class Asker(Agent):
-    """Keeps something, and asks its port for what is no request."""
+    """Keeps something, and asks its port for what is not a request."""
 
     async def run(self, task: Task, ctx: Context) -> Result:
         """Ask, and tell what came of it."""

@@ -60,6 +60,7 @@ def test_any_bytes_are_a_task_or_one_line(data: bytes) -> None:
 
 @given(TASKS | JSON)
 @example({"task": "What?", "answer": {"$ref": "http://127.0.0.1/"}})
+@example({"task": "What?", "policy": {"\n": None}})
 @example({"task": "What?", "answer": {"pattern": "("}})
 @example({"task": "What?", "budget": {"steps": -1}})
 @example({"task": "What?", "use": {"tool:x@1.0.0": "1.0.0"}})

@@ -51,9 +51,9 @@ def test_a_source_is_read_with_its_helper_folder(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read_say_why_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="no file"):
+    with pytest.raises(StorageError, match="not a file"):
         read_source(tmp_path)
-    with pytest.raises(StorageError, match="no file"):
+    with pytest.raises(StorageError, match="not a file"):
         read_source(tmp_path / "missing.py")
     (tmp_path / "large.py").write_bytes(b"#" * ((1 << 20) + 1))
     with pytest.raises(BadComponent, match="larger than 1 MiB"):

@@ -379,7 +379,7 @@ def test_tools_import_the_standard_library_and_what_they_require() -> None:
     yaml = TOOL.replace("from tea", "import yaml\nfrom tea")
     assert check(yaml, requires=("PyYAML",)).requires == ("PyYAML",)
     assert "no TOML" in refusal_of("# /// script\n# dependencies = [\n# ///\n" + TOOL)
-    assert "no requirement" in refusal_of(TOOL, requires=("!",))
+    assert "not a requirement" in refusal_of(TOOL, requires=("!",))
 
 
 @pytest.mark.parametrize(
@@ -442,7 +442,7 @@ def test_files_may_not_import_each_other_in_a_circle() -> None:
         (TOOL + TOOL.partition("tool\n\n")[2].replace("double", "triple"), "defines 2 components: double, triple"),
         (TOOL.replace('    """Double a number."""\n', ""), "has no docstring"),
         (TOOL.replace("double", "Double"), "not a name"),
-        (agent("pass").replace("    async", "    name = 3 + 4\n\n    async"), "name is no text"),
+        (agent("pass").replace("    async", "    name = 3 + 4\n\n    async"), "name is not text"),
         (TOOL.replace("(number", "(number,,"), "line 7: this is not Python"),
         (TOOL + "return 3\n", "this is not Python"),
         ("# coding: latin-1\n" + TOOL, "declares the encoding 'latin-1'"),

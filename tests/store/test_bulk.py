@@ -67,7 +67,7 @@ def test_a_persons_file_is_written_whole_or_left_alone(tmp_path: Path) -> None:
     write_whole(file, b"one")
     write_whole(file, b"two")
     assert file.read_bytes() == b"two"
-    with pytest.raises(BadInput, match="no file"):
+    with pytest.raises(BadInput, match="not a file"):
         write_whole(tmp_path, b"three")
     with pytest.raises(StorageError):
         write_whole(tmp_path / "none" / "file.json", b"three")

@@ -25,7 +25,7 @@ BAD = {
     '{"id": 1, "op": "append", "run": "r", "payload": NaN}': "err 1 The operation is not usable JSON",
     '{"id": "1", "op": "append", "run": "r", "payload": "\\ud800"}': "err 1 The operation is not usable JSON",
     '{"id": "\\ud800", "op": "append", "run": "r", "payload": 1}': "err - The operation is not usable JSON",
-    '{"id": "1", "op": "append", "run": 5, "payload": 1}': "err 1 The operation's run is no text",
+    '{"id": "1", "op": "append", "run": 5, "payload": 1}': "err 1 The operation's run is not text",
     '{"id": "1", "op": "append", "run": "r"}': "err 1 The operation has no payload",
     '{"id": "1", "op": "append", "run": "../r", "payload": 1}': "err 1 '../r' is not the id of a run",
     '{"id": "1", "op": "register", "name": "b:a", "version": "1.0.0", "payload": 1}': "err 1 'b:a' is not a name",
@@ -91,7 +91,7 @@ def test_a_wrong_command_line_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = adapter_process("dump", "--root", tmp_path / "file")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "file' is no folder. Fix: " in done.stderr
+    assert "file' is not a folder. Fix: " in done.stderr
 
 
 @pytest.mark.parametrize(("closed", "code"), [("<&-", 0), (">&-", 2), ("2>&-", 0), (">&- 2>&-", 2), (">/dev/full", 2)])

@@ -91,7 +91,7 @@ async def test_lines_of_a_person_stay(todo: Todo, folder: Path) -> None:
 
 async def test_a_todo_file_that_cannot_be_used_is_refused(todo: Todo, folder: Path) -> None:
     (folder / "todo.md").mkdir()
-    assert "no checklist" in str((await todo("list")).error)
+    assert "not a checklist" in str((await todo("list")).error)
 
 
 async def test_a_todo_file_that_leads_out_is_refused(todo: Todo, folder: Path) -> None:

@@ -112,7 +112,7 @@ def _kind(body: bytes, content_type: str, url: str) -> str:
     fix = "look for a page about it."
     if found.family not in ("other", "text"):
         fix = "ask to_markdown, which reads such files, or look for a page about it."
-    raise ToolError(f"{url[:300]!r} is {what}, which is no page.", fix=fix)
+    raise ToolError(f"{url[:300]!r} is {what}, which is not a page.", fix=fix)
 
 
 def _is_text(body: bytes, content_type: str) -> bool:

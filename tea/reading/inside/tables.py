@@ -140,7 +140,7 @@ def parse_delimited(order: Order, kind: str) -> Parsed:
         filled = (row[:MOST_COLUMNS] for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row))
         shown, _, more = _room(filled, MOST_CELLS)
     except csv.Error as error:
-        raise Unreadable(f"is no readable table: {error}", "read it as a text with read_file.") from error
+        raise Unreadable(f"is not a readable table: {error}", "read it as a text with read_file.") from error
     found = Parsed(kind=kind, text=markdown_table(shown), facts={"encoding": encoding}, truncated=more)
     if more:
         found.notes.append(f"Only the first {len(shown):,} rows are shown; table_query reads all.")

@@ -56,7 +56,7 @@ def read(handle: int) -> dict[str, Any]:
     """Read one message, and wait for it.
 
     Raises:
-        Broken: The other side ended, or sent what is no message.
+        Broken: The other side ended, or sent what is not a message.
     """
     return decode(_exactly(handle, length(_exactly(handle, HEAD))))
 

@@ -95,7 +95,7 @@ class SearchSettings:
         """Return the settings in a document.
 
         Raises:
-            BadInput: It holds what is no setting, or a value that is none.
+            BadInput: It holds what is not a setting, or a value that is none.
         """
         given, named = dict[str, Any](), dict[str, EngineSettings]()
         for name, value in document.items():
@@ -138,7 +138,7 @@ def _engine_settings(name: str, document: Mapping[str, Any]) -> EngineSettings:
     """Return the settings of one engine.
 
     Raises:
-        BadInput: They hold what is no setting of it, or a value that is none.
+        BadInput: They hold what is not a setting of it, or a value that is none.
     """
     own = {one for one in _OF_ENGINE if one != "options"}
     more = {"backends"} if name == DDGS else set(APIS[name].options) - {"url"} if name in APIS else set[str]()
