@@ -33,6 +33,7 @@ from tea.protocols.instances import Instances
 from tea.protocols.manager import ContextManager
 from tea.protocols.prompt import PromptLibrary
 from tea.protocols.reading import Services
+from tea.protocols.session_state import SessionStates
 from tea.protocols.tcp import TCPServer, ToolContextManager
 from tea.recipes.recipe import Direction, transformation
 from tea.recipes.recipes import Recipes
@@ -46,6 +47,7 @@ from tea.source.bundled import bundled_roots, entry_point_roots
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 from tea.source.trust import AllowedDestinations, Consents, GrantedHomes, Trust
+from tea.store.environments import FileEnvironments
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry
@@ -120,7 +122,8 @@ class Platform:
         self.compiled = SourceCache(self.trust.path.parent)
         self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
         self.prompts = PromptManager()
-        self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"))
+        environments = FileEnvironments(self.home / "traces" / "memory")
+        self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"), environments)
         self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
         self.keys = read_keys(self.home)
         configs, granted = _configs(self.settings), GrantedHomes(folder)
@@ -135,7 +138,8 @@ class Platform:
         installed = entry_point_roots()
         self.problems: list[str] = list(installed.problems)
         self._workers = Workers()
-        self._instances = Instances(self._workers)
+        states = SessionStates(environments, lambda data: self._engine.mask.data(data))
+        self._instances = Instances(self._workers, states)
         roots = (*bundled_roots(), *installed.roots.values())
         embedder = cache(embedder_of(self.settings.embedder, self.keys, self.home_trust.of_embedder))
         self.models.embedder = embedder

@@ -26,8 +26,8 @@ async def call(
     """Call one operation of a component, REF#OP.
 
     A tool's operation is `call`, an agent's `run`, an environment's its actions. A value is read as JSON where that
-    fits the parameter, else as text. Calls with the same --session find what the earlier ones kept; what an environment
-    holds in memory ends with the command.
+    fits the parameter, else as text. Calls with the same --session find what the earlier ones kept, and the state of
+    environments that recover by snapshots; what others hold in memory ends with the command.
     """
     if words and arguments is not None:
         raise BadInput("Arguments were given twice.", fix="write NAME=VALUE, or --args JSON.")

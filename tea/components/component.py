@@ -119,7 +119,9 @@ class Environment(Component):
     """Persistent state between calls, changed only through actions (paper, Definition 5).
 
     Args:
-        recovery: How it comes back after a crash.
+        recovery: How it comes back after a crash: `durable`, it lies outside; `snapshot`, with what `snapshot`
+            returned, also in other processes of a session with a name; `rerun`, by repeating its calls; `lost`, not at
+            all.
         sharing: Who acts in one instance: `shared`, everybody in the session; `private`, the agents that work in one
             branch of a run, so that agents side by side do not meet in it.
     """

@@ -224,6 +224,8 @@ class Context:
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
         searches: Whether something could be searched when the run began.
         without: Names of components switched off for the run, `name` or `kind:name`.
+        change: Id of the change that a tool or action makes, the same when it is carried out once more after a crash;
+            empty in agents.
     """
 
     port: Port
@@ -241,6 +243,7 @@ class Context:
     sandbox: str = ""
     searches: bool = False
     without: tuple[str, ...] = ()
+    change: str = ""
 
     @property
     def tcp(self) -> Tools:

@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field
 from tea.errors import BadArguments
 from tea.memory.state import Choose, States, session_of
 from tea.refs import NAME
+from tea.store.environments import FileEnvironments
 from tea.store.events import EventStore
 from tea.store.strict import dumps
 from tea.types import JsonObject, JsonValue
@@ -76,10 +77,11 @@ class MemoryManager:
 
     Args:
         events: Where they are kept, one stream for each session.
+        environments: The states of environments, which are forgotten with their session.
     """
 
-    def __init__(self, events: EventStore) -> None:
-        self._events = events
+    def __init__(self, events: EventStore, environments: FileEnvironments | None = None) -> None:
+        self._events, self._environments = events, environments
         self.states = States(events)
 
     async def record(self, scope: Scope, kind: str, data: JsonObject, key: str, *, synced: bool = True) -> None:
@@ -144,6 +146,8 @@ class MemoryManager:
         for stream in self._events.streams():
             if session_of(stream) in sessions:
                 self._events.remove(stream)
+        if self._environments is not None:
+            self._environments.forget(sessions)
 
     async def recall(self, scope: Scope, query: str = "", limit: int = 20) -> list[JsonObject]:
         """Return at most `limit` events of the session, oldest first.

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
@@ -15,8 +15,10 @@ from tea.components.component import Environment
 from tea.components.context import Context
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest
-from tea.errors import BadComponent, CallFailed, TeaError, words_of
+from tea.errors import BadComponent, CallFailed, StorageError, TeaError, words_of
+from tea.protocols.session_state import Revision, SavedState, SessionState, SessionStates
 from tea.shielded import completed
+from tea.types import JsonObject
 from tea.untrusted.workers import Workers
 
 SNAPSHOT, JOINED = "snapshot", "joined"
@@ -48,11 +50,19 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class _Instance:
-    """A place for an environment, empty until a successful setup; `run` is its last user."""
+    """A place for an environment, empty until a successful setup.
+
+    Args:
+        lock: Held by the action at work.
+        environment: The live environment.
+        run: Its last user.
+        revision: That of the session's kept state which it has; None without one.
+    """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     environment: Environment | None = None
     run: str = ""
+    revision: Revision | None = None
 
 
 class Instances:
@@ -60,10 +70,11 @@ class Instances:
 
     Args:
         workers: The workers of untrusted tools, which end with their session, too.
+        states: What other processes left of environments in a session.
     """
 
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
+    def __init__(self, workers: Workers, states: SessionStates) -> None:
+        self._workers, self._states = workers, states
         self._live: dict[Place, _Instance] = {}
         self._private: dict[tuple[str, str], list[Place]] = {}
         self._ending: dict[asyncio.Task[None], Place] = {}
@@ -75,11 +86,14 @@ class Instances:
     ) -> AsyncGenerator[Environment]:
         """Yield the instance of the session, or of the branch; actions wait for each other unless declared concurrent.
 
-        A run that finds what another run of its session left has that noted, with the state where it can be told.
+        A run that finds what another run of its session left, here or in another process, has that noted, with the
+        state where it can be told.
 
         Raises:
             CallFailed: It cannot be instantiated or set up; the next call tries anew. Or the action before, which this
-                one would wait for, is what this one is a part of, or waits for that.
+                one would wait for, is what this one is a part of, or waits for that. Or its version does not accept
+                the state that another left in the session; the next call begins anew.
+            Conflict: Another process acts in it.
         """
         instance = self._instance(Place.of(config, context))
         kept = definition.recovery == "snapshot"
@@ -87,7 +101,11 @@ class Instances:
             _join(instance, config, context, {})
             yield instance.environment
             return
-        async with self._alone(instance.lock, config):
+        acts = kept and config.operation(operation).traits.effects != "reads"
+        saved = self._states.of(config, context) if kept else None
+        async with self._alone(instance.lock, config), _turn(saved if acts else None):
+            if saved is not None and (found := await saved.read(instance.revision)) is not None:
+                await _take_over(instance, config, definition, context, saved, found)
             if instance.environment is None:
                 instance.environment = await _set_up(definition, context)
                 instance.run = context.run
@@ -96,8 +114,8 @@ class Instances:
             try:
                 yield instance.environment
             finally:
-                if kept and config.operation(operation).traits.effects != "reads":
-                    context.note(SNAPSHOT, await _snapshot(config, instance.environment))
+                if acts:
+                    await _leave(instance, config, context, instance.environment, saved)
 
     @asynccontextmanager
     async def _alone(self, lock: asyncio.Lock, config: Manifest) -> AsyncGenerator[None]:
@@ -135,21 +153,23 @@ class Instances:
             seen.add(one)
         return False
 
-    async def restore(self, config: Manifest, definition: Definition, context: Context, state: Any) -> None:
+    async def restore(self, config: Manifest, definition: Definition, context: Context, found: JsonObject) -> None:
         """Set up an instance with the state from a snapshot.
+
+        Args:
+            config: Its version.
+            definition: What its source defines.
+            context: What it may reach.
+            found: A note of the kind `SNAPSHOT` or `JOINED`, with a state.
 
         Raises:
             CallFailed: It cannot be set up, or does not take the state.
         """
-        environment = await _set_up(definition, context)
-        try:
-            await environment.restore(state)
-        except TeaError:
-            raise
-        except Exception as error:
-            raise _failed(f"The restoring of {config.ref}", error) from error
+        environment = await _restored(config, await _set_up(definition, context), found["state"])
         instance = self._instance(Place.of(config, context))
         instance.environment, instance.run = environment, context.run
+        revision = found.get("revision")
+        instance.revision = None if revision is None else Revision(*revision)
 
     def alive(self, session: str) -> frozenset[Place]:
         """Return the places of a session's live environments."""
@@ -225,6 +245,69 @@ async def _set_up(definition: Definition, context: Context) -> Environment:
     return environment
 
 
+async def _restored(config: Manifest, environment: Environment, state: Any) -> Environment:
+    """Return a new environment with a state; one that does not accept it is torn down."""
+    try:
+        await environment.restore(state)
+    except BaseException as error:
+        await completed(_tear_down(environment))
+        if isinstance(error, TeaError) or not isinstance(error, Exception):
+            raise
+        raise _failed(f"The restoring of {config.ref}", error) from error
+    return environment
+
+
+def _turn(saved: SessionState | None) -> AbstractAsyncContextManager[None]:
+    return nullcontext() if saved is None else saved.turn()
+
+
+async def _take_over(
+    instance: _Instance,
+    config: Manifest,
+    definition: Definition,
+    context: Context,
+    saved: SessionState,
+    found: SavedState,
+) -> None:
+    """Replace an instance by one with the state that another process, run or version left in the session.
+
+    Raises:
+        CallFailed: It does not accept the state of another version, said once; or not that of its own.
+    """
+    old, instance.environment, instance.revision = instance.environment, None, None
+    if old is not None:
+        await completed(_tear_down(old))
+    if saved.refused():
+        instance.revision = found.revision
+        return
+    environment = await _set_up(definition, context)
+    try:
+        instance.environment = await _restored(config, environment, found.state)
+    except TeaError as error:
+        if found.digest == config.digest or isinstance(error, StorageError):
+            raise
+        await saved.refuse()
+        instance.revision = found.revision
+        problem = f"The state of {config.ref} in the session is lost: another version left it. {error.problem}"
+        raise CallFailed(problem, fix="call again, and it begins anew; or call the other version.") from error
+    instance.revision, instance.run = found.revision, ""
+    _join(instance, config, context, {"state": found.state})
+
+
+async def _leave(
+    instance: _Instance, config: Manifest, context: Context, environment: Environment, saved: SessionState | None
+) -> None:
+    """Record the state after an action, and keep it for the session."""
+    snapshot = await _snapshot(config, environment)
+    if saved is None:
+        context.note(SNAPSHOT, snapshot)
+        return
+    revision = saved.next()
+    context.note(SNAPSHOT, {**snapshot, "revision": [*revision]})
+    await saved.keep(snapshot["state"])
+    instance.revision = revision
+
+
 async def _snapshot(config: Manifest, environment: Environment) -> dict[str, Any]:
     try:
         state = json.loads(json.dumps(await environment.snapshot(), allow_nan=False))
@@ -236,7 +319,8 @@ async def _snapshot(config: Manifest, environment: Environment) -> dict[str, Any
 def _join(instance: _Instance, config: Manifest, context: Context, state: dict[str, Any]) -> None:
     if instance.run != context.run:
         instance.run = context.run
-        context.note(JOINED, {"ref": str(config.ref), "digest": config.digest, **state})
+        held = {} if instance.revision is None else {"revision": [*instance.revision]}
+        context.note(JOINED, {"ref": str(config.ref), "digest": config.digest, **state, **held})
 
 
 def _failed(what: str, error: Exception) -> CallFailed:

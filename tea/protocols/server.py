@@ -22,6 +22,7 @@ from tea.errors import (
     CallError,
     CallFailed,
     CallTimeout,
+    Conflict,
     Diverged,
     InternalError,
     NotLocked,
@@ -197,6 +198,8 @@ class Server(Generic[ConfigT, ResponseT]):
             except StopIteration as end:
                 return success(self.response, ref, end.value)
             return success(self.response, ref, await finish(work, awaited, seconds - (monotonic() - begun)))
+        except Conflict as error:  # its caller can try again; where a run's journal was taken away, nothing is recorded
+            return failure(self.response, ref, error)
         except _RAISED:
             raise
         except TeaError as error:

@@ -23,7 +23,7 @@ from tea.kernel.key import effect_key, path_of
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place
 from tea.refs import Ref
 from tea.runs.run import Run
-from tea.types import JsonObject, JsonValue
+from tea.types import JsonObject
 
 _CALLS = ("tool", "environment")
 _KEPT = {("memory", "record"), ("state", "save"), ("state", "merge"), ("state", "put"), ("state", "swap")}
@@ -62,9 +62,9 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
         config = _config(run, one) if one.start.kind == "environment" else None
         if config is not None and config.recovery == "rerun" and run.place(config, one.start.key) not in there | lost:
             await _repeat(run, one)
-    for place, (config, state) in _snapshots(run, records).items():
+    for place, (config, found) in _snapshots(run, records).items():
         if place not in there | lost:
-            await _restore(run, instances, place, config, state)
+            await _restore(run, instances, place, config, found)
 
 
 async def rebuild(
@@ -102,8 +102,8 @@ async def rebuild(
             await _repeat(run, one)
         elif effects != "reads":
             outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
-    for place, (config, state) in {**found, **_snapshots(run, records)}.items():
-        await _restore(run, instances, place, config, state)
+    for place, (config, held) in {**found, **_snapshots(run, records)}.items():
+        await _restore(run, instances, place, config, held)
     return outside
 
 
@@ -182,8 +182,8 @@ def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, 
                 yield place, config
 
 
-def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
-    """Return the last recorded state of each environment from an ended call, by its place."""
+def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonObject]]:
+    """Return the last note of each environment's state from an ended call, by its place."""
     configs = _pinned(run, records)
     ended = {one.key for one in records if one.kind in ("done", "failed")}
     notes = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
@@ -192,8 +192,8 @@ def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Ma
         for key, note in notes
         if effect_key(key) in ended and note["kind"] in (SNAPSHOT, JOINED)
     ]
-    states = [(configs[one["digest"]], key, one["state"]) for key, one in found if "state" in one]
-    return {run.place(config, key): (config, state) for config, key, state in states}
+    states = [(configs[one["digest"]], key, one) for key, one in found if "state" in one]
+    return {run.place(config, key): (config, one) for config, key, one in states}
 
 
 def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
@@ -202,13 +202,13 @@ def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
     return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
 
 
-async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonValue]]:
-    """Return the environments found by a fork's origin in its session, each with its earlier state, by place.
+async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonObject]]:
+    """Return the environments found by a fork's origin in its session, each with the note of its state, by place.
 
     Raises:
         BadInput: There was one whose state nobody can tell.
     """
-    states: dict[Place, tuple[Manifest, JsonValue]] = {}
+    states: dict[Place, tuple[Manifest, JsonObject]] = {}
     for one in _joined(origin):
         ref, digest = one["ref"], one["digest"]
         if run.run_config.use.get(str(Ref.parse(ref).at(None))) != digest:
@@ -216,17 +216,17 @@ async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[M
         await run.pins.stock([Pin(ref, ref, digest)])
         config = run.pins.exact(ref, digest)
         if "state" in one:
-            states.setdefault(Place(run.session, digest), (config, one["state"]))
+            states.setdefault(Place(run.session, digest), (config, one))
         elif config.recovery != "durable":
             problem = f"{ref} held what other runs of its session had done, and its state is {config.recovery}."
             raise BadInput(problem, fix="fork the run of that session that used it first.")
     return states
 
 
-async def _restore(run: Run, instances: Instances, place: Place, config: Manifest, state: JsonValue) -> None:
+async def _restore(run: Run, instances: Instances, place: Place, config: Manifest, found: JsonObject) -> None:
     definition, context = await run.outside(config, place.branch)
     with run.recorder.silence():
-        await instances.restore(config, definition, context, state)
+        await instances.restore(config, definition, context, found)
 
 
 def _comes_back(config: Manifest) -> bool:

@@ -17,7 +17,7 @@ from tea.journal.header import RunConfig
 from tea.journal.recorder import Recorder
 from tea.kernel.entry import Entry, JsonText, canonical, encode
 from tea.kernel.gate import Gate
-from tea.kernel.key import call_key, check_key, is_check
+from tea.kernel.key import call_key, change_id, check_key, is_check
 from tea.kernel.pending import Inline
 from tea.models.manager import CallTool
 from tea.policy.rules import BEYOND
@@ -138,6 +138,7 @@ class Run:
         opens_files: bool,
         branch: str = "",
         declared: JsonObject | None = None,
+        change: str = "",
     ) -> Context:
         """Return the context of a component of this run.
 
@@ -148,6 +149,7 @@ class Run:
             opens_files: Whether it may open files itself.
             branch: The branch to which a private environment belongs.
             declared: What an agent declares.
+            change: Id of the change made by a tool or action.
         """
         return Context(
             port=port,
@@ -165,6 +167,7 @@ class Run:
             opens_files=opens_files,
             branch=branch,
             declared=declared or {},
+            change=change,
         )
 
     async def call(
@@ -378,7 +381,14 @@ class Run:
         port = LeafPort(
             self, key, call.agent, call.depth + 1, call.handed_on, self._principal(call.config, call.principal)
         )
-        context = self.context(port, LeafFlow(self.recorder, key), call.agent, opens_files=True, branch=place.branch)
+        context = self.context(
+            port,
+            LeafFlow(self.recorder, key),
+            call.agent,
+            opens_files=True,
+            branch=place.branch,
+            change="" if self.recorder.repeats else change_id(self.id, key),
+        )
         seconds, carry_out = self.run_config.call_seconds, self._servers[call.config.kind].carry_out
         return await carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
 

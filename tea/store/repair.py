@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tea.errors import BadInput, StorageError
 from tea.refs import KINDS, NAME, Kind, is_digest, plural
+from tea.store.environments import SUFFIX
 from tea.store.events import STREAM_LIMIT
 from tea.store.files import damaged, open_regular, read_regular, reading, shown, storage_error, write_new
 from tea.store.journal import FileJournals
@@ -23,6 +24,7 @@ from tea.store.lease import verify
 from tea.store.lines import LINE_LIMIT
 from tea.store.registry import FileRegistry
 from tea.store.scratch import Scratch
+from tea.store.sealed import unsealed
 from tea.store.strict import Refused, as_json_object, loads
 from tea.store.writer import JOURNAL, LEASE
 
@@ -136,6 +138,8 @@ def _streams(folder: Path) -> Generator[Finding]:
     for path in paths:
         if path.suffix == ".jsonl":
             yield from _named(_events(path))
+        elif path.suffix == SUFFIX:
+            yield from _named(_state(path))
 
 
 def _events(path: Path) -> Generator[Finding]:
@@ -147,6 +151,13 @@ def _events(path: Path) -> Generator[Finding]:
             except Refused as reason:
                 yield Finding(problem=damaged(path, f"line {number}: {reason}").problem)
                 return
+
+
+def _state(path: Path) -> Generator[Finding]:
+    """Check the kept state of an environment."""
+    if path.exists():  # else it was removed meanwhile
+        unsealed(path)
+    yield from ()
 
 
 def _runs(journals: FileJournals, traces: Path, mend: bool) -> Generator[Finding]:

@@ -1,7 +1,8 @@
 """A process like `tests/cli/warm.py` with children dying by SIGKILL at a chosen moment.
 
 Each request also says after how many journal records, and how many seconds later, its command dies (`moment`, null
-for never), and where it notes the key of each effect that it performs (`log`).
+for never), or before or after which kept state of an environment, or within how many seconds (`kept`, null for never);
+and where it notes the key of each effect that it performs (`log`).
 """
 
 import json
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
 from warm import carry_out
 
 from tea.kernel.pending import Performs
+from tea.store.environments import FileEnvironments
 from tea.store.writer import FileJournalWriter
 
 
@@ -30,6 +32,8 @@ def serve() -> None:
             note_performs(request["log"])
             if request["moment"] is not None:
                 die_after(*request["moment"])
+            if request["kept"] is not None:
+                die_at(*request["kept"])
             carry_out(request)
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
@@ -50,6 +54,25 @@ def die_after(records: int, seconds: float) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     FileJournalWriter.append = counted
+
+
+def die_at(when: str, number: float) -> None:
+    """End this process before or after it keeps a state for so many times, or within so many seconds."""
+    if when == "within":
+        threading.Timer(number, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        return
+    write, kept = FileEnvironments.write, 0
+
+    def counted(self: FileEnvironments, *arguments: Any) -> None:
+        nonlocal kept
+        kept += 1
+        if when == "before" and kept == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        write(self, *arguments)
+        if when == "after" and kept == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    FileEnvironments.write = counted
 
 
 def note_performs(log: str) -> None:

@@ -21,7 +21,13 @@ class Killable:
         program = [sys.executable, str(Path(__file__).with_name("killable.py"))]
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def __call__(self, home: Path, *line: str, moment: tuple[int, float] | None = None) -> tuple[int, str]:
+    def __call__(
+        self,
+        home: Path,
+        *line: str,
+        moment: tuple[int, float] | None = None,
+        kept: tuple[str, float] | None = None,
+    ) -> tuple[int, str]:
         """Return exit code and standard output."""
         home.mkdir(exist_ok=True)
         (home / "cities.csv").write_text(CITIES)
@@ -39,6 +45,7 @@ class Killable:
             "streams": list(map(str, streams)),
             "log": str(home / "performed"),
             "moment": moment,
+            "kept": kept,
         }
         assert self.process.stdin is not None
         assert self.process.stdout is not None

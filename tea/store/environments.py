@@ -1,0 +1,93 @@
+"""States of environments on disk: one file for each session and environment, replaced as a whole.
+
+A file is sealed and durable before the call returns, so a process that dies leaves the state before or the one after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tea.errors import StorageError
+from tea.store.files import write_over, writing
+from tea.store.scratch import Scratch
+from tea.store.sealed import sealed, unsealed
+from tea.store.turn import claim
+from tea.types import JsonObject
+
+SUFFIX = ".json"
+
+
+class FileEnvironments:
+    """A store of one document for each session and environment; every method but `claim` blocks.
+
+    Args:
+        root: The folder; created with the first document.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._scratch = Scratch(root.parent, private=True)
+
+    def read(self, session: str, environment: str) -> dict[str, Any] | None:
+        """Return the document of an environment in a session, None if there is none.
+
+        Raises:
+            Damaged: The file is not what was written.
+            StorageError: It cannot be read.
+        """
+        path = self._path(session, environment)
+        return unsealed(path)["kept"] if path.exists() else None
+
+    def write(self, session: str, environment: str, document: JsonObject) -> None:
+        """Replace the document of an environment in a session; call it with the turn.
+
+        Raises:
+            BadInput: The document is not JSON, or larger than 16 MiB.
+            StorageError: It cannot be written; the one before stands.
+        """
+        data = sealed({"session": session, "environment": environment, "kept": document})
+        path = self._path(session, environment)
+        with writing(path):
+            self._scratch.make(self._root)
+        write_over(path, data, self._scratch)
+
+    def claim(self, session: str, environment: str) -> Callable[[], None] | None:
+        """Claim the turn of an environment in a session and return its release, None if another process has it.
+
+        It never waits, and the turn ends with the process at the latest.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        path = self._path(session, environment).with_suffix(".lock")
+        with writing(path):
+            self._scratch.make(self._root)
+        return claim(path)
+
+    def forget(self, sessions: Container[str]) -> None:
+        """Remove the documents of sessions permanently; a damaged one is left alone.
+
+        Raises:
+            StorageError: One cannot be removed.
+        """
+        for path in sorted(self._root.glob(f"*{SUFFIX}")):
+            session = _session(path)
+            if session is not None and session in sessions:
+                with writing(path):
+                    path.unlink(missing_ok=True)
+
+    def _path(self, session: str, environment: str) -> Path:
+        """Return the file; its name has no part of a session's, which may be as long as a name can be."""
+        name = sha256(f"{environment}/{session}".encode("utf-8", "surrogatepass")).hexdigest()
+        return self._root / f"environment-{name}{SUFFIX}"
+
+
+def _session(path: Path) -> str | None:
+    """Return the session of a file, None of a damaged one or one removed meanwhile."""
+    with suppress(StorageError):
+        return unsealed(path)["session"]
+    return None
