@@ -1,6 +1,6 @@
 """Runs with a misbehaving model: their ends, and the reading and replay of each journal.
 
-    python benchmarks/chaos.py [--runs 1000] [--seed 0] [--first 0] [--at-once 4]
+    python benchmarks/chaos.py [--runs 1000] [--seed 0] [--first 0] [--at-once 4] [--agent NAME]
 
 A run is chosen by the seed and its number: agent, files, budget, form of the answer, whether the model has functions,
 its context and how it folds. `--first N --runs 1` repeats one. Exits with 1 where something did not hold.
@@ -73,6 +73,7 @@ async def main() -> int:
     parser = argparse.ArgumentParser()
     for name, default in (("runs", 1000), ("seed", 0), ("first", 0), ("at-once", 4)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--agent", default="", help="the only agent; planner and analyzer by default")
     given = parser.parse_args()
     tally, begun = Tally(), time.perf_counter()
     end = given.first + given.runs
@@ -81,18 +82,21 @@ async def main() -> int:
             (Path(folder) / name).write_text(text, encoding="utf-8")
         for first in range(given.first, end, BATCH):
             async with platform() as tea:
-                await batch(tea, Path(folder), tally, given.seed, range(first, min(end, first + BATCH)), given.at_once)
+                numbers = range(first, min(end, first + BATCH))
+                await batch(tea, Path(folder), tally, given.seed, numbers, given.at_once, given.agent)
     show(tally, given.runs, time.perf_counter() - begun)
     return 1 if tally.faults else 0
 
 
-async def batch(tea: Platform, folder: Path, tally: Tally, seed: int, numbers: range, at_once: int) -> None:
+async def batch(
+    tea: Platform, folder: Path, tally: Tally, seed: int, numbers: range, at_once: int, agent: str = ""
+) -> None:
     """Carry out some runs on one platform, several at once."""
     gate = asyncio.Semaphore(at_once)
 
     async def one(number: int) -> None:
         async with gate, watched(tally, f"--seed {seed} --first {number} --runs 1"):
-            await carried_out(tea, folder, tally, seed, number)
+            await carried_out(tea, folder, tally, seed, number, agent)
 
     async with asyncio.TaskGroup() as group:
         for number in numbers:
@@ -110,12 +114,13 @@ async def watched(tally: Tally, name: str) -> AsyncGenerator[None]:
         tally.faults.append(f"{name}: {type(error).__name__}: {error} ({last.filename}:{last.lineno})")
 
 
-async def carried_out(tea: Platform, folder: Path, tally: Tally, seed: int, number: int) -> None:
+async def carried_out(tea: Platform, folder: Path, tally: Tally, seed: int, number: int, agent: str = "") -> None:
     """Carry out one run, read its journal, and replay it."""
     random, name = Random(f"{seed} {number}"), f"chaos-{number}"
     model = ChaosModel(seed * 1_000_003 + number)
     tea.models.add(ModelConfig(name=name, provider="given", **abilities(random)), model)
-    outcome = await tea.run(random.choice(TASKS), model=name, **options(random, folder))
+    chosen = {**options(random, folder), **({"agent": agent} if agent else {})}
+    outcome = await tea.run(random.choice(TASKS), model=name, **chosen)
     tally.behaviours.update(model.chosen)
     tally.questions += model.chosen.total()
     tally.endings[EXIT_CODES.get(outcome.exit_code, f"exit code {outcome.exit_code}")] += 1

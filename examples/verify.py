@@ -78,6 +78,24 @@ def tungsten() -> float:
     return float(elements[elements["element"] == "tungsten"]["atomic_weight"].item())
 
 
+def kabul() -> list[float]:
+    zones = tab("zone.tab", ["code", "coordinates", "TZ"])
+    text = str(zones[zones["TZ"] == "Asia/Kabul"]["coordinates"].item())
+    (parts,) = re.findall(r"\+(\d\d)(\d\d)\+(\d{3})(\d\d)", text)
+    latitude, minutes, longitude, more = map(int, parts)
+    return [round(latitude + minutes / 60, 6), round(longitude + more / 60, 6)]
+
+
+def glucose() -> float:
+    weights = table("elements.csv").set_index("symbol")["atomic_weight"]
+    return float(weights["C"] * 6 + weights["H"] * 12 + weights["O"] * 6)
+
+
+def tai_in_1999() -> int:
+    seconds = table("leap_seconds.csv")
+    return int(seconds[seconds["date"] < "1999-06-01"]["tai_minus_utc_after"].iloc[-1])
+
+
 ANSWERS: dict[str, Callable[[], Any]] = {
     "demo": country_with_most_time_zones,
     "airports_in_texas": lambda: int((table("airports.csv")["state"] == "TX").sum()),
@@ -85,13 +103,16 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "birth_states": lambda: str(table("us_presidents.csv")["birth_state"].value_counts().idxmax()),
     "busiest_airline": top_airline,
     "code_na": namibia,
+    "coordinates": kabul,
     "deadliest_month": deadliest_month,
     "densest_elements": densest_elements,
+    "glucose": glucose,
     "heaviest_penguins": lambda: str(table("penguins.csv").groupby("species")["body_mass_g"].mean().idxmax()),
     "median_unemployment": lambda: float(table("us_macro.csv")["unemp"].median()),
     "percentage": lambda: 2480 * 175 / 1000,
     "renewables": renewables,
     "snow_days": snow,
+    "tai_offset": tai_in_1999,
     "tungsten": tungsten,
     "wingspan": no_wingspan,
 }

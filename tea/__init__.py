@@ -17,6 +17,8 @@ if _typing.TYPE_CHECKING:
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
+    from tea.loop.follow import follow as follow
+    from tea.loop.follow import steps_fault as steps_fault
     from tea.loop.loop import work as work
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
@@ -92,9 +94,11 @@ _LAZY = {
     "ask_for": "tea.loop.step",
     "consult": "tea.loop.step",
     "copied_name": "tea.components.files",
+    "follow": "tea.loop.follow",
     "nearest": "tea.components.files",
     "require_extra": "tea.extras",
     "run": "tea.api",
+    "steps_fault": "tea.loop.follow",
     "stream": "tea.api",
     "tool": "tea.components.component",
     "work": "tea.loop.loop",

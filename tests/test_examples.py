@@ -27,7 +27,8 @@ from tea.testing import ScriptedModel, platform
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text())
-SCRIPTED = {name for name, expected in EXPECTED.items() if "replies" in expected}
+MAKING = {name for name, expected in EXPECTED.items() if expected.get("tool")}  # a tool that the example makes
+SCRIPTED = {name for name, expected in EXPECTED.items() if "replies" in expected} - MAKING
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -85,7 +86,7 @@ def test_an_answer_is_compared_as_a_whole(answer: Any, expected: Any, right: boo
 
 
 @in_one_loop
-@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - SCRIPTED))
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - SCRIPTED - MAKING))
 async def test_example_gives_the_expected_answer_and_replays(tea: Platform, name: str) -> None:
     expected = EXPECTED[name]
     outcome = await run(tea, name)
@@ -101,6 +102,19 @@ async def test_an_example_that_needs_a_model_gives_the_expected_answer_and_repla
         outcome = await run(scripted, name)
         assert (outcome.exit_code, outcome.answer) == (expected["exit"], expected["answer"]), outcome.reason
         assert [one.doubt for one in outcome.evidence] == [""]
+        assert (await scripted.replay(outcome.run)).answer == outcome.answer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(MAKING))
+async def test_an_example_that_makes_a_tool_gives_the_expected_answer_and_replays(name: str) -> None:
+    expected = EXPECTED[name]
+    async with platform(model=ScriptedModel(expected["replies"])) as scripted:
+        outcome = await run(scripted, name)
+        assert outcome.exit_code == expected["exit"], outcome.reason
+        assert same(outcome.answer, expected["answer"])
+        made = [one.name for one in await scripted.tcp.list() if one.origin == "registry"]
+        assert made == [expected["replies"][1]["name"]]
         assert (await scripted.replay(outcome.run)).answer == outcome.answer
 
 

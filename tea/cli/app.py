@@ -32,6 +32,7 @@ _COMMANDS = {
     "call": "call:call",
     "state": "state:state",
     "register": "register:register",
+    "new": "new:new",
     "import": "import_skill:import_component",
     "update": "update:update",
     "unregister": "unregister:unregister",
@@ -53,6 +54,7 @@ _COMMANDS = {
     "purge": "purge:purge",
     "eval": "eval_run:eval_run",
     "evolve": "evolve:evolve",
+    "tools": "tools:usage",
     "models": "models:models",
     "corpus": "corpus:ls",
     "init": "init:init",
@@ -69,6 +71,7 @@ _FURTHER = {
         "rm": "corpus:rm",
         "search": "corpus:search",
     },
+    "tools": {"usage": "tools:usage"},
     "evolve": {"log": "evolve_log:evolve_log"},
     "eval": {
         "score": "eval_score:eval_score",

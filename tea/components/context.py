@@ -14,6 +14,8 @@ from typing import Any, cast
 
 from tea.components.files import existing_file, files_in
 from tea.components.port import (
+    AdoptAgent,
+    AdoptTool,
     AskPerson,
     CacheFolder,
     ComponentFacts,
@@ -44,7 +46,9 @@ from tea.components.port import (
     SummariseMemory,
     SwapState,
     TakeMessages,
+    TakeNewTools,
     TimeNow,
+    TryTool,
 )
 from tea.errors import ToolError
 from tea.refs import Kind
@@ -123,6 +127,67 @@ class Tools(Caller):
         """Call a tool, `name` or `name@selector`."""
         return cast(ToolResponse, await self.port.call(Invocation("tool", ref, arguments)))
 
+    async def evaluate(
+        self,
+        source: str,
+        cases: Sequence[JsonObject],
+        *,
+        given: JsonObject | None = None,
+        files: Sequence[str] = (),
+    ) -> JsonObject:
+        """Hold the source of a new tool against tests in a sandbox; nothing is registered.
+
+        Args:
+            source: The main file.
+            cases: At least three: `arguments` and `returns`, or `arguments` and `fails: true`.
+            given: Arguments taken from the task itself.
+            files: Names of files of the workspace that it finds there.
+
+        Returns:
+            `ok`, the `stages` gone through (`stage`, `ok`, `words`), how many tests it `passed`, and the `result` on
+            `given`.
+
+        Raises:
+            BadArguments: The cases are none, or a file is too large.
+            ToolError: There is no sandbox, or no agent asks.
+        """
+        return await self.port.serve(TryTool(source, list(cases), given, list(files)))
+
+    async def adopt(
+        self,
+        source: str,
+        cases: Sequence[JsonObject],
+        task: str,
+        *,
+        given: JsonObject | None = None,
+        files: Sequence[str] = (),
+    ) -> JsonObject:
+        """Register a new tool that passes its tests, for this run and later ones; it stays in the sandbox.
+
+        A tool that is there and passes the tests too is returned in its place; one that this source improves without
+        breaking its contract gets a version.
+
+        Args:
+            source: As for `evaluate`.
+            cases: As for `evaluate`; they are stored with the version.
+            task: What the tool was made for, in words.
+            given: As for `evaluate`.
+            files: As for `evaluate`.
+
+        Returns:
+            The result of `evaluate`, and where that is `ok` also `ref`, `digest` and `how`: `new`, `version` or
+            `reused`.
+
+        Raises:
+            BadArguments: The cases are none, or a file is too large.
+            ToolError: There is no sandbox, no agent asks, or the run is locked.
+        """
+        return await self.port.serve(AdoptTool(source, list(cases), given, list(files), task))
+
+    async def new(self, seen: int) -> list[str]:
+        """Return the refs of the tools adopted in this run after the first `seen`; usually none, without waiting."""
+        return await self.port.serve(TakeNewTools(seen))
+
 
 @dataclass(frozen=True, slots=True)
 class Environments(Caller):
@@ -146,6 +211,26 @@ class Agents(Caller):
         unlimited = {"budget"} if task.budget is None else None
         arguments = {"task": task.model_dump(mode="json", exclude=unlimited)}
         return cast(AgentResponse, await self.port.call(Invocation("agent", ref, arguments)))
+
+    async def adopt(
+        self, draft: JsonObject, tests: Sequence[JsonObject], task: str, *, check: bool = False
+    ) -> JsonObject:
+        """Register a new agent, which is declared, or a workflow of fixed steps; nobody trusts it yet.
+
+        Args:
+            draft: `name` and `description`; of an agent `instructions`, `tools`, `agents` and `environments`; of a
+                workflow its `steps`, see `tea.follow`. Neither holds code.
+            tests: What it was tried on: of each `task` and `wanted`; they are stored with it.
+            task: What it was made for, in words.
+            check: Whether to look only if it could be registered.
+
+        Returns:
+            `ok`, and why not as `trouble`; where it is registered `refs`, `ref`, `digest` and `how`.
+
+        Raises:
+            ToolError: There is no sandbox, no agent asks, or the run is locked.
+        """
+        return await self.port.serve(AdoptAgent(draft, list(tests), task, check))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class Lineage:
         run: The run that made it.
         before: Score of the parent.
         after: Score of this version.
+        task: What it was made for, in words.
+        tests: The tests that it passed when it was made; see `tea.untrusted.cases`.
     """
 
     how: How = "hand"
@@ -39,6 +41,13 @@ class Lineage:
     run: str | None = None
     before: float | None = None
     after: float | None = None
+    task: str | None = None
+    tests: tuple[JsonObject, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the lineage as a JSON object; what only generated versions have is left out elsewhere."""
+        data = {name: getattr(self, name) for name in Lineage.__slots__}
+        return {name: value for name, value in data.items() if value or name not in ("task", "tests")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +170,7 @@ class Manifest:
         """Return the manifest as a JSON object."""
         data = {name: getattr(self, name) for name in Manifest.__slots__}
         data["operations"] = {name: one.to_json() for name, one in self.operations.items()}
-        data["lineage"] = {name: getattr(self.lineage, name) for name in Lineage.__slots__}
+        data["lineage"] = self.lineage.to_json()
         return {"format": FORMAT, **data}
 
     @classmethod

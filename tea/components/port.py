@@ -174,6 +174,44 @@ class RankTexts(NamedTuple):
     service, verb = "registry", "rank"
 
 
+class TryTool(NamedTuple):
+    """Hold the source of a new tool against its tests; see `Tools.evaluate`."""
+
+    source: str
+    cases: Sequence[JsonObject]
+    given: JsonObject | None
+    files: Sequence[str]
+    service, verb = "generated", "try"
+
+
+class AdoptTool(NamedTuple):
+    """Register a new tool that passes its tests; see `Tools.adopt`."""
+
+    source: str
+    cases: Sequence[JsonObject]
+    given: JsonObject | None
+    files: Sequence[str]
+    task: str
+    service, verb = "generated", "adopt"
+
+
+class AdoptAgent(NamedTuple):
+    """Register a new agent or workflow, or only check it; see `Agents.adopt`."""
+
+    draft: JsonObject
+    tests: Sequence[JsonObject]
+    task: str
+    check: bool
+    service, verb = "generated", "adopt_agent"
+
+
+class TakeNewTools(NamedTuple):
+    """Take the tools that this run made, after the first `seen`."""
+
+    seen: int
+    service, verb = "new_tools", "take"
+
+
 class RecordEvent(NamedTuple):
     """Add an event to the memory."""
 
@@ -380,6 +418,10 @@ ServiceRequest: TypeAlias = (
     | ComponentFacts
     | RetrieveComponents
     | RankTexts
+    | TryTool
+    | AdoptTool
+    | AdoptAgent
+    | TakeNewTools
     | RecordEvent
     | RecallEvents
     | SummariseMemory

@@ -220,6 +220,8 @@ class _Loop:
         while self.limits.questions > 0:
             step += 1
             await self._hear()
+            if not self.solver:
+                await self.toolset.learn()
             if (self.limits.questions == 1 or self.ledger.stalled >= 2 * STALL) and not self.last:
                 self.last = step
                 self._tell(LAST_QUESTION.format(task=self.task.text))

@@ -77,6 +77,7 @@ class Toolset:
         self._task = task
         self._offered = offered
         self._added: list[str] = []
+        self._learned = 0
         self._further = further
         self._vast = vast
         self._places = {place.name: place for place in places}
@@ -167,6 +168,26 @@ class Toolset:
     def add(self, *names: str) -> None:
         """Add functions to the offer."""
         self._added += [name for name in names if name not in (*self._offered, *self._added)]
+
+    async def learn(self) -> list[str]:
+        """Add the tools made in this run since the last step to the offer, and return their names.
+
+        One that is a further version of a known tool is called in its place; its schema takes the same arguments.
+        """
+        refs = await self._ctx.tcp.new(self._learned)
+        self._learned += len(refs)
+        if not refs or (self._task.tools is not None and EVERY not in self._task.tools):
+            return []
+        names: list[str] = []
+        for ref, facts in zip(refs, await self._ctx.tcp.facts(refs), strict=True):
+            name = str(facts["name"])
+            made, known = tool_of(name, facts), self._known.get(name)
+            if known is not None and known.kind != "tool":
+                continue
+            self._known[name] = replace(made if known is None else known, ref=ref.removeprefix("tool:"))
+            names.append(name)
+        self.add(*names)
+        return names
 
     def _own_words(self, function: JsonObject) -> JsonObject | None:
         """Return a function of the loop in its offered form; a component of the same name takes precedence."""

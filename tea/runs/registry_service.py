@@ -66,9 +66,11 @@ class RegistryService(Service):
         return [one for one in found if self._run.pins.may_use(f"{request.kind}:{one['name']}")]
 
     async def _listed(self, server: AnyServer, *, for_models: bool = False) -> list[dict[str, str]]:
-        """Return the active and trusted components, limited by the run's lock; on demand only those for models."""
+        """Return the active components, trusted or adopted, limited by the run's lock; on demand those for models."""
         hidden = _NOT_FOR_MODELS if for_models else ()
-        listed = [one for one in await server.list() if one.trusted and one.category not in hidden]
+        adopted = server.manager.services.trust.adopted.digests()
+        listed = [one for one in await server.list() if one.category not in hidden]
+        listed = [one for one in listed if one.trusted or one.digest in adopted]
         found = [one for one in listed if self._run.pins.may_use(f"{one.kind}:{one.name}")]
         return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
 

@@ -27,6 +27,7 @@ from tea.kernel.pending import Inline
 from tea.registry.version import timestamp
 from tea.runs.delivery import Delivery
 from tea.runs.deps import RunContext
+from tea.runs.generated_service import NEW_TOOLS, GeneratedService
 from tea.runs.media import MediaService
 from tea.runs.memory_service import MemoryService, StateService
 from tea.runs.model_calls import ModelCalls
@@ -48,9 +49,12 @@ class RunServices:
 
     def __init__(self, run: RunContext, model_calls: ModelCalls) -> None:
         self.delivery = Delivery(run)
+        generated = GeneratedService(run)
         self._readings = run.readings
         self._services: Mapping[str, Service] = {
             "registry": RegistryService(run),
+            "generated": generated,
+            NEW_TOOLS: generated,
             "memory": MemoryService(run),
             "state": StateService(run),
             "person": _Person(run),

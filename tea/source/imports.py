@@ -12,8 +12,8 @@ from tea.source.text import ParsedFile, words
 VOCABULARY = words(
     """
     Agent Budget BudgetExceeded Context DataPart Environment Evidence Message Result RootedFolder Sandbox SandboxService
-    StaticEmbedder Task TeaError TextPart ToolCall ToolError action ask_for consult copied_name nearest require_extra
-    tool work
+    StaticEmbedder Task TeaError TextPart ToolCall ToolError action ask_for consult copied_name follow nearest
+    require_extra tool work
     """
 )
 

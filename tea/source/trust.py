@@ -33,6 +33,7 @@ class Trust:
     def __init__(self, folder: Path | None = None) -> None:
         self._list = _List(folder, "trusted")
         self.told = Told(folder)
+        self.adopted = Adopted(folder)
         self.path = self._list.path
         self._shipped: set[str] = set()
 
@@ -50,6 +51,31 @@ class Trust:
 
     def grant(self, digest: str, what: str) -> None:
         """Trust a digest from now on, with a description of its source for people."""
+        self._list.add(digest, what)
+
+
+class Adopted:
+    """The generated tools that passed their tests on this account: offered to models, and still run in the sandbox.
+
+    What a bundle or a version file says of its origin is its sender's word, so this list alone counts.
+
+    Args:
+        folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._list = _List(folder, "adopted")
+
+    def __call__(self, digest: str) -> bool:
+        """Return whether a digest was adopted."""
+        return digest in self._list.read()
+
+    def digests(self) -> Set[str]:
+        """Return all adopted digests, as of now."""
+        return self._list.read()
+
+    def grant(self, digest: str, what: str) -> None:
+        """Record a digest from now on, with a description of its source for people."""
         self._list.add(digest, what)
 
 

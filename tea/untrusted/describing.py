@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from tea.components.manifest import Lineage, Manifest
@@ -37,23 +37,30 @@ def described(
         BadComponent: It cannot be described, or an example in it gives something else than it says.
         ToolError: There is no sandbox.
     """
-    message: JsonObject = {
-        "kind": text.kind,
-        "source": text.source,
-        "files": dict(text.files),
-        "requires": list(text.requires),
-        "version": version,
-        "lineage": asdict(lineage),
-        "created": created,
-        "reason": reason,
-    }
+    message = description_of(text, version=version, lineage=lineage, created=created, reason=reason)
     data, examples = asyncio.run(_asked(message, text, sandboxes))
-    made = _manifest(data, text)
+    made = manifest_of(data, text)
     if failed := [one for one in examples if one.get("ok") is not True]:
         said = "; ".join(f"{one.get('call')} gave {_said(one.get('found'))}" for one in failed[:_MOST_FAILED])
         problem = f"{text.kind}:{text.name} does not do what its examples say: {said}."
         raise BadComponent(problem, fix="mend the source, or the example.")
     return made
+
+
+def description_of(
+    text: SourceText, *, version: str, lineage: Lineage, created: str = "", reason: str = ""
+) -> JsonObject:
+    """Return the message that has a worker describe a source; see `described`."""
+    return {
+        "kind": text.kind,
+        "source": text.source,
+        "files": dict(text.files),
+        "requires": list(text.requires),
+        "version": version,
+        "lineage": asdict(replace(lineage, task=None, tests=())),  # its tests are not shown to what they test
+        "created": created,
+        "reason": reason,
+    }
 
 
 async def _asked(message: JsonObject, text: SourceText, sandboxes: Sandboxes) -> tuple[Any, list[JsonObject]]:
@@ -81,8 +88,16 @@ async def _asked(message: JsonObject, text: SourceText, sandboxes: Sandboxes) ->
     return data, [as_object(cast(object, one)) for one in listed if isinstance(one, dict)]
 
 
-def _manifest(data: object, text: SourceText) -> Manifest:
-    """Return the received manifest, if it is one of this source."""
+def manifest_of(data: object, text: SourceText) -> Manifest:
+    """Return the received manifest of a source.
+
+    Args:
+        data: What came.
+        text: The source.
+
+    Raises:
+        BadComponent: It is no manifest, or one of something else.
+    """
     try:
         made = Manifest.from_json(as_object(cast(object, data)) if isinstance(data, dict) else {})
     except TeaError as error:

@@ -28,6 +28,7 @@ from tea.types import (
     Result,
 )
 from tea.untrusted.examples import trials
+from tea.untrusted.watch import Watch
 
 MOST_ANSWERED = 1_000_000  # bytes of one answer as JSON
 
@@ -68,6 +69,7 @@ class _Held:
     definition: Definition | None = None
     instance: Environment | None = None
     dynamic: DynamicManager = field(default_factory=lambda: DynamicManager(lambda _: True))  # the walls are around it
+    watch: Watch | None = None
 
 
 async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
@@ -89,6 +91,8 @@ async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
 async def _worked(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
     """Carry out a call, or one step in the life of an environment."""
     match message["do"]:
+        case "try":
+            return await _tried(held, definition, message, asking)
         case "call":
             executor = definition.operations[message["operation"]].executor
             return await executor(held.instance, message["arguments"], _context(message["context"], asking))
@@ -101,6 +105,19 @@ async def _worked(held: _Held, definition: Definition, message: JsonObject, aski
             return await _own("restore", _instance(held).restore(message["state"]))
         case _:
             return await _own("snapshot", _instance(held).snapshot())
+
+
+async def _tried(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> JsonObject:
+    """Return the outcome of a call, a value or an error, with what it did beside."""
+    held.watch = held.watch or Watch()
+    executor = definition.operations[message["operation"]].executor
+    context = _context(message["context"], asking)
+    with held.watch.watching() as seen:
+        try:
+            found: JsonObject = {"value": await executor(None, message["arguments"], context)}
+        except (TeaError, TimeoutError) as error:
+            found = {"error": _record(error)}
+    return {**found, "did": list(seen)}
 
 
 async def _own(what: str, work: Awaitable[Any]) -> Any:

@@ -119,6 +119,19 @@ async def test_a_run_whose_model_only_behaves_so_ends_and_is_replayed(behaviour:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("agent", ["tool_generator", "agent_generator"])
+async def test_a_hundred_runs_of_who_makes_components_end_and_are_replayed(agent: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, BENCHMARK, "--runs", "100", "--agent", agent, stdout=PIPE, stderr=PIPE
+    )
+    async with asyncio.timeout(300):
+        out, err = await process.communicate()
+    assert process.returncode == 0, (out + err).decode()
+    assert "| replays identical | 100 |" in out.decode()
+    assert "| faults | 0 |" in out.decode()
+
+
+@pytest.mark.slow
 async def test_sixty_runs_with_tools_agents_files_budgets_and_forms_end_and_are_replayed() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, BENCHMARK, "--runs", "60", "--seed", "3", stdout=PIPE, stderr=PIPE

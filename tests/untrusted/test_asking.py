@@ -35,6 +35,8 @@ SERVE = tool(
 for ask in (
     lambda: ctx.memory.recall(), lambda: ctx.state.load(), lambda: ctx.memory.record("a", {}), lambda: ctx.messages(),
     lambda: ctx.ask("p", {}), lambda: ctx.sandbox_terms(), lambda: ctx.web(),
+    lambda: ctx.tcp.evaluate("", []), lambda: ctx.tcp.adopt("", [], "t"), lambda: ctx.acp.adopt({}, [], "t"),
+    lambda: ctx.tcp.new(0),
 ):
     try:
         found.append(str(await ask()))
@@ -148,7 +150,9 @@ async def test_services_that_hold_what_others_wrote_are_refused(tea: Platform) -
     refused, today, name, principal, workspace = (await tea.tcp.invoke("serve", {})).unwrap()
     assert [one.partition(", so it has no ")[2] for one in refused[:4]] == ["memory.", "state.", "memory.", "messages."]
     assert "asks no model" in refused[4]
-    assert [one.partition(", so it has no ")[2] for one in refused[5:]] == ["sandbox.", "web."]
+    assert [one.partition(", so it has no ")[2] for one in refused[5:]] == [
+        "sandbox.", "web.", "generated.", "generated.", "generated.", "new_tools.",
+    ]  # fmt: skip
     assert (len(today), name, principal, workspace) == (10, "double", "tool:serve@1.0.0", "/workspace")
 
 

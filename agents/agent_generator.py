@@ -1,0 +1,127 @@
+"""The agent generator: an agent or a workflow drafted from words, tried on tests made from them, and registered."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tea import Agent, Context, Result, Task, consult, follow, work
+
+ROUNDS = 3
+MOST_LISTED = 12
+OWN = ("done", "todo")  # of the loop, whatever the task
+TRIAL_STEPS = 12
+WORKFLOW = "A workflow of fixed steps: "
+
+TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
+NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 12}
+STEP: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": TEXT, "use": TEXT, "arguments": {"type": "object"}},
+    "required": ["name", "use", "arguments"],
+}
+NAMED: dict[str, Any] = {"name": {"type": "string", "pattern": "^[a-z][a-z0-9_]{2,47}$"}, "description": TEXT}
+AGENT: dict[str, Any] = {
+    **NAMED,
+    "instructions": {"type": "string", "maxLength": 10_000},
+    "tools": NAMES,
+    "agents": NAMES,
+    "environments": NAMES,
+}
+FLOW: dict[str, Any] = {**NAMED, "steps": {"type": "array", "items": STEP, "minItems": 1, "maxItems": 12}}
+TEST: dict[str, Any] = {"type": "object", "properties": {"task": TEXT, "wanted": TEXT}, "required": ["task", "wanted"]}
+TESTS: dict[str, Any] = {"tests": {"type": "array", "items": TEST, "minItems": 2, "maxItems": 4}}
+VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": TEXT}
+
+
+class AgentGenerator(Agent):
+    """Draft an agent or a workflow from words, try it, and register it, for a person to read and trust."""
+
+    role = "Agent maker"
+    competencies = ("declare an agent with the tools it needs", "lay out a workflow of fixed steps")
+    objectives = ("what passes tests made from the words", "no more tools than needed")
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "Only for `tea new`."}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Write tests, draft, try, judge; mend what fails, in at most three rounds."""
+        flow = task.text.startswith(WORKFLOW)
+        words = task.text.removeprefix(WORKFLOW)
+        tests = await _tests(ctx, words)
+        known: dict[str, Any] = {"words": words, "flow": flow, "parts": await _parts(ctx, words)}
+        trouble, last = "", dict[str, Any]()
+        for _ in range(ROUNDS):
+            last = await _ask(ctx, "draft", FLOW if flow else AGENT, **known, trouble=trouble, last=_text(last))
+            trouble = await _fault(ctx, task, last, tests, words)
+            _note(ctx, "try", trouble or "It passed its tests.", not trouble)
+            if not trouble:
+                made = await ctx.acp.adopt(last, tests, words)
+                return Result(answer=f"{made['ref']} was made and passed {len(tests)} tests; nobody trusts it yet.")
+        return Result(ok=False, reason=f"No draft passed its tests in {ROUNDS} rounds: {trouble}")
+
+
+async def _ask(ctx: Context, stage: str, members: dict[str, Any], **variables: Any) -> dict[str, Any]:
+    output: dict[str, Any] = {"type": "object", "properties": members, "required": list(members)}
+    given = {"stage": stage, **variables}
+    return await consult(ctx, "agent_generator", given, lambda response: response.output, output=output)
+
+
+async def _parts(ctx: Context, words: str) -> list[dict[str, Any]]:
+    """Return the tools and agents that fit the words best: what a draft may use."""
+    found: list[dict[str, Any]] = []
+    for kind, port in (("tool", ctx.tcp), ("agent", ctx.acp)):
+        near = await port.retrieve(words, MOST_LISTED, among=["*"], besides=[ctx.agent, *OWN])
+        for one in await port.facts([str(one["name"]) for one in near]):
+            schema: Any = one["operations"][0]["parameters"].get("properties") if kind == "tool" else None
+            given = json.dumps(schema or {}, ensure_ascii=False)[:600]
+            found.append({"use": f"{kind}:{one['name']}", "description": one["description"], "parameters": given})
+    return found
+
+
+async def _tests(ctx: Context, words: str) -> list[dict[str, Any]]:
+    """Return tests made from the words; answers that are all the same test nothing, and are asked for again."""
+    trouble, tests = "", list[dict[str, Any]]()
+    for _ in range(ROUNDS):
+        tests = (await _ask(ctx, "test", TESTS, words=words, trouble=trouble))["tests"]
+        if len({one["wanted"].strip().casefold() for one in tests}) > 1:
+            return tests
+        trouble = "the wanted answers are all the same, so an agent that always gives it would pass"
+    return tests
+
+
+async def _fault(ctx: Context, task: Task, draft: dict[str, Any], tests: list[dict[str, Any]], words: str) -> str:
+    """Return what is wrong with a draft: it cannot be registered, or fails a test; empty for nothing."""
+    checked = await ctx.acp.adopt(draft, tests, words, check=True)
+    if not checked["ok"]:
+        return str(checked["trouble"])
+    for test in tests:
+        result = await _tried(ctx, task, draft, test["task"])
+        if not result.ok:
+            return f"on {test['task']!r} it failed: {result.reason}"
+        answer = json.dumps(result.answer, ensure_ascii=False)[:4_000]
+        verdict = await _ask(ctx, "judge", VERDICT, words=words, test=test, answer=answer)
+        if not verdict["right"]:
+            return f"on {test['task']!r} it answered {answer[:300]}: {verdict['why']}"
+    return ""
+
+
+async def _tried(ctx: Context, task: Task, draft: dict[str, Any], text: str) -> Result:
+    """Return the result of a draft on a test, worked out in this run as the agent itself would."""
+    if draft.get("steps"):
+        return await follow(ctx, Task(text=text, files=task.files), draft["steps"])
+    return await work(
+        ctx,
+        Task(text=f"{draft['instructions']}\n\nTask: {text}", files=task.files),
+        tools=draft["tools"],
+        agents=draft["agents"],
+        environments=draft["environments"],
+        max_steps=TRIAL_STEPS,
+    )
+
+
+def _text(draft: dict[str, Any]) -> str:
+    return json.dumps(draft, ensure_ascii=False) if draft else ""
+
+
+def _note(ctx: Context, stage: str, words: str, ok: bool) -> None:
+    record: dict[str, Any] = {"agent": ctx.agent, "step": 0, "observation": {}, "thinking": words, "evaluation": ""}
+    calls: dict[str, Any] = {"calls": [{"name": stage, "arguments": {}}], "results": [{"name": stage, "ok": ok}]}
+    ctx.note("step", {**record, "memory": "", "next_goal": "", **calls})

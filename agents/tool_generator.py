@@ -1,0 +1,261 @@
+"""The tool generator: where no tool does a task, one is written, tested and registered; the sandbox runs its code.
+
+Source: the paper, section 4.3 and Appendix D.6: analyse, retrieve, create, evaluate, register.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from tea import Agent, Context, Result, Task, consult
+
+STEPS = 10  # questions to the model
+CANDIDATES = 4
+OWN = ("done", "todo")  # of the loop, whatever the task
+MOST_SHOWN = 1_500
+MOST_FILES = 5
+
+TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
+OBJECT: dict[str, Any] = {"type": "object"}
+TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 200}, "maxItems": 5}
+PARAMETER: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": TEXT, "type": TEXT, "description": TEXT},
+    "required": ["name", "type", "description"],
+}
+
+
+# The members of each answer, all of them required.
+ANALYSIS: dict[str, Any] = {
+    "name": {"type": "string", "pattern": "^[a-z][a-z0-9_]{2,47}$"},
+    "description": TEXT,
+    "parameters": {"type": "array", "items": PARAMETER, "minItems": 1, "maxItems": 8},
+    "returns": TEXT,
+    "refuses": TEXT,
+    "plan": TEXT,
+    "input": {"anyOf": [OBJECT, {"type": "null"}]},
+    "files": TEXTS,
+}
+CHOICE: dict[str, Any] = {
+    "use": {"type": "string", "maxLength": 64},
+    "arguments": {"anyOf": [OBJECT, {"type": "null"}]},
+    "why": TEXT,
+}
+CASE: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "arguments": OBJECT,
+        "returns": {},
+        "fails": {"type": "boolean"},
+        "why": {"type": "string", "maxLength": 300},
+    },
+    "required": ["arguments"],
+}
+CASES: dict[str, Any] = {"cases": {"type": "array", "items": CASE, "minItems": 3, "maxItems": 12}}
+SOURCE: dict[str, Any] = {"source": {"type": "string", "maxLength": 40_000}}
+VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": TEXT}
+
+
+class ToolGenerator(Agent):
+    """Make a tool for a task that no tool does: reuse one that fits, else write, test and register one."""
+
+    role = "Tool maker"
+    competencies = (
+        "find a tool that is there and does what is needed",
+        "write a small tool for a computation or a file format that has to be right each time, and test it",
+    )
+    objectives = ("a tool that passes tests made from the task", "no tool twice", "no tool that fails its tests")
+    relations = {"planner": "hierarchical"}
+    environments = ("workspace",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Go from the task to a registered tool in at most ten questions."""
+        if not ctx.sandbox:
+            return Result(ok=False, reason="No tool is made: this machine has no sandbox for its code.")
+        work = _Work(ctx, task)
+        try:
+            return await work.whole()
+        except _Spent:
+            return Result(ok=False, reason=f"No tool passed its tests within {STEPS} questions: {work.trouble}")
+
+
+class _Spent(Exception):
+    """The end of the questions."""
+
+
+class _Work:
+    """The work on one task.
+
+    Args:
+        ctx: What it may reach.
+        task: What is asked for.
+    """
+
+    def __init__(self, ctx: Context, task: Task) -> None:
+        self.ctx, self.task = ctx, task
+        self.asked = 0
+        self.trouble = "none was written."
+        self.materials: list[dict[str, str]] = []
+
+    async def whole(self) -> Result:
+        """Analyse, retrieve, create, evaluate, register."""
+        self.materials = [await _material(self.ctx, name) for name in self.task.files[:MOST_FILES]]
+        spec = await self.ask("analyse", ANALYSIS)
+        self.note("analyse", spec["plan"], {"name": spec["name"], "input": spec["input"]})
+        if (reused := await self.reuse(spec)) is not None:
+            return reused
+        cases = await self.tests(spec)
+        trials: list[dict[str, str]] = []
+        while True:
+            written = await self.ask("write", SOURCE, spec=spec, trials=trials)
+            result, trouble = await self.adopted(spec, cases, _unfenced(written["source"]))
+            if result is not None:
+                return result
+            self.trouble = trouble
+            trials = [*trials[-1:], {"source": written["source"], "trouble": trouble}]
+
+    async def ask(self, stage: str, members: dict[str, Any], **variables: Any) -> dict[str, Any]:
+        """Ask the model one question of a stage, and return the members of its answer."""
+        if self.asked >= STEPS:
+            raise _Spent
+        self.asked += 1
+        given = {"stage": stage, "task": self.task.text, "materials": self.materials, **variables}
+        output: dict[str, Any] = {"type": "object", "properties": members, "required": list(members)}
+        return await consult(self.ctx, "tool_generator", given, lambda response: response.output, output=output)
+
+    async def reuse(self, spec: dict[str, Any]) -> Result | None:
+        """Return the result with a tool that is there, None where none does it."""
+        query = f"{spec['name'].replace('_', ' ')}: {spec['description']}"
+        found = await self.ctx.tcp.retrieve(query, CANDIDATES, among=["*"], besides=OWN)
+        if not found:
+            return None
+        facts = await self.ctx.tcp.facts([str(one["name"]) for one in found])
+        known = {str(one["name"]): one for one in facts}
+        candidates = [_candidate(one) for one in facts]
+        chosen = await self.ask("choose", CHOICE, spec=spec, candidates=candidates)
+        name, arguments = chosen["use"], chosen["arguments"]
+        if name not in known:
+            self.note("retrieve", "No tool that is there does it.", {"found": sorted(known)})
+            return None
+        if arguments is None:
+            self.note("retrieve", chosen["why"], {"use": name})
+            return Result(answer=f"The tool {name!r} is there and does it: {chosen['why']}")
+        response = await self.ctx.tcp.invoke(name, arguments)
+        self.note("retrieve", chosen["why"], {"use": name, "ok": response.ok})
+        if not response.ok:
+            return None
+        return Result(answer=f"The tool {name!r} is there; {_given(arguments)} gives {_short(response.value)}.")
+
+    async def tests(self, spec: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return tests of the tool, made from the task before there is any code."""
+        trouble = ""
+        while True:
+            found = (await self.ask("test", CASES, spec=spec, trouble=trouble))["cases"]
+            cases = [_case(one) for one in found]
+            (first, *_) = (await self.ctx.tcp.evaluate("", cases))["stages"]  # the tests alone, as there is no code yet
+            trouble = "" if first["ok"] else str(first["words"])
+            self.note("test", f"{len(cases)} tests made from the task.", {"trouble": trouble, "cases": cases})
+            if not trouble:
+                return cases
+            self.trouble = f"the tests themselves were none: {trouble}"
+
+    async def adopted(
+        self, spec: dict[str, Any], cases: list[dict[str, Any]], source: str
+    ) -> tuple[Result | None, str]:
+        """Evaluate a tool, look at its result on the task's own input, and register it; or return what is wrong."""
+        given, files = spec["input"], [one for one in spec["files"] if one in self.task.files]
+        tools = self.ctx.tcp
+        tried = await tools.evaluate(source, cases, given=given, files=files)
+        self.note("evaluate", _stages(tried), {"ok": tried["ok"], "passed": tried["passed"]})
+        if not tried["ok"]:
+            return None, _failure(tried)
+        if given is not None:
+            verdict = await self.ask(
+                "judge", VERDICT, spec=spec, given=given, result=_short(tried["result"], MOST_SHOWN)
+            )
+            self.note("judge", verdict["why"], {"right": verdict["right"], "result": tried["result"]})
+            if not verdict["right"]:
+                return None, f"on the task's own input it gave {_short(tried['result'])}: {verdict['why']}"
+        made = await tools.adopt(source, cases, self.task.text, given=given, files=files)
+        self.note("register", made.get("ref", ""), {"how": made.get("how", ""), "digest": made.get("digest", "")})
+        if not made["ok"]:
+            return None, _failure(made)
+        return Result(answer=_answer(made, spec, given)), ""
+
+    def note(self, stage: str, words: str, data: dict[str, Any]) -> None:
+        """Write a step of the work into the journal."""
+        record: dict[str, Any] = {
+            "agent": self.ctx.agent,
+            "step": self.asked,
+            "observation": {},
+            "thinking": words,
+            "evaluation": "",
+            "memory": "",
+            "next_goal": "",
+            "calls": [{"name": stage, "arguments": {}}],
+            "results": [{"name": stage, "ok": data.get("ok", True), **data}],
+        }
+        self.ctx.note("step", record)
+
+
+async def _material(ctx: Context, name: str) -> dict[str, str]:
+    """Return the beginning of a file of the task, or why it cannot be shown."""
+    response = await ctx.ecp.invoke("workspace#read", {"name": name, "limit": MOST_SHOWN})
+    if not response.ok:
+        return {"source": name, "content": "(its beginning is not text)"}
+    return {"source": name, "content": str(response.unwrap()["text"])}
+
+
+def _candidate(facts: Mapping[str, Any]) -> dict[str, str]:
+    call = cast("list[dict[str, Any]]", facts["operations"])[0]
+    given = json.dumps(call["parameters"].get("properties", {}), ensure_ascii=False)
+    return {"name": str(facts["name"]), "description": str(facts["description"]), "parameters": _cut(given, MOST_SHOWN)}
+
+
+def _case(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a case in the form of an evaluation: one that wants an error wants no value."""
+    wanted = {"fails": True} if one.get("fails") else {"returns": one.get("returns")}
+    why = {"why": str(one["why"])} if one.get("why") else {}
+    return {"arguments": one["arguments"], **wanted, **why}
+
+
+def _stages(tried: Mapping[str, Any]) -> str:
+    return "; ".join(f"{one['stage']} {'passed' if one['ok'] else 'failed'}" for one in tried["stages"])
+
+
+def _failure(tried: Mapping[str, Any]) -> str:
+    failed = next(one for one in tried["stages"] if not one["ok"])
+    return f"it did not pass the stage {failed['stage']}: {failed['words']}"
+
+
+def _answer(made: Mapping[str, Any], spec: Mapping[str, Any], given: Mapping[str, Any] | None) -> str:
+    name = str(made["ref"]).removeprefix("tool:").partition("@")[0]
+    how = {
+        "new": "was made, passed its tests, and can be called",
+        "version": "was improved, passed its tests and those it had, and can be called",
+        "reused": "was there already and passes the tests",
+    }
+    words = f"The tool {name!r} {how[made['how']]} with {', '.join(one['name'] for one in spec['parameters'])}."
+    return words if given is None else f"{words} {_given(given)} gives {_short(made['result'])}."
+
+
+def _given(arguments: Mapping[str, Any]) -> str:
+    return _cut(", ".join(f"{name}={_short(value, 80)}" for name, value in arguments.items()), 300)
+
+
+def _short(value: Any, most: int = 600) -> str:
+    return _cut(json.dumps(value, ensure_ascii=False), most)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+_FENCE = re.compile(r"\A\s*```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+
+def _unfenced(source: str) -> str:
+    """Return source without the fence that models put around code."""
+    found = _FENCE.match(source)
+    return found[1] + "\n" if found else source

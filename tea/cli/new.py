@@ -1,0 +1,112 @@
+"""`tea new`: a tool, agent or workflow made from words."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.ending import conclude, cost_words, interruptible
+from tea.cli.progress import Progress
+from tea.cli.terminal import one_line
+from tea.errors import BadInput, ProviderError
+from tea.refs import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tea.components.manifest import Manifest
+    from tea.platform import Platform
+    from tea.types import JsonObject
+
+MAKERS = {"tool": "tool_generator", "agent": "agent_generator", "workflow": "agent_generator"}
+_STEPS = 60
+_HOW = {"new": "made", "version": "improved", "reused": "there already:"}
+
+
+async def new(
+    command: Command,
+    kind: Annotated[str, typer.Argument(metavar="tool|agent|workflow", help="What to make.")],
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="What it should do.")],
+    model: Annotated[str | None, typer.Option("--model", help="Which model drafts, tests and judges it.")] = None,
+    file: Annotated[list[Path] | None, typer.Option("--file", "-f", help="A file it is tried on; repeatable.")] = None,
+) -> int:
+    """Draft a tool, an agent or a workflow from words, test it, and register it; nobody trusts it yet.
+
+    What is drafted has to pass tests made from the words alone. A tool runs in the sandbox until `tea trust`.
+    """
+    if kind not in MAKERS:
+        raise BadInput(f"{kind[:40]!r} is not made from words.", fix=f"name one of {', '.join(MAKERS)}.")
+    if not words.strip():
+        raise BadInput("Nothing says what it should do.", fix="describe it in a sentence or two.")
+    async with command.platform() as tea:
+        _require_model(tea, model, MAKERS[kind])
+        progress = Progress(command)
+        options: dict[str, Any] = {"model": model} if model else {}
+        text = words if kind != "workflow" else f"A workflow of fixed steps: {words}"
+        async with interruptible(progress):
+            outcome = await tea.run(
+                text, files=file or (), agent=MAKERS[kind], watch=progress, budget={"steps": _STEPS}, **options
+            )
+        found = await asyncio.to_thread(_adopted, tea, outcome.run)
+        made = [await tea.libraries[one.kind].info(one) for one in map(Ref.parse, found.get("refs", ()))]
+    if not outcome.ok or not made:
+        return conclude(command, outcome)
+    data = {"how": found["how"], "run": outcome.run, "made": [_facts(one) for one in made]}
+    command.show("\n".join(_lines(made, str(found["how"]))), data)
+    command.tell(f"trace: tea trace {outcome.run} ({cost_words(outcome.cost)})")
+    return 0
+
+
+def _adopted(tea: "Platform", run: str) -> "JsonObject":
+    """Return the last adoption in a run, empty for none."""
+    from tea.journal.tracer import as_mapping
+    from tea.types import as_object
+
+    keys: set[str] = set()
+    found: JsonObject = {}
+    for record in tea.tracer.records(run):
+        data = as_mapping(record.data)
+        if record.kind == "start" and data.get("kind") == "generated" and str(data.get("target")).startswith("adopt"):
+            keys.add(record.key)
+        elif record.kind == "done" and record.key in keys:
+            found = as_object(data.get("data"))
+    return found
+
+
+def _lines(made: "Sequence[Manifest]", how: str) -> list[str]:
+    """Return what was made, its tests, and how to trust it or take it back."""
+    lines: list[str] = []
+    for one in made:
+        lines += [f"{_HOW[how]} {one.ref}  {one.digest}", f"  {one.description.partition(chr(10))[0]}"]
+    lines += [f"  passed: {one_line(_test_words(test), 160)}" for test in made[-1].lineage.tests]
+    if how == "reused":
+        return lines
+    names = [str(one.ref.at(None)) for one in made]
+    lines += [f"to read it:  tea show {name} --source" for name in names]
+    lines += [f"to trust it: tea trust {name}" for name in names]
+    undo = "rollback" if how == "version" else "unregister"
+    return [*lines, *(f"to undo it:  tea {undo} {name}" for name in names)]
+
+
+def _test_words(test: "JsonObject") -> str:
+    if "task" in test:
+        return f"{test['task']} -> {test.get('wanted', '')}"
+    arguments = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in test["arguments"].items()
+    )
+    wanted = "an error" if test.get("fails") else json.dumps(test.get("returns"), ensure_ascii=False)
+    return f"{arguments} -> {wanted}"
+
+
+def _facts(one: "Manifest") -> "JsonObject":
+    return {"ref": str(one.ref), "digest": one.digest, "tests": list(one.lineage.tests)}
+
+
+def _require_model(tea: "Platform", model: str | None, agent: str) -> None:
+    """Raise ProviderError where nothing but the offline solvers would answer."""
+    if tea.models.config(model, agent).name == "offline":
+        fix = "name one with --model, or set it up as `tea models` shows."
+        raise ProviderError("No model is configured, and words alone make nothing.", fix=fix)

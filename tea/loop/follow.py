@@ -1,0 +1,99 @@
+"""Follow: the fixed steps of a workflow, each a call of a tool or an agent with what the steps before gave."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from tea.components.context import Context
+from tea.errors import BadTask
+from tea.types import JsonObject, JsonValue, Result, Task
+
+MOST_STEPS = 20
+_PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_GIVEN = ("task", "files")
+
+
+async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -> Result:
+    """Carry out steps in their order, and return what the last one gave; the first failure ends them.
+
+    Args:
+        ctx: What the workflow may reach.
+        task: What it was asked to do.
+        steps: Of each its `name`, what to `use` (`tool:NAME` or `agent:NAME`), and its `arguments`, for an agent
+            `task` in words. In texts `{task}`, `{files}` and the name of an earlier step in braces stand for what
+            they gave; a text that is nothing else becomes the value itself.
+
+    Raises:
+        BadTask: They are no steps.
+    """
+    if fault := steps_fault(steps):
+        raise BadTask(f"The steps of the workflow cannot be used: {fault}.", fix="correct its steps.")
+    found: dict[str, JsonValue] = {"task": task.text, "files": list(task.files)}
+    value: JsonValue = None
+    for step in steps:
+        kind, _, name = str(step["use"]).partition(":")
+        arguments = cast(JsonObject, filled(step["arguments"], found))
+        if kind == "agent":
+            response = await ctx.acp.invoke(name, Task(text=str(arguments["task"]), files=task.files))
+            ok = response.ok and response.result.ok
+            value, reason = (response.result.answer, response.result.reason) if response.ok else (None, "")
+        else:
+            called = await ctx.tcp.invoke(name, arguments)
+            ok, value, reason = called.ok, called.value, ""
+            response = called
+        if not ok:
+            why = reason or (str(response.error["problem"]) if response.error else "it did not succeed")
+            return Result(ok=False, reason=f"The step {step['name']!r} failed: {why}")
+        found[str(step["name"])] = value
+    return Result(answer=value)
+
+
+def steps_fault(steps: object) -> str:
+    """Return why a value is no sequence of steps, in one line; empty where it is one."""
+    listed = list(cast("Sequence[object]", steps)) if isinstance(steps, list | tuple) else []
+    if not 0 < len(listed) <= MOST_STEPS:
+        return f"1 to {MOST_STEPS} steps are needed"
+    known: list[str] = [*_GIVEN]
+    for number, one in enumerate(listed, 1):
+        step = cast("Mapping[str, Any]", one) if isinstance(one, Mapping) else dict[str, Any]()
+        name, arguments = step.get("name"), step.get("arguments")
+        if set(step) != {"name", "use", "arguments"} or not isinstance(arguments, Mapping):
+            return f"step {number} needs exactly `name`, `use` and `arguments`"
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in known:
+            return f"the name of step {number} is not a new name"
+        kind, _, target = str(step["use"]).partition(":")
+        if kind not in ("tool", "agent") or not _NAME.fullmatch(target):
+            return f"step {number} uses {str(step['use'])[:60]!r}, which is neither tool:NAME nor agent:NAME"
+        if kind == "agent" and not isinstance(cast("Mapping[str, Any]", arguments).get("task"), str):
+            return f"step {number} gives its agent no `task`"
+        places = _PLACE.findall(json.dumps(arguments, ensure_ascii=False, default=str))
+        if unknown := next((one for one in places if one not in known), None):
+            return f"step {number} names {{{unknown}}}, which is not a step before it"
+        known.append(name)
+    return ""
+
+
+def filled(value: Any, found: Mapping[str, JsonValue]) -> JsonValue:
+    """Return a value with the places in its texts filled.
+
+    Args:
+        value: JSON data.
+        found: What the names in braces stand for.
+    """
+    if isinstance(value, Mapping):
+        return {str(key): filled(one, found) for key, one in cast("Mapping[object, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [filled(one, found) for one in cast("Sequence[Any]", value)]
+    if not isinstance(value, str):
+        return value
+    if (whole := _PLACE.fullmatch(value)) and whole[1] in found:
+        return found[whole[1]]
+    return _PLACE.sub(lambda one: _words(found[one[1]]) if one[1] in found else one[0], value)
+
+
+def _words(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

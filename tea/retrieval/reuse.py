@@ -1,0 +1,149 @@
+"""Reuse: how often generated tools are called again, and whether runs with them end well more often than without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+
+from tea.errors import BadRef, TeaError
+from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.refs import Ref
+from tea.retrieval.usage import RunReader
+from tea.types import JsonObject
+
+_WELL = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """The facts of one ended run.
+
+    Args:
+        id: The run.
+        begun: When, ISO 8601 in UTC.
+        well: Whether it ended well.
+        calls: How often each tool was called in it.
+        good: How often each tool gave a value.
+    """
+
+    id: str
+    begun: str
+    well: bool
+    calls: Mapping[str, int]
+    good: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A generated tool with all versions of its lineage.
+
+    Args:
+        name: Its name.
+        version: The current version.
+        versions: How many there are.
+        created: When the first was made, ISO 8601 in UTC.
+        runs: The runs that made them.
+        trusted: Whether a person trusts the current one.
+    """
+
+    name: str
+    version: str
+    versions: int
+    created: str
+    runs: Set[str] = field(default_factory=frozenset[str])
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reuse:
+    """What became of one generated tool; runs that made it count for nothing.
+
+    Args:
+        made: The tool.
+        calls: How often other runs called it.
+        failed: How many of these calls gave an error.
+        runs: How many other runs called it.
+        well: How many of those ended well.
+        others: How many runs began since it was made and did not call it.
+        others_well: How many of those ended well.
+    """
+
+    made: Made
+    calls: int
+    failed: int
+    runs: int
+    well: int
+    others: int
+    others_well: int
+
+    @property
+    def net(self) -> float | None:
+        """The share of runs with it that ended well, less the share of those without; None where one is empty."""
+        if not self.runs or not self.others:
+            return None
+        return self.well / self.runs - self.others_well / self.others
+
+    def to_json(self) -> JsonObject:
+        """Return it as a JSON object."""
+        counts = {name: getattr(self, name) for name in ("calls", "failed", "runs", "well", "others", "others_well")}
+        facts = {"name": self.made.name, "version": self.made.version, "versions": self.made.versions}
+        return {**facts, "trusted": self.made.trusted, "made_by": sorted(self.made.runs), **counts, "net": self.net}
+
+
+def reuse_of(made: Iterable[Made], runs: Iterable[RunFacts]) -> list[Reuse]:
+    """Return what became of each tool, the most used first."""
+    known = list(runs)
+    found = [_reuse(one, [run for run in known if run.id not in one.runs]) for one in made]
+    return sorted(found, key=lambda one: (-one.runs, -one.calls, one.made.name))
+
+
+def run_facts(tracer: Tracer) -> list[RunFacts]:
+    """Return the facts of all ended runs that can be read; it blocks."""
+    found: list[RunFacts] = []
+    for run in tracer.runs():
+        try:
+            if tracer.ended(run):
+                found.append(facts_of(run, tracer.records(run, wanted=RunReader())))
+        except TeaError:  # a damaged journal is no evidence
+            continue
+    return found
+
+
+def facts_of(run: str, records: Iterable[TraceRecord]) -> RunFacts:
+    """Return the facts of one run from its journal."""
+    names: dict[str, str] = {}
+    calls, good = dict[str, int](), dict[str, int]()
+    begun, status = "", ""
+    for record in records:
+        data = as_mapping(record.data)
+        begun = begun or record.time
+        if record.kind == "end":
+            status = str(data.get("status"))
+        elif record.kind == "start" and data.get("kind") == "tool" and (name := _name(str(data.get("target")))):
+            names[record.key] = name
+            calls[name] = calls.get(name, 0) + 1
+        elif record.kind == "done" and record.key in names and as_mapping(data.get("data")).get("ok") is True:
+            good[names[record.key]] = good.get(names[record.key], 0) + 1
+    return RunFacts(id=run, begun=begun, well=status == _WELL, calls=calls, good=good)
+
+
+def _reuse(made: Made, runs: list[RunFacts]) -> Reuse:
+    with_it = [run for run in runs if made.name in run.calls]
+    without = [run for run in runs if made.name not in run.calls and run.begun >= made.created]
+    calls = sum(run.calls[made.name] for run in with_it)
+    return Reuse(
+        made=made,
+        calls=calls,
+        failed=calls - sum(run.good.get(made.name, 0) for run in with_it),
+        runs=len(with_it),
+        well=sum(run.well for run in with_it),
+        others=len(without),
+        others_well=sum(run.well for run in without),
+    )
+
+
+def _name(target: str) -> str:
+    try:
+        return Ref.parse(target).name
+    except BadRef:
+        return ""

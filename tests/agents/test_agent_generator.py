@@ -1,0 +1,117 @@
+"""The agent generator: agents and workflows drafted from words, tried on tests, refused or registered, by script."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tea.errors import Quarantined
+from tea.platform import Platform
+from tea.runs.outcome import Outcome
+from tea.testing import FunctionModel, platform
+from tea.types import ModelRequest, ModelResponse, ToolCall
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TESTS = {"tests": [{"task": "17 * 3", "wanted": "51"}, {"task": "2 + 2", "wanted": "4"}]}
+RIGHT = {"right": True, "why": "yes"}
+FLOW: dict[str, Any] = {
+    "name": "reckon",
+    "description": "Reckon an expression.",
+    "steps": [{"name": "value", "use": "tool:calculator", "arguments": {"expression": "{task}"}}],
+}
+AGENT: dict[str, Any] = {
+    "name": "reckoner",
+    "description": "Reckon an expression.",
+    "instructions": "Use the calculator once, then end.",
+    "tools": ["calculator"],
+    "agents": [],
+    "environments": [],
+}
+WORKFLOW = "A workflow of fixed steps: reckon expressions"
+
+
+class Play:
+    """A home whose model gives the replies of a script."""
+
+    def __init__(self) -> None:
+        self.replies: list[Any] = []
+        self.requests: list[ModelRequest] = []
+        self.tea: Platform
+
+    def answer(self, request: ModelRequest) -> Any:
+        self.requests.append(request)
+        return self.replies.pop(0)
+
+    async def make(self, task: str, *replies: Any) -> Outcome:
+        """Give the agent generator a wish."""
+        self.replies, self.requests = list(replies), []
+        return await self.tea.run(task, agent="agent_generator")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def play() -> AsyncIterator[Play]:
+    made = Play()
+    async with platform(model=FunctionModel(made.answer)) as made.tea:
+        yield made
+
+
+def ends(answer: str) -> ModelResponse:
+    given: dict[str, Any] = {"answer": answer, "success": True, "evidence": [], "reason": ""}
+    return ModelResponse(calls=(ToolCall(id="1", name="done", arguments=given),), finish="calls")
+
+
+async def test_a_workflow_is_data_in_a_source_written_here_and_runs_once_it_is_trusted(play: Play) -> None:
+    outcome = await play.make(WORKFLOW, TESTS, FLOW, RIGHT, RIGHT)
+    assert outcome.answer == "agent:reckon@1.0.0 was made and passed 2 tests; nobody trusts it yet."
+    made = await play.tea.acp.info("reckon")
+    assert (made.lineage.how, made.lineage.run, list(made.lineage.tests)) == ("generator", outcome.run, TESTS["tests"])
+    with pytest.raises(Quarantined):
+        await play.tea.acp.get("reckon")
+    await play.tea.acp.trust("reckon")
+    assert (await play.tea.run("6 * 7", agent="reckon")).answer == 42
+    assert (await play.tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_an_agent_is_declared_with_its_prompt_and_runs_once_both_are_trusted(play: Play) -> None:
+    tried = [ends("51"), RIGHT, ends("4"), RIGHT]
+    outcome = await play.make("reckon expressions", TESTS, AGENT, *tried)
+    assert outcome.ok, outcome.reason
+    assert (await play.tea.acp.info("reckoner")).metadata["tools"] == ["calculator"]
+    prompts = play.tea.libraries["prompt"]
+    assert (await prompts.info("reckoner")).lineage.how == "generator"
+    await prompts.trust("reckoner")
+    await play.tea.acp.trust("reckoner")
+    play.replies = [ends("3")]
+    assert (await play.tea.run("1 + 2", agent="reckoner")).answer == "3"
+
+
+async def test_a_draft_that_uses_what_is_not_there_is_drafted_again_with_the_reason(play: Play) -> None:
+    wrong = {**FLOW, "steps": [{**FLOW["steps"][0], "use": "tool:nothing"}]}
+    outcome = await play.make(WORKFLOW, TESTS, wrong, FLOW, RIGHT, RIGHT)
+    assert outcome.ok
+    assert "No tool is named 'nothing'" in play.requests[2].variables["trouble"]
+
+
+async def test_a_wrong_answer_is_a_reason_and_after_three_rounds_nothing_is_registered(play: Play) -> None:
+    wrong = {"right": False, "why": "it is 50"}
+    outcome = await play.make(WORKFLOW, TESTS, *[FLOW, wrong] * 3)
+    assert not outcome.ok
+    assert outcome.reason == "No draft passed its tests in 3 rounds: on '17 * 3' it answered 51: it is 50"
+    assert "reckon" not in [one.name for one in await play.tea.acp.list()]
+
+
+async def test_tests_that_all_want_the_same_are_asked_for_again(play: Play) -> None:
+    same = {"tests": [{**one, "wanted": "4"} for one in TESTS["tests"]]}
+    outcome = await play.make(WORKFLOW, same, TESTS, FLOW, RIGHT, RIGHT)
+    assert outcome.ok
+    assert play.requests[1].variables["trouble"].startswith("the wanted answers are all the same")
+
+
+async def test_a_name_that_is_taken_gets_a_number_and_the_same_draft_is_no_second_one(play: Play) -> None:
+    await play.make(WORKFLOW, TESTS, FLOW, RIGHT, RIGHT)
+    again = await play.make(WORKFLOW, TESTS, FLOW, RIGHT, RIGHT)
+    assert "agent:reckon@1.0.0" in str(again.answer)
+    other = {**FLOW, "description": "Reckon whatever is asked."}
+    assert "agent:reckon_2@1.0.0" in str((await play.make(WORKFLOW, TESTS, other, RIGHT, RIGHT)).answer)

@@ -1,0 +1,77 @@
+"""Workflows of fixed steps: what a step is given, and what ends them."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tea.loop.follow import filled, steps_fault
+from tea.platform import Platform
+from tea.testing import platform
+
+FLOW = '''
+from tea import Agent, Context, Result, Task, follow
+
+STEPS = {steps}
+
+
+class Flow(Agent):
+    """Follow steps."""
+
+    name = "{name}"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Go through the steps."""
+        return await follow(ctx, task, STEPS)
+'''
+RECKON = {"name": "value", "use": "tool:calculator", "arguments": {"expression": "{task}"}}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        yield tea
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ([], "1 to 20 steps"),
+        ("x", "1 to 20 steps"),
+        ([{"name": "a"}], "exactly `name`, `use` and `arguments`"),
+        ([{**RECKON, "name": "task"}], "is not a new name"),
+        ([RECKON, RECKON], "is not a new name"),
+        ([{**RECKON, "use": "calculator"}], "neither tool:NAME nor agent:NAME"),
+        ([{**RECKON, "use": "agent:analyzer"}], "gives its agent no `task`"),
+        ([{**RECKON, "arguments": {"expression": "{later}"}}], "names {later}"),
+        ([RECKON], ""),
+    ],
+)
+def test_steps_that_cannot_be_followed_are_named(steps: Any, words: str) -> None:
+    assert words in steps_fault(steps)
+    assert bool(steps_fault(steps)) == bool(words)
+
+
+def test_a_text_that_is_a_place_alone_becomes_the_value_and_within_words_its_text() -> None:
+    found = {"rows": [1, {"a": 2}], "task": "t"}
+    assert filled({"a": "{rows}", "b": ["{task}: {rows}"], "c": 3, "d": "{none}"}, found) == {
+        "a": [1, {"a": 2}], "b": ['t: [1, {"a": 2}]'], "c": 3, "d": "{none}",
+    }  # fmt: skip
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_each_step_is_given_what_the_ones_before_gave_and_a_replay_does_the_same(tea: Platform) -> None:
+    twice = {"name": "twice", "use": "tool:calculator", "arguments": {"expression": "{value} * 2"}}
+    await tea.acp.register(FLOW.format(steps=repr((RECKON, twice)), name="twice"))
+    outcome = await tea.run("3 + 4", agent="twice")
+    assert (outcome.ok, outcome.answer) == (True, 14)
+    assert (await tea.replay(outcome.run)).answer == 14
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_first_failure_ends_the_work_and_says_which_step(tea: Platform) -> None:
+    await tea.acp.register(FLOW.format(steps=repr((RECKON,)), name="once"))
+    outcome = await tea.run("3 +", agent="once")
+    assert not outcome.ok
+    assert outcome.reason.startswith("The step 'value' failed: ")

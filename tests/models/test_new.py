@@ -1,0 +1,90 @@
+"""`tea new` with a model behind the wire: what it prints, and what `tea tools usage` counts afterwards."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Say
+from loopback import Loopback
+from run_kit import home, tea
+from wire_kit import NATIVE, Question, Script, call, ends, says
+
+SOURCE = '''
+from tea import ToolError, tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def reverse_words(text: str) -> str:
+    """Put the words of a text in reverse order.
+
+    Args:
+        text: The text.
+
+    Examples:
+        >>> await reverse_words("a b")
+        'b a'
+    """
+    if not text.strip():
+        raise ToolError("There is no word.", fix="give some.")
+    return " ".join(reversed(text.split()))
+'''
+CASES = [
+    {"arguments": {"text": "one two three"}, "returns": "three two one"},
+    {"arguments": {"text": "tea"}, "returns": "tea"},
+    {"arguments": {"text": "é  ü"}, "returns": "ü é"},
+    {"arguments": {"text": " "}, "fails": True},
+]
+SPEC: dict[str, Any] = {
+    "name": "reverse_words",
+    "description": "Put the words of a text in reverse order.",
+    "parameters": [{"name": "text", "type": "str", "description": "The text."}],
+    "returns": "str",
+    "refuses": "a text without words",
+    "plan": "Split, reverse, join.",
+    "input": None,
+    "files": [],
+}
+STAGES = {
+    "Say which one tool": SPEC,
+    "Say whether one of the candidates": {"use": "", "arguments": None, "why": "none"},
+    "Write 4 to 8 tests": {"cases": CASES},
+    "Write the described tool": {"source": SOURCE},
+}
+
+
+def answer(question: Question) -> Say:
+    """A model that makes the tool, and later calls it once in a run."""
+    for words, value in STAGES.items():
+        if words in question.words:
+            return Say(text=json.dumps(value, ensure_ascii=False))
+    if "reverse_words" in question.functions and not question.results:
+        return says(call("reverse_words", text="b a"))
+    return ends("a b")
+
+
+@pytest.mark.slow
+async def test_a_tool_is_made_and_the_lines_to_trust_or_undo_it_are_printed(tmp_path: Path) -> None:
+    script = Script(DIALECTS["openai_chat"], answer)
+    async with Loopback(answer=script.answer).open() as server:
+        home(tmp_path, script.dialect, server.url, capabilities=NATIVE)
+        code, out, err = await tea(tmp_path, "new", "tool", "Put the words of a text in reverse order.")
+        assert code == 0, err
+        lines = out.splitlines()
+        assert lines[0].startswith("made tool:reverse_words@1.0.0  sha256:")
+        assert '  passed: text="one two three" -> "three two one"' in lines
+        assert '  passed: text=" " -> an error' in lines
+        assert lines[-3:] == [
+            "to read it:  tea show tool:reverse_words --source",
+            "to trust it: tea trust tool:reverse_words",
+            "to undo it:  tea unregister tool:reverse_words",
+        ]
+        code, out, err = await tea(tmp_path, "run", "Put the words b a in reverse order.", "-q")
+        assert (code, out) == (0, "a b\n"), err
+        code, out, err = await tea(tmp_path, "tools", "usage", "--json")
+        (one,) = json.loads(out)["tools"]
+        assert (one["name"], one["calls"], one["failed"], one["runs"], one["well"], one["net"]) == (
+            "reverse_words", 1, 0, 1, 1, None,
+        )  # fmt: skip
+        code, out, err = await tea(tmp_path, "tools", "usage")
+        assert out.splitlines()[-1] == "1 of 1 used again"

@@ -1,0 +1,28 @@
+"""Reuse of generated tools: counted by run, without the runs that made them."""
+
+import pytest
+
+from tea.retrieval.reuse import Made, RunFacts, reuse_of
+
+TOOL = Made(name="count", version="1.0.1", versions=2, created="2026-02-01", runs=frozenset({"maker"}))
+
+
+def run(id: str, calls: int, good: int | None = None, *, well: bool = True, begun: str = "2026-03-01") -> RunFacts:
+    named = {"count": calls} if calls else {}
+    return RunFacts(id=id, begun=begun, well=well, calls=named, good={"count": calls if good is None else good})
+
+
+def test_calls_of_other_runs_count_and_those_of_the_run_that_made_it_do_not() -> None:
+    (found,) = reuse_of([TOOL], [run("maker", 9), run("a", 2, 1), run("b", 1, well=False), run("c", 0)])
+    assert (found.calls, found.failed, found.runs, found.well, found.others, found.others_well) == (3, 1, 2, 1, 1, 1)
+    assert found.net == pytest.approx(-0.5)
+
+
+def test_runs_before_it_was_made_say_nothing_about_it() -> None:
+    (found,) = reuse_of([TOOL], [run("old", 0, begun="2026-01-01"), run("a", 1)])
+    assert (found.others, found.net) == (0, None)
+
+
+def test_the_most_used_comes_first() -> None:
+    other = Made(name="other", version="1.0.0", versions=1, created="2026-02-01")
+    assert [one.made.name for one in reuse_of([other, TOOL], [run("a", 1)])] == ["count", "other"]
