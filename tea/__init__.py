@@ -14,6 +14,7 @@ if _typing.TYPE_CHECKING:
     from tea.components.context import Context
     from tea.components.files import copied_name as copied_name
     from tea.components.files import nearest as nearest
+    from tea.errors import BadOutput as BadOutput
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
@@ -56,6 +57,7 @@ _LAZY = {
     "AgentConfig": "tea.components.manifest",
     "AgentContextManager": "tea.protocols.acp",
     "AgentResponse": "tea.types",
+    "BadOutput": "tea.errors",
     "Budget": "tea.types",
     "BudgetExceeded": "tea.errors",
     "Context": "tea.components.context",

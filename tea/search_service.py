@@ -189,7 +189,8 @@ class SearchService:
         engines = [asdict(one) for one in found.reports]
         opens = profile.opens if self.settings.open else 0
         opened = {"most": opens, "score": profile.score, "parallel": profile.parallel}
-        return {"results": results, "engines": engines, "relaxed": dict(found.relaxed), "open": opened}
+        told = {"results": results, "engines": engines, "relaxed": dict(found.relaxed), "open": opened}
+        return {**told, "profile": {"name": self.settings.profile, "opens": profile.opens, "score": profile.score}}
 
 
 def _nothing(absent: Sequence[Report]) -> BadInput:

@@ -191,6 +191,8 @@ class Result(Record):
         exhausted: Whether a budget ended before the work did; `answer` is then the best so far.
         handoff: Name of the agent to go on with the conversation; the chat starts it, nobody else does.
         task: The task of that agent, in words; without it the one that this agent had.
+        gaps: What is not known, contradictory, or could not be looked at, one line each.
+        partial: Whether the work stopped before it was complete, although the answer holds.
     """
 
     answer: Any = ""
@@ -201,10 +203,12 @@ class Result(Record):
     exhausted: bool = False
     handoff: str | None = None
     task: str | None = None
+    gaps: tuple[str, ...] = ()
+    partial: bool = False
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(whole(self), "handoff", "task")
+        return without_empty(whole(self), "handoff", "task", "gaps", "partial")
 
 
 class Response(Record):

@@ -30,11 +30,19 @@ class Found(TypedDict):
     read: NotRequired[str]
 
 
+class Profile(TypedDict):
+    """How many pages of a search are worth reading, and from which score on."""
+
+    opens: int
+    score: float
+
+
 class Search(TypedDict):
     """What a search gave; everything that stands in it was written by others."""
 
     label: str
     results: list[Found]
+    profile: NotRequired[Profile]
     notes: NotRequired[list[str]]
 
 
@@ -64,6 +72,8 @@ async def web_search(
         results.append(_result(one, text, many=len(queries) > 1))
     await _open(ctx, results, found["open"])
     search = Search(label="untrusted", results=results)
+    if profile := found.get("profile"):
+        search["profile"] = Profile(opens=profile["opens"], score=profile["score"])
     if notes := _notes(found):
         search["notes"] = notes
     return search

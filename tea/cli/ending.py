@@ -50,6 +50,9 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         command.tell(f"{one_line(handed, 300)} (`tea chat` starts that agent)")
     if doubts := list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt)):
         command.tell(f"not confirmed: {one_line('; '.join(doubts), 300)}")
+    if outcome.gaps:
+        named = "incomplete" if outcome.partial else "not known or contradictory"
+        command.tell(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
     if outcome.unheard:
         command.tell(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")
     if written := _written(outcome):

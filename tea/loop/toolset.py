@@ -127,8 +127,8 @@ class Toolset:
             if ctx.searches or _needs(facts) != "search" or name in (*(task.tools or ()), *task.also):
                 found.append(_answering(tool_of(name, facts), task) if name == DONE else tool_of(name, facts))
         chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
-        for name, facts in zip(chosen, await ctx.acp.facts(chosen), strict=True):
-            found.append(agent_of(name, facts))
+        among = zip(chosen, await ctx.acp.facts(chosen), strict=True)
+        found += [agent_of(name, facts) for name, facts in among if ctx.searches or _needs(facts) != "search"]
         places: list[StateSource] = []
         rooms, whole = _rooms(_on(ctx, "environment", environments)), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):

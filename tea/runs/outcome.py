@@ -31,6 +31,8 @@ class Outcome:
         unheard: What it was told too late to hear.
         handoff: Name of the agent that it hands the conversation over to.
         task: The task of that agent, if it is another one.
+        gaps: What is not known, contradictory, or could not be looked at.
+        partial: Whether the work stopped before it was complete, although the answer holds.
     """
 
     run: str
@@ -46,6 +48,8 @@ class Outcome:
     unheard: tuple[str, ...] = ()
     handoff: str | None = None
     task: str | None = None
+    gaps: tuple[str, ...] = ()
+    partial: bool = False
 
     @property
     def ok(self) -> bool:
@@ -80,6 +84,8 @@ class Outcome:
             error=response.error,
             handoff=result.handoff,
             task=result.task,
+            gaps=result.gaps,
+            partial=result.partial,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -99,5 +105,7 @@ class Outcome:
             "unheard": list(self.unheard),
             "handoff": self.handoff,
             "task": self.task,
+            "gaps": list(self.gaps),
+            "partial": self.partial,
         }
-        return without_empty(data, "handoff", "task")
+        return without_empty(data, "handoff", "task", "gaps", "partial")

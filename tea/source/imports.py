@@ -11,9 +11,9 @@ from tea.source.text import ParsedFile, words
 # What components may take from tea: its public names but for those that start runs of their own.
 VOCABULARY = words(
     """
-    Agent Budget BudgetExceeded Context DataPart Environment Evidence Message Result RootedFolder Sandbox SandboxService
-    StaticEmbedder Task TeaError TextPart ToolCall ToolError action ask_for consult copied_name follow nearest
-    require_extra tool work
+    Agent BadOutput Budget BudgetExceeded Context DataPart Environment Evidence Message Result RootedFolder Sandbox
+    SandboxService StaticEmbedder Task TeaError TextPart ToolCall ToolError action ask_for consult copied_name follow
+    nearest require_extra tool work
     """
 )
 

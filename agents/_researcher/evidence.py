@@ -1,0 +1,175 @@
+"""Evidence: claims with words that were found in their source, and the contradictions among them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tea import Evidence
+
+from .sources import Source, normal, tokens
+
+MOST_CLAIM = 600
+MOST_QUOTE = 1_200
+RESULT = "search result"  # the position of what stands in one, and not on a page
+
+
+@dataclass(slots=True, kw_only=True)
+class Claim:
+    """A claim and what it rests on.
+
+    Args:
+        number: Its number, from 1.
+        about: What it says something about, in a few words.
+        claim: What it says.
+        quote: Words of the source, which were found in what was recorded of it.
+        source: Number of the source.
+        url: Its address.
+        title: Its title.
+        position: Where the quote stands in it.
+        date: The day of the source.
+        host: Its host.
+        tier: Its tier.
+        doubt: Why other sources count for more; empty where none contradicts it, or it is ranked first.
+    """
+
+    number: int
+    about: str
+    claim: str
+    quote: str
+    source: int
+    url: str
+    title: str
+    position: str
+    date: str
+    host: str
+    tier: int
+    doubt: str = ""
+
+    def evidence(self) -> Evidence:
+        """Return it as a source of an answer."""
+        where = "; ".join(filter(None, [self.claim, self.position, self.date]))
+        return Evidence(source=self.url, detail=where, quote=self.quote, doubt=self.doubt)
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as a model is shown it."""
+        where = ", ".join(filter(None, [self.position, self.date]))
+        return {
+            "number": self.number, "about": self.about, "claim": self.claim, "quote": self.quote, "url": self.url,
+            "where": where, "doubt": self.doubt,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Sources that disagree.
+
+    Args:
+        about: What they disagree about.
+        sides: Numbers of the claims that agree with each other; the side that counts most is the first.
+        why: Why the first side is ranked first.
+    """
+
+    about: str
+    sides: tuple[tuple[int, ...], ...]
+    why: str
+
+
+@dataclass(slots=True)
+class Store:
+    """All claims that hold, those that were rejected, and the contradictions among them."""
+
+    claims: list[Claim] = field(default_factory=list[Claim])
+    rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    conflicts: list[Conflict] = field(default_factory=list[Conflict])
+
+    def of(self, number: object) -> Claim | None:
+        """Return the claim with a number, None where there is none."""
+        return next((one for one in self.claims if one.number == number), None)
+
+    def known(self, source: Source, claim: str, quote: str) -> Claim | None:
+        """Return the same claim from the same page, None where it is new."""
+        key = (normal(source.url), tokens(quote))
+        for one in self.claims:
+            same = tokens(one.claim) == tokens(claim)
+            if normal(one.url) == key[0] and (tokens(one.quote) == key[1] or same):
+                return one
+        return None
+
+    def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
+        """Add a claim whose quote stands in its source; the same one counts once."""
+        if (known := self.known(source, claim, quote)) is not None:
+            return known
+        place = source.place or (f"line {line}" if line else "")
+        if source.state == "found":
+            place = RESULT
+        made = Claim(
+            number=len(self.claims) + 1, about=_line(about), claim=_line(claim)[:MOST_CLAIM], quote=quote[:MOST_QUOTE],
+            source=source.number, url=source.url, title=source.title, position=place, date=source.date,
+            host=source.host, tier=source.tier,
+        )  # fmt: skip
+        self.claims.append(made)
+        return made
+
+    def reject(self, url: str, claim: str, quote: str, why: str) -> None:
+        """Keep a claim that does not hold, with the reason."""
+        self.rejected.append({"url": url, "claim": _line(claim)[:MOST_CLAIM], "quote": quote[:MOST_QUOTE], "why": why})
+
+    def disagree(self, about: str, sides: Sequence[Sequence[int]]) -> None:
+        """Rank the sides of a contradiction, and mark the claims of those that count for less."""
+        held = [side for given in sides if (side := [one for n in given if (one := self.of(n)) is not None])]
+        numbers = [one.number for side in held for one in side]
+        if len(held) < 2 or len({*numbers}) != len(numbers):
+            return
+        held, why = _ranked(held)
+        found = Conflict(about=_line(about), sides=tuple(tuple(one.number for one in side) for side in held), why=why)
+        self.conflicts = [one for one in self.conflicts if one.about.casefold() != found.about.casefold()] + [found]
+        for one in held[0]:
+            one.doubt = ""
+        for side in held[1:]:
+            for one in side:
+                one.doubt = f"contradicted by {held[0][0].url}: {held[0][0].claim}"
+
+    def told(self, conflict: Conflict) -> str:
+        """Return a contradiction in one line: every side with its sources, and why one is ranked first."""
+        sides = [[one for n in side if (one := self.of(n)) is not None] for side in conflict.sides]
+        words = [f"{side[0].claim.rstrip('.')} ({_where(side)})" for side in sides]
+        return f"Sources disagree about {conflict.about}: {'; but: '.join(words)}. Ranked first: {conflict.why}."
+
+    def record(self) -> dict[str, Any]:
+        """Return all of it as JSON."""
+        return {
+            "claims": [asdict(one) for one in self.claims],
+            "rejected": list(self.rejected),
+            "conflicts": [{**asdict(one), "sides": [list(side) for side in one.sides]} for one in self.conflicts],
+        }
+
+
+def ranked(criteria: Sequence[Sequence[Any]]) -> list[int]:
+    """Return an order by several criteria, of which the greatest value is the best: the least sum of places first.
+
+    Of equal sums the first criterion decides, then the order in which they were found.
+    """
+    places = [[sorted(one, reverse=True).index(value) for value in one] for one in criteria]
+    sums = [sum(one) for one in zip(*places, strict=True)]
+    return sorted(range(len(sums)), key=lambda number: (sums[number], places[0][number], number))
+
+
+def _ranked(sides: list[list[Claim]]) -> tuple[list[list[Claim]], str]:
+    """Return sides ordered by recency, agreement and source, and why the first is the first."""
+    criteria: Mapping[str, list[Any]] = {
+        "the most recent": [max(one.date for one in side) for side in sides],
+        "the most sources": [len({one.host for one in side}) for side in sides],
+        "the best source": [-min(one.tier + (one.position == RESULT) for one in side) for side in sides],
+    }
+    order = ranked([*criteria.values()])
+    first, others = order[0], order[1:]
+    why = [name for name, one in criteria.items() if all(one[first] > one[other] for other in others)]
+    return [sides[number] for number in order], " and ".join(why) or "found first, as nothing else tells them apart"
+
+
+def _where(side: Sequence[Claim]) -> str:
+    return ", ".join(dict.fromkeys(" of ".join(filter(None, [one.url, one.date])) for one in side))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,169 @@
+"""Gathering: searching, choosing and reading pages, side by side; what fails is told, and never ends the work."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tea import Context
+
+from .sources import Source, Sources, Words, normal, unframed
+from .together import together
+
+MOST_QUERIES = 5
+MOST_WORDS = 400  # characters of a query
+OPENS, SCORE = 3, 0.4  # of the profile `balanced`, where a search says nothing of its profile
+KEPT = 2  # questions to models that are kept for judging and answering
+MOST_PROBLEM = 600
+
+_REFUSALS = re.compile(r"is not shown|status (?:401|403|407|429|451)\b")
+
+
+@dataclass(slots=True)
+class Gathering:
+    """What was searched and read for one task.
+
+    Args:
+        ctx: What the agent may reach.
+        sources: What was found.
+        queries: What was searched for, in order.
+        problems: What could not be searched or read, one line each.
+        opens: Most pages that are read in a round.
+        score: Least score of a result that is read.
+        refused: Hosts that refused a page, which are left alone.
+    """
+
+    ctx: Context
+    sources: Sources = field(default_factory=Sources)
+    queries: list[str] = field(default_factory=list[str])
+    problems: list[str] = field(default_factory=list[str])
+    opens: int = OPENS
+    score: float = SCORE
+    refused: list[str] = field(default_factory=list[str])
+
+    def new(self, queries: Sequence[str]) -> list[str]:
+        """Return the queries that were not asked before, at most five."""
+        asked = [one.casefold() for one in self.queries]
+        cut = dict.fromkeys(" ".join(one.split())[:MOST_WORDS] for one in queries)
+        return [one for one in cut if one and one.casefold() not in asked][:MOST_QUERIES]
+
+    async def search(self, queries: Sequence[str], since: str = "") -> list[Source]:
+        """Search for several queries at once in all engines and the corpus, and return what is new."""
+        if not queries:
+            return []
+        self.queries += queries
+        return self._taken(await self.ctx.tcp.invoke("web_search", {"queries": list(queries), "since": since}))
+
+    async def search_each(self, queries: Sequence[str], since: str = "") -> list[Source]:
+        """Search for each query by itself, side by side: more results, and longer passages, than for all of them."""
+        self.queries += queries
+        wanted: list[dict[str, Any]] = [{"queries": [query], "since": since} for query in queries]
+        found = await together(self.ctx, [self.ctx.tcp.invoke("web_search", one) for one in wanted])
+        return [one for response in found for one in self._taken(response)]
+
+    def _taken(self, response: Any) -> list[Source]:
+        if not response.ok:
+            self._failed("", response.error, fix=True)
+            return []
+        found: Mapping[str, Any] = response.value
+        profile: Mapping[str, Any] = found.get("profile", {})
+        self.opens, self.score = int(profile.get("opens", OPENS)), float(profile.get("score", SCORE))
+        self.problems += [one for one in found.get("notes", ()) if one not in self.problems]
+        return [one for result in found["results"] if (one := self.sources.found(result)) is not None]
+
+    def chosen(self, wanted: Sequence[str], most: int | None = None) -> list[Source]:
+        """Return the pages to read now: those that were asked for, then the best results of the profile's score.
+
+        Args:
+            wanted: Addresses that the model wants to have read; only such as stand in what was found count.
+            most: Most pages; by default as many as the profile opens.
+        """
+        known = [one for one in self.sources.all() if one.state == "found"]
+        named = [one for url in wanted if (one := self._named(url)) is not None]
+        best = sorted((one for one in known if one.score >= self.score), key=lambda one: -one.score)
+        pages = {one.number: one for one in (*named, *best) if one.host not in self.refused}
+        return [*pages.values()][: self.opens if most is None else most]
+
+    def _named(self, url: str) -> Source | None:
+        """Return the unread page of an address that stands in what was found, as no model makes up where to go."""
+        address = url.strip()
+        known = [one for one in self.sources.all() if normal(one.url) == normal(address)]
+        if known:
+            return known[0] if known[0].state == "found" else None
+        texts = [text for one in self.sources.all() for text in (one.summary, *(words.text for words in one.words))]
+        is_there = re.match(r"https?://", address) and any(address in text for text in texts)
+        return self.sources.page(address) if is_there else None
+
+    async def read(self, pages: Sequence[Source], question: str) -> list[Source]:
+        """Read pages with a question, side by side, and return those that could be read."""
+        left = await self.questions()
+        asks = left is None or left >= len(pages) + KEPT
+        more = {"question": question} if asks else {"find": question}
+        await together(self.ctx, [self._reading(page, more) for page in pages])
+        return [one for one in pages if one.state == "read"]
+
+    async def read_text(self, page: Source, start: int) -> int:
+        """Read the text of a page from a line on, and return the line at which more of it begins, 0 for its end."""
+        return int((await self._reading(page, {"start": start})).get("next_start", 0))
+
+    async def holds(self, source: Source, quote: str) -> int | None:
+        """Return the line of a quote in a source, looked up in the page where it is in none of the recorded words."""
+        line = source.line_of(quote)
+        if line is not None or source.is_local or source.state != "read":
+            return line
+        await self._reading(source, {"find": quote[:MOST_WORDS]})
+        return source.line_of(quote)
+
+    async def questions(self) -> int | None:
+        """Return how many questions to models are left; None where their number has no limit."""
+        left = (await self.ctx.remaining())["steps"]
+        return None if left is None else int(left)
+
+    async def _reading(self, page: Source, more: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what reading a page gave, nothing where it cannot be read."""
+        response = await self.ctx.tcp.invoke("fetch_page", {"url": page.url, **more})
+        if response.ok:
+            _take(page, response.value)
+            return response.value
+        self._failed(page.url, response.error)
+        if page.state != "read":
+            page.state, page.problem = "failed", str((response.error or {}).get("problem", ""))[:MOST_PROBLEM]
+            if _REFUSALS.search(page.problem) and page.host not in self.refused:
+                self.refused.append(page.host)
+        return {}
+
+    def _failed(self, what: str, error: Mapping[str, Any] | None, *, fix: bool = False) -> None:
+        told = error or {}
+        problem = " ".join([str(told.get("problem", "")), str(told.get("fix", "")) * fix]).strip()
+        line = problem if what in problem else f"{what}: {problem}"
+        if line not in self.problems:
+            self.problems.append(line[:MOST_PROBLEM])
+
+
+def _take(page: Source, reading: Mapping[str, Any]) -> None:
+    """Keep what was read of a page: its own words with their lines, and a model's summary of them."""
+    page.state = "read"
+    page.title = page.title or str(reading["title"])
+    page.date = str(reading.get("published") or reading.get("modified") or page.date)
+    told = [Words(text=str(one["text"]), line=int(one["line"])) for one in reading.get("quotes", ())]
+    told += [Words(text=unframed(one["text"]), line=int(one["start"])) for one in reading.get("excerpts", ())]
+    if "text" in reading:
+        told.append(Words(text=unframed(reading["text"]), line=int(reading["start"])))
+    page.words += [one for one in told if one not in page.words]
+    if "summary" in reading:
+        page.summary = unframed(reading["summary"])
+
+
+async def files(ctx: Context, names: Sequence[str], question: str, sources: Sources) -> list[str]:
+    """Add what the texts among a task's files say about a question, and return what cannot be read."""
+    problems = list[str]()
+    for name in names:
+        response = await ctx.tcp.invoke("to_markdown", {"source": name, "question": question})
+        if not response.ok:
+            problems.append(f"{name}: {(response.error or {}).get('problem', '')}"[:MOST_PROBLEM])
+            continue
+        passages = response.value.get("passages", ())
+        words = [Words(text=str(one["text"]), line=int(one["start"])) for one in passages]
+        if words:
+            sources.file(name, words, str(response.value.get("title", "")))
+    return problems

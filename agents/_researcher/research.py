@@ -1,0 +1,140 @@
+"""Research: what is known of one task while it is worked on, and its result at any moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tea import Context, Message, Result, Task
+
+from .evidence import Claim, Store
+from .gathering import Gathering
+from .sources import Source
+
+MOST_GAPS = 20
+MOST_EVIDENCE = 40
+MOST_MATERIAL = 40_000  # characters of new sources that are judged at once
+MOST_OF_ONE = 6_000
+SHARE = 0.4  # of what the model reads, for new sources
+CHARACTERS_IN_TOKEN = 3
+MARK = 8  # hex digits
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """What a task needs; see the prompt `researcher`."""
+
+    kind: str
+    question: str
+    queries: list[str]
+    needs: list[str] = field(default_factory=list[str])
+    since: str = ""
+    entity: str = ""
+    columns: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    key: list[str] = field(default_factory=list[str])
+    target: int | None = None
+
+    @classmethod
+    def of(cls, output: Mapping[str, Any]) -> "Plan":
+        """Return the plan that a model wrote."""
+        return cls(**{name: output[name] for name in cls.__dataclass_fields__ if name in output})
+
+
+@dataclass(slots=True, kw_only=True)
+class Research:
+    """The work on one task.
+
+    Args:
+        ctx: What the agent may reach.
+        task: What was asked.
+        mark: Stands in the marks around words of others, which cannot know it.
+        today: The date.
+        room: Most characters of new sources in one question.
+        pictures: The pictures of the task, for a model that sees.
+        gathering: What was searched and read.
+        store: The evidence.
+        missing: What is still not known.
+        partial: Why the result is incomplete, empty where it is not.
+    """
+
+    ctx: Context
+    task: Task
+    mark: str
+    today: str
+    room: int
+    pictures: tuple[Message, ...]
+    gathering: Gathering
+    store: Store = field(default_factory=Store)
+    missing: list[str] = field(default_factory=list[str])
+    partial: str = ""
+
+    @classmethod
+    async def begin(cls, ctx: Context, task: Task, model: Mapping[str, Any]) -> "Research":
+        """Return the work on a task before its first question."""
+        room = min(MOST_MATERIAL, int(model["context"] * SHARE) * CHARACTERS_IN_TOKEN)
+        pictures = await _pictures(ctx, task) if "vision" in model.get("senses", ()) else ()
+        return cls(
+            ctx=ctx, task=task, mark=(await ctx.new_id())[:MARK], today=await ctx.today(), room=room, pictures=pictures,
+            gathering=Gathering(ctx=ctx),
+        )  # fmt: skip
+
+    def material(self, sources: list[Source]) -> list[dict[str, Any]]:
+        """Return sources as a model is shown them: what was read first, in the order of their score, cut to fit."""
+        order = sorted(sources, key=lambda one: (one.state != "read", -one.score, one.number))
+        left, shown = self.room, list[dict[str, Any]]()
+        for one in order:
+            if left <= 0 or one.state == "failed":
+                continue
+            shown.append(one.shown(min(MOST_OF_ONE, left)))
+            left -= len(shown[-1]["text"])
+        return shown
+
+    @property
+    def conflicts(self) -> list[str]:
+        """The contradictions, one line each."""
+        return [self.store.told(one) for one in self.store.conflicts]
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What is missing, contradictory, or could not be searched, read or confirmed."""
+        thrown = len(self.store.rejected)
+        unheld = [f"{thrown} quotation{'s do' if thrown > 1 else ' does'} not stand in the source."] * bool(thrown)
+        why = [self.partial] * bool(self.partial)
+        return tuple([*why, *self.missing, *self.conflicts, *unheld, *self.gathering.problems][:MOST_GAPS])
+
+    def result(self, answer: Any, claims: list[Claim], report: str | None = None) -> Result:
+        """Return an answer with its evidence, of which each claim counts once."""
+        evidence = tuple(one.evidence() for one in claims[:MOST_EVIDENCE])
+        return Result(answer=answer, evidence=evidence, report=report, gaps=self.gaps, partial=bool(self.partial))
+
+    def without_answer(self, reason: str, answer: Any = "", *, exhausted: bool = False) -> Result:
+        """Return the result where there is no answer: why, and all the evidence that there is."""
+        evidence = tuple(one.evidence() for one in self.store.claims[:MOST_EVIDENCE])
+        return Result(
+            ok=False, answer=answer, reason=reason, evidence=evidence, gaps=self.gaps, partial=bool(self.partial),
+            exhausted=exhausted,
+        )  # fmt: skip
+
+    def checkpoint(self, round: int, stage: str, **more: Any) -> None:
+        """Record what is known after a stage; a replay, a resume and a fork come to the same."""
+        told = {
+            "agent": self.ctx.agent, "round": round, "stage": stage, "queries": list(self.gathering.queries),
+            "sources": [_told(one) for one in self.gathering.sources.all()], "missing": list(self.missing),
+            "partial": self.partial, **self.store.record(), **more,
+        }  # fmt: skip
+        self.ctx.note("research", told)
+
+
+def _told(source: Source) -> dict[str, Any]:
+    told = {"number": source.number, "url": source.url, "date": source.date, "place": source.place}
+    return {**told, "state": source.state, "score": source.score, "problem": source.problem}
+
+
+async def _pictures(ctx: Context, task: Task) -> tuple[Message, ...]:
+    names = [name for name in task.files if name.lower().endswith(PICTURES)]
+    found = [one for one in await ctx.media(names) if not one["problem"]] if names else []
+    if not found:
+        return ()
+    words = {"type": "text", "text": f"Files of the task, in this order: {', '.join(one['name'] for one in found)}."}
+    parts = [{"type": one["type"], "digest": one["digest"], "media_type": one["media_type"]} for one in found]
+    return (Message.model_validate({"role": "user", "content": [words, *parts]}),)

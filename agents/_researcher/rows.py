@@ -1,0 +1,236 @@
+"""Rows of a list: told apart by their key, joined where they are the same, each cell with its sources."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, cast
+
+from .evidence import ranked
+from .sources import Source, tokens
+
+ALIKE = 0.85  # of two names, above which they are one
+UNKNOWN = "unknown"
+Added = Literal["new", "more", "same", "rejected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a value comes from: its source, the words that say it, their place, when it was read, and its doubt."""
+
+    url: str
+    quote: str
+    line: int
+    place: str
+    date: str
+    host: str
+    tier: int
+    round: int
+    at: str
+    doubt: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Value:
+    """One value of a cell, and the sources that give it."""
+
+    value: Any
+    origins: list[Origin]
+
+
+@dataclass(slots=True)
+class Row:
+    """One row: the values that sources give for each column."""
+
+    cells: dict[str, list[Value]] = field(default_factory=dict[str, list[Value]])
+
+    def value(self, column: str) -> Any:
+        """Return the value of a column that counts most, None where there is none."""
+        return found.value if (found := self.best(column)) is not None else None
+
+    def best(self, column: str) -> Value | None:
+        """Return the value that is the most recent, is given by the most hosts, and comes from the best source."""
+        values = self.cells.get(column, [])
+        if len(values) < 2:
+            return values[0] if values else None
+        recency = [max(one.date for one in value.origins) for value in values]
+        agreement = [len({one.host for one in value.origins}) for value in values]
+        tier = [-min(one.tier for one in value.origins) for value in values]
+        return values[ranked([recency, agreement, tier])[0]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Table:
+    """The rows of a list.
+
+    Args:
+        columns: Names of the columns.
+        key: Those that tell rows apart.
+        rows: The rows, in the order in which they were found.
+        rejected: Rows that do not hold, with the reason.
+    """
+
+    columns: list[str]
+    key: list[str]
+    rows: list[Row] = field(default_factory=list[Row])
+    rejected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def add(self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str) -> Added:
+        """Add a row whose quotation and name stand in its source, or join it with the same one."""
+        given = {name: _stripped(cells.get(name)) for name in self.columns}
+        line = source.line_of(quote)
+        why = self._fault(given, source) if line is not None else "the quotation does not stand in the source"
+        if why or line is None:
+            self.rejected.append({"cells": given, "url": source.url, "quote": quote, "why": why})
+            return "rejected"
+        said = tokens("\n".join(one.text for one in source.words))
+
+        def value(one: Any) -> Value:
+            doubt = "" if _said(one, said) else "the source says it in other words"
+            origin = Origin(
+                url=source.url, quote=quote, line=line, place=source.place, date=source.date, host=source.host,
+                tier=source.tier, round=round, at=at, doubt=doubt,
+            )  # fmt: skip
+            return Value(value=one, origins=[origin])
+
+        values = {name: value(one) for name, one in given.items() if one is not None}
+        same = self._same(given)
+        if same is None:
+            self.rows.append(Row({name: [one] for name, one in values.items()}))
+            return "new"
+        filled = list[bool]()
+        for name, one in values.items():
+            cell = same.cells.setdefault(name, [])
+            known = cell[0].value if name in self.key else one.value  # another spelling of a name is no other value
+            filled.append(_join(cell, Value(value=known, origins=one.origins)))
+        return "more" if any(filled) else "same"
+
+    def _fault(self, given: Mapping[str, Any], source: Source) -> str:
+        """Return why a row is none, empty where it is one."""
+        lacking = [name for name in self.key if given.get(name) is None]
+        if lacking:
+            return f"{lacking[0]!r} is not known"
+        said = dict.fromkeys(word for one in source.words for word in tokens(one.text))
+        if any(word not in said for word in tokens(str(given[self.key[0]]))):
+            return f"{str(given[self.key[0]])[:80]!r} does not stand in the source"
+        return ""
+
+    def _same(self, given: Mapping[str, Any]) -> Row | None:
+        """Return the row with the same key, or one with a very similar name that contradicts nothing."""
+        for row in self.rows:
+            if all(_equal(row.value(name), given[name]) for name in self.key):
+                return row
+        name, *others = self.key
+        for row in self.rows:
+            shared = [one for one in (*others, *self.columns) if one != name and given.get(one) is not None]
+            agrees = all(row.value(one) is None or _equal(row.value(one), given[one]) for one in shared)
+            if agrees and alike(str(row.value(name)), str(given[name])) > ALIKE:
+                return row
+        return None
+
+    def shown(self, most: int) -> list[str]:
+        """Return the keys of the rows, the first ones, with the columns that they lack."""
+        lines = list[str]()
+        for row in self.rows[:most]:
+            lacks = [name for name in self.columns if row.value(name) is None]
+            name = ", ".join(str(row.value(one)) for one in self.key)
+            lines.append(f"{name} (lacks {', '.join(lacks)})" if lacks else name)
+        return lines
+
+    def answer(self, schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+        """Return the rows in the form of a schema: what is not known is null, left out, or `unknown`, as it allows."""
+        properties: Mapping[str, Any] = (schema or {}).get("properties", {})
+        required = (schema or {}).get("required", ())
+        answer = list[dict[str, Any]]()
+        for row in self.rows:
+            values = {name: row.value(name) for name in self.columns}
+            for name in self.columns:
+                if values[name] is None and schema is not None and not _allows(properties.get(name), "null"):
+                    if name not in required:
+                        del values[name]
+                    elif _allows(properties.get(name), "string"):
+                        values[name] = UNKNOWN
+            if schema is None or all(
+                one is not None or _allows(properties.get(n), "null") for n, one in values.items()
+            ):
+                answer.append(values)
+        return answer
+
+    def contradictions(self) -> list[str]:
+        """Return what sources disagree about, one line a cell."""
+        lines = list[str]()
+        for row in self.rows:
+            for column, values in row.cells.items():
+                if len(values) > 1:
+                    first = row.best(column)
+                    told = "; ".join(f"{one.value!r} ({one.origins[0].url})" for one in values)
+                    name = ", ".join(str(row.value(one)) for one in self.key)
+                    lines.append(f"{name}, {column}: {told}; taken: {first.value if first else None!r}")
+        return lines
+
+    def record(self) -> list[dict[str, Any]]:
+        """Return each row with all of its values and where they come from."""
+        return [{name: [asdict(one) for one in values] for name, values in row.cells.items()} for row in self.rows]
+
+
+def alike(one: str, other: str) -> float:
+    """Return how similar two names are, from 0 to 1: the share of common pairs of letters; other digits are others."""
+    first, second = " ".join(tokens(one)), " ".join(tokens(other))
+    if first == second:
+        return 1.0
+    if [letter for letter in first if letter.isdigit()] != [letter for letter in second if letter.isdigit()]:
+        return 0.0
+    pairs, others = _pairs(first), _pairs(second)
+    common = 0
+    for pair in pairs:
+        if pair in others:
+            others.remove(pair)
+            common += 1
+    total = len(pairs) + common + len(others)
+    return 2 * common / total if total else 0.0
+
+
+def _pairs(text: str) -> list[str]:
+    return [text[at : at + 2] for at in range(len(text) - 1)]
+
+
+def _join(values: list[Value], new: Value) -> bool:
+    """Add a value or its sources to a cell, and return whether the cell was empty or contradicted."""
+    for one in values:
+        if _equal(one.value, new.value):
+            known = [origin.url for origin in one.origins]
+            one.origins += [origin for origin in new.origins if origin.url not in known]
+            return False
+    values.append(new)
+    return True
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float) and not isinstance(one, bool):
+        return one == other
+    return tokens(str(one)) == tokens(str(other))
+
+
+def _stripped(value: Any) -> Any:
+    """Return a value, None for one that says that it is not known."""
+    if isinstance(value, str):
+        text = value.strip()
+        return None if text.casefold() in ("", UNKNOWN, "n/a", "null", "none", "-") else text
+    return value
+
+
+def _said(value: Any, said: Sequence[str]) -> bool:
+    """Tell whether the words of a value stand in a text, numbers with or without marks of thousands."""
+    if isinstance(value, bool | list | dict):
+        return True  # a form of its own: the quotation has to say it
+    plain = [one.replace(",", "") for one in said]
+    words = [one.replace(",", "") for one in tokens(str(value))]
+    return all(one in plain for one in words)
+
+
+def _allows(schema: Any, kind: str) -> bool:
+    """Tell whether a schema allows a simple type."""
+    form: Mapping[str, Any] = cast("Mapping[str, Any]", schema) if isinstance(schema, Mapping) else {}
+    given: Any = form.get("type")
+    options: list[Any] = form.get("anyOf") or form.get("oneOf") or []
+    if options:
+        return any(_allows(one, kind) for one in options)
+    return given is None or given == kind or (isinstance(given, list) and kind in given)

@@ -1,0 +1,179 @@
+"""Sources of a piece of research: each address once, with its words as they were recorded."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+LOCAL = "file://"
+State = Literal["found", "read", "failed"]
+
+_TRACKING = re.compile(r"(?:utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|ref_src)=[^&]*&?", re.IGNORECASE)
+_WEB = re.compile(r"https?://(?:www\.)?([^/?#]+)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
+_FRAME = re.compile(r"\A\[page (\w+): [^\n]*\]\n(.*)\n\[end of page \1\]\Z", re.DOTALL)
+_LINKED = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)")
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # written without spaces, so each letter is a word
+_TOKEN = re.compile(
+    rf"[{_CJK}]|(?:(?<![\w.])[-+])?\d+(?:[.,]\d+)*|[^\W\d_{_CJK}]+(?:['][^\W\d_{_CJK}]+)?|[%\u20ac$\u00a3\u00b0]"
+)
+_ALIKE = str.maketrans({"\u2018": "'", "\u2019": "'", "\u2212": "-", "\u2013": "-", "\u2014": "-"})
+_GAP = re.compile(r"\[?(?:\.{3}|\u2026)\]?")
+_LEAST_PIECE = 2  # words between two gaps of a quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Words of a source as they stand there, and the line they begin in; 0 where that is not known."""
+
+    text: str
+    line: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Source:
+    """One page, one passage of a document, or one file.
+
+    Args:
+        number: Its number in this piece of research, from 1.
+        url: Its address, or the name of a file.
+        title: What it calls itself.
+        date: The day it was published or changed last, `YYYY-MM-DD`, empty where nothing says it.
+        place: Heading, page or line of a passage.
+        score: How well it fits what was searched for, from 0 to 1.
+        tier: The tier of the best engine that gave it, from 1.
+        state: Whether it was only found, was read, or cannot be read.
+        words: Its words, as far as they were recorded.
+        summary: What a model wrote about it for the question.
+        problem: Why it cannot be read.
+    """
+
+    number: int
+    url: str
+    title: str = ""
+    date: str = ""
+    place: str = ""
+    score: float = 0.0
+    tier: int = 1
+    state: State = "found"
+    words: list[Words] = field(default_factory=list[Words])
+    summary: str = ""
+    problem: str = ""
+
+    @property
+    def host(self) -> str:
+        """The host of its address; of a file its name."""
+        return normal(self.url).partition("/")[0] if _WEB.match(self.url) else self.url
+
+    def line_of(self, quote: str) -> int | None:
+        """Return the line in which a quote begins, 0 where that is not known, None where it does not stand there."""
+        return next((line for one in self.words if (line := _line_in(quote, one)) is not None), None)
+
+    def shown(self, most: int) -> dict[str, Any]:
+        """Return it as a model is shown it, with at most so many characters of its words."""
+        kind = {"found": "search result", "read": "passage" if self.is_local else "page", "failed": "not readable"}
+        text = "\n\n".join(
+            filter(None, [*(one.text for one in self.words), self.summary and f"Summary: {self.summary}"])
+        )
+        return {
+            "number": self.number,
+            "url": self.url,
+            "title": " ".join(self.title.split())[:200],
+            "about": ", ".join(filter(None, [kind[self.state], self.date, self.place])),
+            "text": text if len(text) <= most else f"{text[:most]} [...]",
+        }
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it belongs to the operator's own documents, or to the task."""
+        return _WEB.match(self.url) is None
+
+
+class Sources:
+    """All sources of a piece of research, in the order in which they were found."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Source] = {}
+
+    def all(self) -> list[Source]:
+        """Return them in their order."""
+        return [*self._known.values()]
+
+    def of(self, number: object) -> Source | None:
+        """Return the source with a number, None where there is none."""
+        return next((one for one in self._known.values() if one.number == number), None)
+
+    def found(self, result: Mapping[str, Any]) -> Source | None:
+        """Add a result of a search; None where its page or passage is known already."""
+        url, place, text = str(result["url"]), str(result.get("place", "")), str(result.get("text", ""))
+        local = url.startswith(LOCAL)
+        key = " ".join(tokens(text)) if local else normal(url)  # the same passage of two documents counts once
+        if key in self._known:
+            return None
+        return self._add(
+            key,
+            url=url,
+            title=str(result.get("title", "")),
+            date=str(result.get("date", "")),
+            place=place,
+            score=float(result.get("score", 0.0)),
+            tier=int(result.get("tier", 1)),
+            state="read" if local or result.get("read") else "found",
+            words=[Words(text=one) for one in (text, unframed(str(result.get("read", "")))) if one.strip()],
+        )
+
+    def page(self, url: str) -> Source:
+        """Return the source with an address, added where it is new."""
+        return self._known.get(normal(url)) or self._add(normal(url), url=url)
+
+    def file(self, name: str, words: Iterable[Words], title: str = "") -> Source:
+        """Add a file of the task."""
+        return self._add(name, url=name, title=title, state="read", words=list(words), score=1.0)
+
+    def _add(self, key: str, *, url: str, **more: Any) -> Source:
+        source = self._known[key] = Source(number=len(self._known) + 1, url=url, **more)
+        return source
+
+
+def normal(url: str) -> str:
+    """Return the common form of all spellings of an address."""
+    web = _WEB.match(url.strip())
+    if web is None:
+        return url.strip()
+    host = re.sub(r":(?:80|443)\Z", "", web[1].lower())
+    query = _TRACKING.sub("", (web[3] or "")[1:]).rstrip("&")
+    path = re.sub(r"/(?:index\.(?:html?|php))?\Z", "", web[2])
+    return f"{host}{path}{f'?{query}' if query else ''}"
+
+
+def unframed(text: str) -> str:
+    """Return words of a page without the marks around them, as they are put between marks of this work."""
+    found = _FRAME.match(text)
+    return found[2] if found else text
+
+
+def tokens(text: str) -> list[str]:
+    """Return words and numbers of a text, without case, marks of Markdown and targets of links."""
+    return _TOKEN.findall(_LINKED.sub("] ", text.translate(_ALIKE).casefold()))
+
+
+def _line_in(quote: str, words: Words) -> int | None:
+    pieces = [tokens(one) for one in _GAP.split(quote)]
+    pieces = [one for one in pieces if one] if len(pieces) == 1 else [one for one in pieces if len(one) >= _LEAST_PIECE]
+    if not pieces:
+        return None
+    lines = [tokens(line) for line in words.text.splitlines()]
+    whole, at, first = f" {' '.join(word for line in lines for word in line)} ", 0, -1
+    for piece in pieces:
+        at = whole.find(f" {' '.join(piece)} ", at)
+        if at < 0:
+            return None
+        first = at if first < 0 else first
+    if not words.line:
+        return 0
+    before, number = whole[:first].count(" "), 0
+    for line in lines:
+        before -= len(line)
+        if before < 0:
+            break
+        number += 1
+    return words.line + number

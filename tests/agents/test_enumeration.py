@@ -1,0 +1,217 @@
+"""Lists: rows with a source for each cell, made one of the same, and stopped in a fixed order."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from research_kit import Script, notes, number_of, plan, text, world
+
+TASK = "List all lighthouses of the bay with the year they were built and their height."
+COLUMNS = [{"name": "name", "meaning": ""}, {"name": "year", "meaning": "built"}, {"name": "height", "meaning": "in m"}]
+HARROW = "Cape Harrow was built in 1871."
+MOLE = "The Mole Light was built in 1902 and is 12 m high."
+HIGH = "Cape Harrow is 31 m high."
+CELL = {"type": ["string", "number", "null"]}
+FORM = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "year": {"type": ["integer", "null"]},
+            "height": {"type": "integer"},
+        },
+        "required": ["name", "year"],
+    },
+}
+
+
+def listing(*queries: str, **more: Any) -> dict[str, Any]:
+    more = {"entity": "a lighthouse of the bay", "columns": COLUMNS, "key": ["name"], "target": None, **more}
+    return plan(*queries, kind="list", **more)
+
+
+def row(source: int, quote: str, name: str, year: Any = None, height: Any = None) -> dict[str, Any]:
+    return {"cells": {"name": name, "year": year, "height": height}, "source": source, "quote": quote}
+
+
+def rows(*given: dict[str, Any], queries: Any = (), read: Any = ()) -> dict[str, Any]:
+    return {"rows": list(given), "queries": list(queries), "read": list(read)}
+
+
+def all_rows(request: Any) -> dict[str, Any]:
+    """The rows of whatever material is shown."""
+    known = [(HARROW, "Cape Harrow", 1871, None), (MOLE, "Mole Light", 1902, 12), (HIGH, "Cape Harrow", None, 31)]
+    found = [
+        row(one["number"], quote, name, year, height)
+        for quote, name, year, height in known
+        for one in request.variables["material"]
+        if quote in one["text"]
+    ]
+    return rows(*found)
+
+
+PAGES = {"/a": text(f"{HARROW} {MOLE}", "2020-01-01"), "/b": text(HIGH, "2024-01-01")}
+
+
+async def test_rows_have_a_source_for_each_cell_and_stand_in_a_table_and_the_answer(tmp_path: Path) -> None:
+    model = Script(researcher=listing("lighthouses"), researcher_rows=all_rows)
+    async with world(tmp_path, model, PAGES) as (tea, made):
+        outcome = await tea.run(TASK, agent="researcher", answer=FORM)
+        assert (outcome.status, outcome.partial) == ("done", False)
+        assert sorted(outcome.answer, key=lambda one: one["name"]) == [
+            {"name": "Cape Harrow", "year": 1871, "height": 31},
+            {"name": "Mole Light", "year": 1902, "height": 12},
+        ]
+        place = outcome.trace / "workspace"
+        with (place / "rows.csv").open() as file:
+            table = list(csv.DictReader(file))
+        assert {one["name"] for one in table} == {"Cape Harrow", "Mole Light"}
+        told = json.loads((place / "rows.sources.json").read_text())
+        harrow = next(one for one in told["rows"] if one["name"][0]["value"] == "Cape Harrow")
+        (height,) = harrow["height"]
+        assert height["origins"][0]["url"] == f"{made.site.url}/b"
+        assert (height["origins"][0]["quote"], height["origins"][0]["date"]) == (HIGH, "2024-01-01")
+        assert told["audit"]["stopped"] == "nothing left"
+        assert told["audit"]["known"] == {"name": 2, "year": 2, "height": 2}
+        assert {one.source for one in outcome.evidence} <= {f"{made.site.url}/a", f"{made.site.url}/b"}
+        again = await tea.replay(outcome.run)
+        assert again.answer == outcome.answer
+        assert [one["stage"] for one in notes(tea, outcome.run, "research")] == ["planned", "searched"]
+
+
+async def test_without_a_form_the_columns_of_the_plan_count(tmp_path: Path) -> None:
+    model = Script(researcher=listing(), researcher_rows=all_rows)
+    async with world(tmp_path, model, docs={"bay.md": f"# Bay\n\n{MOLE}\n"}) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert outcome.answer == [{"name": "Mole Light", "year": 1902, "height": 12}]
+        assert model.asked() == {"researcher": 1, "researcher_rows": 1}
+
+
+async def test_rows_that_stand_in_no_source_are_thrown_away_and_told(tmp_path: Path) -> None:
+    def invented(request: Any) -> Any:
+        number = number_of(request, MOLE)
+        return rows(
+            row(number, MOLE, "Mole Light", 1903), row(number, "Sand Head stands.", "Sand Head"),
+            row(number, MOLE, "Sand Head"), row(99, MOLE, "Mole Light"), row(number, MOLE, "unknown"),
+        )  # fmt: skip
+
+    model = Script(researcher=listing(), researcher_rows=invented)
+    async with world(tmp_path, model, docs={"bay.md": f"# Bay\n\n{MOLE}\n"}) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher", answer=FORM)
+        assert outcome.answer == [{"name": "Mole Light", "year": 1903}]
+        (audit,) = notes(tea, outcome.run, "audit")
+        assert [one["why"] for one in audit["rejected"]] == [
+            "the quotation does not stand in the source",
+            "'Sand Head' does not stand in the source",
+            "'name' is not known",
+        ]
+        assert [(one["column"], one["doubt"]) for one in audit["doubtful"]] == [
+            ("year", "the source says it in other words")
+        ]
+        assert audit["rounds"][0]["rejected"] == 4
+        assert "height is not known in 1 of 1 rows." in outcome.gaps
+
+
+async def test_sources_that_disagree_on_a_cell_are_ranked_and_shown(tmp_path: Path) -> None:
+    pages = {"/a": text("Cape Harrow was built in 1869.", "2001-01-01"), "/b": text(HARROW, "2024-01-01")}
+
+    def both(request: Any) -> Any:
+        return rows(
+            row(number_of(request, "1869"), "Cape Harrow was built in 1869.", "Cape Harrow", 1869),
+            row(number_of(request, "1871"), HARROW, "Cape Harrow", 1871),
+        )
+
+    model = Script(researcher=listing(), researcher_rows=both)
+    async with world(tmp_path, model, pages) as (tea, made):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert outcome.answer == [{"name": "Cape Harrow", "year": 1871, "height": None}]
+        assert any(f"1869 ({made.site.url}/a)" in gap for gap in outcome.gaps)
+
+
+STOPS: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
+    "target": ({"target": 1}, {}, False),
+    "nothing left": ({}, {}, False),
+    "rounds": ({}, {"grow": True}, True),
+    "plateau": ({}, {"repeat": True}, False),
+    "steps": ({}, {"grow": True, "steps": 3}, True),
+    "tokens": ({}, {"grow": True, "usage": 90_000}, True),
+}
+
+
+@pytest.mark.parametrize("stop", STOPS)
+async def test_a_list_stops_for_a_reason_that_is_told(stop: str, tmp_path: Path) -> None:
+    more, how, partial = STOPS[stop]
+    docs = {
+        f"{n}.md": f"# Light {n}\n\nlighthouse built query{n} Light {n} was built in {1870 + n}.\n" for n in range(9)
+    }
+    count = 0
+
+    def found(request: Any) -> Any:
+        nonlocal count
+        count += 1
+        given = [
+            row(one["number"], f"Light {n} was built in {1870 + n}.", f"Light {n}", 1870 + n)
+            for one in request.variables["material"]
+            for n in ([0] if "repeat" in how else range(9))
+            if f"Light {n} was built" in one["text"]
+        ]
+        given = given[:1] if "repeat" not in how else given or [row(99, "", "x")]
+        return rows(*given, queries=[f"lighthouse query{count} Light {count}"] if how else [])
+
+    class Costly(Script):
+        async def complete(self, *words: Any) -> Any:
+            response = await super().complete(*words)
+            return response.model_copy(update={"usage": response.usage.model_copy(update={"input_tokens": 90_000})})
+
+    kind = Costly if "usage" in how else Script
+    model = kind(researcher=listing("lighthouse query0", **more), researcher_rows=found)
+    async with world(tmp_path, model, docs=docs, settings="results = 1") as (tea, _):
+        budget = {"budget": {"steps": how["steps"]}} if "steps" in how else {}
+        outcome = await tea.run(TASK, agent="researcher", **budget)
+        (audit,) = notes(tea, outcome.run, "audit")
+        assert (audit["stopped"], outcome.partial) == (stop, partial)
+        assert outcome.ok
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_rows_that_cannot_be_read_stop_a_list_honestly(tmp_path: Path) -> None:
+    model = Script(researcher=listing(), researcher_rows="| name | year |")
+    async with world(tmp_path, model, docs={"bay.md": f"# Bay\n\n{MOLE}\n"}) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert (outcome.status, outcome.partial) == ("failed", True)
+        assert "could not be read" in outcome.reason
+
+
+async def test_a_target_that_is_not_reached_is_told(tmp_path: Path) -> None:
+    model = Script(researcher=listing(target=5), researcher_rows=all_rows)
+    async with world(tmp_path, model, docs={"bay.md": f"# Bay\n\n{MOLE}\n"}) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert (outcome.ok, outcome.partial) == (True, True)
+        assert "1 of 5 rows were found." in outcome.gaps
+
+
+async def test_a_cell_is_no_formula_where_the_table_is_opened(tmp_path: Path) -> None:
+    evil = '=HYPERLINK("http://evil.example")'
+    model = Script(
+        researcher=listing(), researcher_rows=lambda request: rows(row(number_of(request, "Mole"), MOLE, "Mole", evil))
+    )
+    async with world(tmp_path, model, docs={"bay.md": f"# Bay\n\n{MOLE}\n"}) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert outcome.answer[0]["year"] == evil
+        with (outcome.trace / "workspace" / "rows.csv").open() as file:
+            (line,) = csv.DictReader(file)
+        assert line["year"] == f"'{evil}"
+
+
+async def test_long_pages_are_read_in_parts(tmp_path: Path) -> None:
+    long = "\n".join(f"<p>Line {number} of the page about nothing much at all.</p>" for number in range(900))
+    model = Script(researcher=listing(), researcher_rows=all_rows)
+    async with world(tmp_path, model, {"/a": text(f"{long}<p>{MOLE}</p>")}) as (tea, made):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert [one["name"] for one in outcome.answer] == ["Mole Light"]
+        assert "line 9" in outcome.evidence[0].detail or "line 1" in outcome.evidence[0].detail
+        assert made.site.paths().count("/a") == 1
+        assert model.asked()["researcher_rows"] > 1

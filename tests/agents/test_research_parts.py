@@ -1,0 +1,192 @@
+"""The parts of the researcher that compare words: quotations, addresses, names, rows and sides of a contradiction."""
+
+import importlib
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+FOLDER = Path(__file__).parents[2] / "agents" / "_researcher"
+
+
+def loaded(name: str) -> Any:
+    """Return a helper module of the agent."""
+    package = ModuleType("researched")
+    package.__path__ = [str(FOLDER)]
+    sys.modules.setdefault("researched", package)
+    return importlib.import_module(f"researched.{name}")
+
+
+sources, evidence, rows, enumeration = (loaded(one) for one in ("sources", "evidence", "rows", "enumeration"))
+
+PAGE = (
+    "# Cape\n\nThe **Mole Light** was built in [1902](https://e.example/a_(b)),\nand costs 1,250.50 \u20ac a year.\n"
+    "It isn\u2019t lit.\nTemperatures fall to -5 degrees.\n\u706f\u53f0\u4e8e1902\u5e74\u5efa\u6210\u3002"
+)
+
+
+def source(text: str, line: int = 1, **more: Any) -> Any:
+    return sources.Source(
+        number=1, url="https://e.example/", state="read", words=[sources.Words(text=text, line=line)], **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("quote", "line"),
+    [
+        ("the mole light was built in 1902, and", 3),
+        ("Mole Light was built in 1902", 3),
+        ("costs 1,250.50 \u20ac", 4),
+        ("It isn't lit.", 5),
+        ("The Mole Light ... costs 1,250.50 \u20ac a year", 3),
+        ("fall to -5 degrees", 6),
+        ("\u706f\u53f0\u4e8e1902\u5e74", 7),
+        ("Mole Light was built in 1903", None),
+        ("fall to 5 degrees", None),
+        ("costs 1,250 \u20ac", None),
+        ("built was Light Mole", None),
+        ("costs 1,250.50 \u20ac ... The Mole Light", None),
+        ("Mole Ligh", None),
+        ("...", None),
+        ("", None),
+        ("**", None),
+    ],
+)
+def test_a_quotation_stands_in_a_page_word_for_word_whatever_its_marks(quote: str, line: int | None) -> None:
+    assert source(PAGE).line_of(quote) == line
+
+
+@given(st.text(max_size=300), st.data())
+def test_whatever_words_are_copied_from_a_text_stand_in_it(text: str, data: Any) -> None:
+    words = sources.tokens(text)
+    if words:
+        first = data.draw(st.integers(0, len(words) - 1))
+        last = data.draw(st.integers(first, len(words) - 1))
+        assert source(text).line_of(" ".join(words[first : last + 1])) is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("http://www.E.example:80/a/", "https://e.example/a#part", True),
+        ("https://e.example/a?utm_source=x&b=1", "https://e.example/a?b=1", True),
+        ("https://e.example/index.html", "https://e.example", True),
+        ("https://e.example/a?b=1", "https://e.example/a?b=2", False),
+        ("https://e.example/A", "https://e.example/a", False),
+        ("file:///a.md", "file:///b.md", False),
+    ],
+)
+def test_addresses_of_one_page_are_one_source(one: str, other: str, same: bool) -> None:
+    assert (sources.normal(one) == sources.normal(other)) == same
+    found = sources.Sources()
+    assert found.found({"url": one, "title": "", "text": "a"}) is not None
+    assert (found.found({"url": other, "title": "", "text": "b"}) is None) == same
+
+
+def test_the_same_passage_of_two_documents_counts_once() -> None:
+    found = sources.Sources()
+    assert found.found({"url": "file:///a.md", "title": "", "text": "It is **so**."}) is not None
+    assert found.found({"url": "file:///b.md", "title": "", "text": "It is so."}) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Saint Catherine Lighthouse", "St. Catherine Lighthouse", True),
+        ("Catherine's Point Lighthouse", "Catherines Point Lighthouse", True),
+        ("Mole Light", "mole  light", True),
+        ("Apollo 11", "Apollo 12", False),
+        ("Mole Light", "Cape Harrow", False),
+        ("", "", True),
+    ],
+)
+def test_names_are_alike_by_their_letters_but_never_with_other_digits(one: str, other: str, same: bool) -> None:
+    assert (rows.alike(one, other) > rows.ALIKE) == same
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_likeness_is_a_share_and_the_same_both_ways(one: str, other: str) -> None:
+    assert 0.0 <= rows.alike(one, other) <= 1.0
+    assert rows.alike(one, other) == pytest.approx(rows.alike(other, one))
+    assert rows.alike(one, one) == 1.0
+
+
+def test_rows_alike_are_one_unless_a_cell_disagrees() -> None:
+    text = "Catherine's Point Lighthouse, Catherines Point Lighthouse: 1871, 1902"
+    table = rows.Table(columns=["name", "year"], key=["name"])
+
+    def add(name: str, year: Any) -> str:
+        return str(table.add({"name": name, "year": year}, source(text), text, round=1, at=""))
+
+    assert [add("Catherine's Point Lighthouse", None), add("Catherines Point Lighthouse", 1871)] == ["new", "more"]
+    assert add("Catherines Point Lighthouse", 1902) == "new"
+    assert add("Catherine's Point Lighthouse", 1902) == "more"
+    assert len(table.contradictions()) == 1
+
+
+def claims(*given: tuple[str, int, str]) -> Any:
+    """Return a store with one claim for each date, tier and host."""
+    store = evidence.Store()
+    for number, (date, tier, host) in enumerate(given):
+        words = f"claim {number}"
+        found = sources.Source(number=number + 1, url=f"https://{host}/{number}", date=date, tier=tier, state="read")
+        store.add(found, "year", words, words, 1)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("given", "sides", "first", "why"),
+    [
+        ([("2001-01-01", 1, "a"), ("2024-01-01", 1, "b")], [[1], [2]], (2,), "the most recent"),
+        (
+            [("2024-01-01", 1, "a"), ("2023-01-01", 1, "b"), ("2022-01-01", 1, "c")],
+            [[1], [2, 3]],
+            (1,),
+            "the most recent",
+        ),
+        ([("", 1, "a"), ("", 1, "b"), ("", 1, "c")], [[1], [2, 3]], (2, 3), "the most sources"),
+        ([("", 1, "a"), ("", 1, "b"), ("", 1, "b")], [[1], [2, 3]], (1,), "found first"),
+        ([("", 4, "a"), ("", 1, "b")], [[1], [2]], (2,), "the best source"),
+        ([("", 1, "a"), ("2020-01-01", 1, "b")], [[1], [2]], (2,), "the most recent"),
+    ],
+)
+def test_sides_are_ranked_by_recency_agreement_and_source(given: Any, sides: Any, first: Any, why: str) -> None:
+    store = claims(*given)
+    store.disagree("the year", sides)
+    (conflict,) = store.conflicts
+    assert (conflict.sides[0], why in conflict.why) == (first, True)
+    doubted = [one.number for one in store.claims if one.doubt]
+    assert sorted((*first, *doubted)) == [one.number for one in store.claims]
+
+
+@pytest.mark.parametrize("sides", [[[1]], [[1], [1]], [[1], [9]], [], [[], []]])
+def test_what_is_no_contradiction_of_known_claims_is_left_out(sides: Any) -> None:
+    store = claims(("", 1, "a"), ("", 1, "b"))
+    store.disagree("the year", sides)
+    assert store.conflicts == []
+
+
+def test_what_is_not_known_takes_the_form_that_the_schema_allows() -> None:
+    table = rows.Table(columns=["name", "year"], key=["name"])
+    table.add({"name": "Mole", "year": None}, source("Mole"), "Mole", round=1, at="")
+
+    def form(year: Any, *required: str) -> Any:
+        return {"properties": {"name": {"type": "string"}, "year": year}, "required": ["name", *required]}
+
+    assert table.answer(form({"type": ["integer", "null"]}, "year")) == [{"name": "Mole", "year": None}]
+    assert table.answer(form({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "year"))[0]["year"] is None
+    assert table.answer(form({"type": "integer"})) == [{"name": "Mole"}]
+    assert table.answer(form({"type": "string"}, "year")) == [{"name": "Mole", "year": "unknown"}]
+    assert table.answer(form({"type": "integer"}, "year")) == []
+
+
+@given(st.datetimes(min_value=datetime(1999, 1, 1), max_value=datetime(2100, 1, 1)), st.integers(0, 10**6))
+def test_moments_are_as_far_apart_as_in_the_calendar(moment: Any, seconds: int) -> None:
+    later = moment + timedelta(seconds=seconds)
+    count = [enumeration._seconds(f"{one:%Y-%m-%dT%H:%M:%S}.000Z") for one in (moment, later)]
+    assert count[1] - count[0] == seconds
