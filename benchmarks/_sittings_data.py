@@ -215,6 +215,77 @@ def _sales() -> str:
     return _table(("sale", "customer_id", "amount_eur"), rows)
 
 
+def _orders() -> str:
+    random = Random("paid orders")
+    states = ("paid", "paid", "open", "void")
+    rows = (
+        (f"O{n:03}", random.choice(REGIONS), f"rep{random.randrange(6)}", random.randint(900, 90_000) / 100, state)
+        for n, state in enumerate(random.choices(states, k=120))
+    )
+    return _table(("order", "region", "rep", "amount", "status"), rows)
+
+
+def _machines() -> bytes:
+    """A workbook of one sheet with 200 machines."""
+    from openpyxl import Workbook
+
+    random, book = Random("machines"), Workbook(write_only=True)
+    sheet = book.create_sheet("Machines")
+    sheet.append(["Machine", "Site", "Year", "State", "Hours"])
+    for number in range(200):
+        site, state = random.choice(("Elmton", "Oakwick", "Pineford")), random.choice(("good", "fair", "worn"))
+        sheet.append([f"M{number:03}", site, random.randint(2012, 2024), state, random.randint(200, 9_900)])
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def _lighthouse() -> str:
+    """A chronicle of 300 lines; one of them tells of a keeper's niece."""
+    random = Random("lighthouse")
+    lines = [" ".join(_sentence(random) for _ in range(3)) for _ in range(300)]
+    lines[181] = (
+        "In that spring the keeper's niece took over the lighthouse after her uncle went blind, and she kept the lamp "
+        "for thirty-one years until she moved to Larchwick."
+    )
+    return "\n\n".join(lines) + "\n"
+
+
+def _inventory() -> str:
+    return "Inventory.\nThe spare boiler stands in hall 7 and was last checked on 2024-03-18 by the second engineer.\n"
+
+
+def _export() -> bytes:
+    """An archive of the orders and a note."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("data/orders.csv"), _orders())
+        archive.writestr(zipfile.ZipInfo("README.txt"), "Export of orders.\n")
+    return file.getvalue()
+
+
+def _rising_lease() -> bytes:
+    """A lease with a table of increases, as DOCX."""
+    from docx import Document
+
+    document = Document()
+    document.add_paragraph("Lease agreement")
+    document.add_paragraph("This agreement between the landlord and the tenant begins on 1 May 2023.")
+    document.add_paragraph("Rent rises each year by the percentage below, applied to the rent of the year before.")
+    table = document.add_table(rows=0, cols=2)
+    for year, share in (("Year", "Increase"), ("2024", "3 %"), ("2025", "2 %")):
+        for cell, text in zip(table.add_row().cells, (year, share), strict=True):
+            cell.text = text
+    document.add_paragraph("The rent of the first year is 1,200 euros a month.")
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def _passengers() -> str:
+    return _table(("year", "passengers"), ((2021, 41_200), (2022, 55_800), (2023, 61_380)))
+
+
 MADE: dict[str, Callable[[], str | bytes]] = {
     "reservoirs.csv": _reservoirs,
     "orders.xlsx": _orders_book,
@@ -227,6 +298,13 @@ MADE: dict[str, Callable[[], str | bytes]] = {
     "chart.png": _chart,
     "lease.pdf": _contract,
     **{f"{name}.txt": lambda number=number: _letter(number) for number, name in enumerate(LETTERS)},
+    "orders.csv": _orders,
+    "machines.xlsx": _machines,
+    "lighthouse.txt": _lighthouse,
+    "inventory.txt": _inventory,
+    "export.zip": _export,
+    "rising_lease.docx": _rising_lease,
+    "passengers.csv": _passengers,
     "customers.csv": _customers,
     "sales.csv": _sales,
 }

@@ -7,6 +7,7 @@ A folder of `sittings/` holds `sitting.json`:
 - `right`: `{"holds": [...]}` for texts and numbers that the answer must hold, with `within` for how far a number may
   be off; `{"equals": VALUE}` for an answer in a form; `{"cannot": true}` for an honest end without an answer.
 - `model`: Further settings of the model's configuration, for example `{"context": 16000}`, which the server keeps to.
+- `site`: Pages by path, served on loopback; `{site}` in the task and in answers is its address.
 - `needs`: What a platform must be able to do, by the name of its method; where it cannot, the sitting is skipped.
 
 Each player has a file of answers, `tea.json` or `flat.json`: a list of flows, one for each conversation that goes on,
@@ -14,21 +15,24 @@ with `replies` in their order and a text `when` that stands in its opening; the 
 A reply has `text`, `calls` (`[[name, arguments], ...]`, arguments as an object or as text), `finish`; or `answer`,
 which ends a flat agent's work in its own way; or `http` and `body` for an error. `shown` lists texts that must stand
 in the question, as an honest model could not give the reply without them; `tell` is what the person says before it.
+`copies` names patterns: the last text of the question that fits one stands for its name in braces, as a model copies
+what it sees. A last reply with `again` is given as often as it is asked for. Who has no file of answers is skipped.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from _sittings_data import make
 
 ROOT = Path(__file__).with_name("sittings")
-_MEMBERS = {"title", "task", "right", "model", "needs"}
+_MEMBERS = {"title", "task", "right", "model", "site", "needs"}
 _RIGHT = {"holds", "within", "equals", "cannot"}
-_REPLY = {"text", "calls", "finish", "answer", "http", "body", "shown", "tell"}
+_REPLY = {"text", "calls", "finish", "answer", "http", "body", "shown", "tell", "copies", "again"}
+_SITE = "{site}"
 _NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
 
 
@@ -49,6 +53,7 @@ class Sitting:
     task: Mapping[str, Any]
     right: Mapping[str, Any]
     model: Mapping[str, Any]
+    site: Mapping[str, str]
     needs: str
     folder: Path
 
@@ -68,6 +73,7 @@ class Sitting:
             task=document["task"],
             right=document["right"],
             model=document.get("model", {}),
+            site=document.get("site", {}),
             needs=document.get("needs", ""),
             folder=folder,
         )
@@ -81,13 +87,25 @@ class Sitting:
                 make(name, folder)
         return [folder / name for name in self.task.get("files", ())]
 
-    def flows(self, player: str) -> tuple[Flow, ...]:
+    def at(self, site: str) -> "Sitting":
+        """Return the sitting with its site at an address."""
+        return replace(self, task=json.loads(json.dumps(self.task).replace(_SITE, site)))
+
+    def answers(self, player: str) -> bool:
+        """Return whether a player gave answers."""
+        return (self.folder / f"{player}.json").exists()
+
+    def flows(self, player: str, site: str = "") -> tuple[Flow, ...]:
         """Return the answers of a player.
+
+        Args:
+            player: Its name.
+            site: Address of the sitting's site.
 
         Raises:
             ValueError: A reply has members that nobody reads.
         """
-        flows: list[dict[str, Any]] = _read(self.folder / f"{player}.json")
+        flows: list[dict[str, Any]] = _read(self.folder / f"{player}.json", site)
         for reply in (one for flow in flows for one in flow["replies"]):
             _check(self.folder, reply, _REPLY)
         return tuple(Flow(when=one.get("when", ""), replies=tuple(one["replies"])) for one in flows)
@@ -132,8 +150,8 @@ def _plain(answer: Any) -> Any:
         return answer
 
 
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def _read(path: Path, site: str = _SITE) -> Any:
+    return json.loads(path.read_text(encoding="utf-8").replace(_SITE, site))
 
 
 def _check(folder: Path, found: Any, known: set[str]) -> None:

@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -83,13 +84,15 @@ class KeptServer:
         asked: dict[str, Any] = {"flow": number, "tokens": tokens, "words": words, "at_once": at_once}
         position = self._given.get(number, 0)
         replies = self.flows[number].replies
+        if replies[-1].get("again"):
+            position = min(position, len(replies) - 1)
         if self.context is not None and tokens > self.context:
             return self._refused(asked, _too_long(self.context, tokens), "context_length_exceeded")
         if position >= len(replies):
             return self._refused(asked, f"there are no more than {len(replies)} kept answers", "kept_answers")
         self._given[number] = position + 1
-        reply = replies[position]
         text = "\n".join(_texts(body["messages"]))
+        reply = _copied(replies[position], text)
         missing = tuple(one for one in reply.get("shown", ()) if one not in text)
         self.questions.append(Question(**asked, missing=missing))
         if "tell" in reply and self.tell is not None:
@@ -140,6 +143,33 @@ class KeptServer:
         finally:
             self._writers.discard(writer)
             writer.close()
+
+
+@asynccontextmanager
+async def open_site(pages: Mapping[str, str]) -> AsyncGenerator[str]:
+    """Give the address of a site on loopback, and serve its pages until the end of the block."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            path = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1].decode()
+            body = pages.get(path, "").encode()
+            status = b"200 OK" if path in pages else b"404 Not Found"
+            head = b"HTTP/1.1 %s\r\ncontent-type: text/html\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+            writer.write(head % (status, len(body)) + body)
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def _copied(reply: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    """Return a reply with its copies from a question filled in."""
+    filled = json.dumps(reply)
+    for name, pattern in reply.get("copies", {}).items():
+        found = re.findall(pattern, text)
+        filled = filled.replace(f"{{{name}}}", json.dumps(found[-1])[1:-1] if found else "")
+    return json.loads(filled)
 
 
 def _call(id: str, name: str, arguments: Mapping[str, Any] | str) -> dict[str, Any]:

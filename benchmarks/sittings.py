@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from _sittings_format import Sitting, sittings
-from _sittings_server import KeptServer, Question
+from _sittings_server import KeptServer, Question, open_site
 
 from tea.errors import TeaError
 from tea.platform import Platform
@@ -100,22 +100,29 @@ def by_tea(player: str, more: Mapping[str, Any]) -> Way:
     async def sat(sitting: Sitting, folder: Path) -> Row:
         if sitting.needs and not hasattr(Platform, sitting.needs):
             return Row(remark=f"skipped: there is no Platform.{sitting.needs}")
-        if not (sitting.folder / f"{player}.json").exists():
+        if not sitting.answers(player):
             return Row(remark=f"skipped: {player} gave no answers")
         home, files = folder / "home", folder / "files"
         home.mkdir()
         files.mkdir()
-        server = KeptServer(sitting.flows(player), context=sitting.model.get("context"))
-        async with server.open() as url:
-            settings = {**MODEL, "base_url": url, **sitting.model, **more}
-            lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-            (home / "tea.toml").write_text("\n".join(['model = "kept"', "[models.kept]", *lines]), encoding="utf-8")
+        async with open_site(sitting.site) as site:
+            server = KeptServer(sitting.flows(player, site), context=sitting.model.get("context"))
+            settings = {**MODEL, **sitting.model, **more}
             try:
-                return await _worked(sitting, server, home, sitting.lay_out(files))
+                async with server.open() as url:
+                    (home / "tea.toml").write_text(_settings({**settings, "base_url": url}, site), encoding="utf-8")
+                    return await _worked(sitting.at(site), server, home, sitting.lay_out(files))
             except TeaError as error:
                 return Row(questions=tuple(server.questions), remark=str(error))
 
     return sat
+
+
+def _settings(model: Mapping[str, Any], site: str) -> str:
+    """Return the configuration of a sitting's platform: its model, and its site as the only one open to it."""
+    lines = [f"{name} = {json.dumps(value)}" for name, value in model.items()]
+    web = [f"allow = [{json.dumps(site.removeprefix('http://'))}]", "retries = [0, 0]"]
+    return "\n".join(['model = "kept"', "[web]", *web, "[models.kept]", *lines])
 
 
 async def _worked(sitting: Sitting, server: KeptServer, home: Path, files: Sequence[Path]) -> Row:
@@ -139,8 +146,8 @@ def by_peer(name: str, worker: Process) -> Way:
     """Return a peer's way, in its process."""
 
     async def sat(sitting: Sitting, folder: Path) -> Row:
-        if sitting.needs:
-            return Row(remark=f"skipped: it has no {sitting.needs}")
+        if sitting.needs or not sitting.answers("flat"):
+            return Row(remark=f"skipped: it has no {sitting.needs or 'hands for it'}")
         flows = sitting.flows("flat")
         ending = "final_answer" if name == "smolagents" else "text"
         server = KeptServer(flows, context=sitting.model.get("context"), ending=ending)

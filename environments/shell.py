@@ -44,7 +44,7 @@ class Shell(Environment):
     """
 
     name = "shell"
-    metadata: ClassVar[Mapping[str, Any]] = {"category": "code", "needs": "sandbox"}
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "code", "needs": "sandbox", "imports": "python"}
     recovery = "lost"
     sharing = "private"
     rules = """
@@ -71,7 +71,9 @@ class Shell(Environment):
 
     @action(effects="writes", network=False)
     async def python(self, ctx: Context, code: str) -> Output:
-        """Run Python 3; variables, functions and imports stay for the next call.
+        """Run Python 3 code for what no other function does: hashes, algorithms, simulations, plots, odd formats.
+
+        Files are there by their names; what was defined stays for the next call; there is no network.
 
         Args:
             code: Any number of lines; the value of a last expression is shown.

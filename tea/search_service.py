@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Protocol
 from tea.errors import BadInput, TeaError, ToolError
 from tea.home import SETTINGS, HomeKeys
 from tea.types import JsonObject
-from tea.web.fetch import Fetcher, Limits
-from tea.web.guard import UrlGuard
 from tea.web.search.apis import APIS, SCRAPED
-from tea.web.search.engine import Engine, EngineFailed, Since
-from tea.web.search.health import Health
-from tea.web.search.hits import covered
-from tea.web.search.searcher import Findings, Pace, Report, Searcher
-from tea.web.search.service import MOST_BYTES, ApiEngine
 from tea.web.search.settings import DDGS, LOCAL, PROFILES, SearchSettings
-from tea.web.settings import WebSettings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what searches is loaded with the first search
     from tea.corpus.corpus import Corpus
+    from tea.web.fetch import Fetcher
+    from tea.web.guard import UrlGuard
+    from tea.web.search.engine import Engine, Since
+    from tea.web.search.searcher import Findings, Pace, Report
+    from tea.web.settings import WebSettings
 
 _DDGS_DELAY = 1.5  # seconds
 _MEANING = 0.5  # how much nearness in meaning counts beside the words of the query
@@ -65,7 +62,11 @@ class SearchService:
 
     def ready(self) -> bool:
         """Return whether something can be searched; blocks."""
-        return bool(self._engines()[0])
+        return any(not self._lacking(name) for name in self._wanted)
+
+    @property
+    def _wanted(self) -> tuple[str, ...]:
+        return self.settings.engines or (*APIS, LOCAL)
 
     async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:
         """Return what a search gives, as JSON.
@@ -79,6 +80,10 @@ class SearchService:
             BadInput: No engine is configured, or a query is not usable.
             ToolError: Every engine failed, or the run's budget is used up.
         """
+        from tea.web.search.engine import EngineFailed
+        from tea.web.search.health import Health
+        from tea.web.search.searcher import Searcher
+
         health = Health(self.state, PROFILES[self.settings.profile])
         engines, absent = await asyncio.to_thread(self._engines)
         if not engines:
@@ -103,25 +108,53 @@ class SearchService:
 
     def _engines(self) -> tuple[list[Engine], list[Report]]:
         """Return the engines that can be asked, and why others that are wanted cannot; blocks."""
-        engines, absent = list[Engine](), list[Report]()
-        guard, wanted = UrlGuard(self.web.allow), self.settings.engines
+        from tea.web.fetch import Fetcher, Limits
+        from tea.web.guard import UrlGuard
+        from tea.web.search.searcher import Report
+        from tea.web.search.service import MOST_BYTES
+
+        engines: list[Engine] = []
+        absent: list[Report] = []
+        guard, named = UrlGuard(self.web.allow), (*self.settings.engines, *self.settings.named)
         limits = Limits(seconds=self.settings.seconds, bytes_of=lambda content_type: MOST_BYTES)
         fetcher = Fetcher(guard, agent=self.web.agent, limits=limits)
-        for name in wanted or (*APIS, LOCAL):
-            if name == LOCAL:
-                problem = self._corpus_fault()
-                engine: Engine | None = None if problem else self.corpus()
-            elif name == DDGS:
-                engine, problem = self._ddgs(guard), ""
-            else:
-                engine, problem = self._service(name, fetcher)
-            if engine is not None:
-                engines.append(engine)
-            elif name in wanted or name in self.settings.named:
+        for name in self._wanted:
+            if problem := self._lacking(name):
                 tier = 1 if name == LOCAL else APIS[name].tier
                 missing = Report(engine=name, tier=tier, query="", state="failed", kind="missing", problem=problem)
-                absent.append(missing)
+                absent += [missing] if name in named else []
+            elif name == LOCAL:
+                engines.append(self.corpus())
+            else:
+                engines.append(self._ddgs(guard) if name == DDGS else self._service(name, fetcher))
         return engines, absent
+
+    def _lacking(self, name: str) -> str:
+        """Return why an engine cannot be asked, empty if it can; blocks."""
+        if name == LOCAL:
+            return self._corpus_fault()
+        if name == DDGS:
+            return ""
+        options = self._options(name)
+        if lacking := next((option for option in APIS[name].options if not options.get(option)), ""):
+            return f"[search.{name}] {lacking} in {SETTINGS} is missing: the {APIS[name].options[lacking]}"
+        variable, key = self.settings.key_name(name), self._key(name)
+        if variable and not key:
+            return f"the variable {variable} is not set"
+        if key and not self.settings.is_official(name):
+            try:
+                self.grants.of_search(name, variable, self.settings.address(name))
+            except TeaError as error:
+                return f"{error.problem} {error.fix}"
+        return ""
+
+    def _options(self, name: str) -> dict[str, str]:
+        own = self.settings.of_engine(name)
+        return {**own.options, "url": own.url}
+
+    def _key(self, name: str) -> str:
+        variable = self.settings.key_name(name)
+        return (self.keys(variable) or "") if variable else ""
 
     def _corpus_fault(self) -> str:
         """Return why the corpus cannot be searched, empty if it can."""
@@ -131,26 +164,15 @@ class SearchService:
         except TeaError as error:
             return error.problem
 
-    def _service(self, name: str, fetcher: Fetcher) -> tuple[Engine | None, str]:
-        """Return the engine of an API, or why it cannot be asked."""
+    def _service(self, name: str, fetcher: Fetcher) -> Engine:
+        """Return the engine of an API."""
+        from tea.web.search.service import ApiEngine
+
         api, own = APIS[name], self.settings.of_engine(name)
-        options = {**own.options, "url": own.url}
-        lacking = next((option for option in api.options if not options.get(option)), "")
-        if lacking:
-            return None, f"[search.{name}] {lacking} in {SETTINGS} is missing: the {api.options[lacking]}"
-        variable, address = self.settings.key_name(name), self.settings.address(name)
-        key = (self.keys(variable) or "") if variable else ""
-        if variable and not key:
-            return None, f"the variable {variable} is not set"
-        if key and not self.settings.is_official(name):
-            try:
-                self.grants.of_search(name, variable, address)
-            except TeaError as error:
-                return None, f"{error.problem} {error.fix}"
         return ApiEngine(
-            name, api, fetcher, key=key, address=address, options=options, tier=own.tier or api.tier,
-            retries=self.settings.retries,
-        ), ""  # fmt: skip
+            name, api, fetcher, key=self._key(name), address=self.settings.address(name), options=self._options(name),
+            tier=own.tier or api.tier, retries=self.settings.retries,
+        )  # fmt: skip
 
     def _ddgs(self, guard: UrlGuard) -> Engine:
         from tea.web.search.ddgs import DdgsEngine
@@ -162,6 +184,8 @@ class SearchService:
         )
 
     def _pace(self, name: str) -> Pace:
+        from tea.web.search.searcher import Pace
+
         own = self.settings.of_engine(name)
         usual = APIS[name].delay if name in APIS else _DDGS_DELAY
         delay = usual if own.delay < 0 else own.delay
@@ -169,6 +193,8 @@ class SearchService:
 
     def _rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return how well texts fit a query, from 0 to 1: by its words, and by what it means; blocks."""
+        from tea.web.search.hits import covered
+
         rows = self.corpus().embedder.embed([query, *texts])
         near = rows[1:] @ rows[0]
         pairs = zip(covered(query, texts), near, strict=True)

@@ -13,6 +13,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 NAMES = sorted(path.name for path in (BENCHMARKS / "sittings").iterdir())
+PLAYED = [name for name in NAMES if name >= "16"]
 TASK = "Which is the largest?"
 
 
@@ -45,7 +46,7 @@ def test_a_sitting_has_its_files_and_answers_of_each_player(name: str, tmp_path:
     files = sitting.lay_out(tmp_path)
     assert [path.name for path in files] == list(sitting.task.get("files", ()))
     assert all(path.stat().st_size for path in files)
-    for player in ("tea",) if sitting.needs else ("tea", "flat"):
+    for player in ("tea", "flat") if sitting.answers("flat") else ("tea",):
         flows = sitting.flows(player)
         assert all(flow.replies for flow in flows)
         assert [flow.when for flow in flows].count("") == 1
@@ -55,7 +56,7 @@ def test_a_sitting_has_its_files_and_answers_of_each_player(name: str, tmp_path:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_answer_that_ends_the_kept_ones_is_right(name: str) -> None:
     sitting = read(name)
-    if not sitting.needs:
+    if sitting.answers("flat"):
         last = sitting.flows("flat")[-1].replies[-1]["answer"]
         assert sitting.is_right(last, cannot="cannot" in last)
     ((_, ending),) = sitting.flows("tea")[-1].replies[-1]["calls"]
@@ -65,7 +66,7 @@ def test_the_answer_that_ends_the_kept_ones_is_right(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_kept_answers_follow_from_what_the_tools_give(name: str, tmp_path: Path) -> None:
     sitting, peers = read(name), import_module("_sittings_peers")
-    if sitting.needs:
+    if not sitting.answers("flat"):
         return
     peers.Folder.place = tmp_path
     sitting.lay_out(tmp_path)
@@ -133,12 +134,38 @@ async def test_what_the_person_says_is_carried_on_before_the_reply_is_given() ->
     assert heard == ["the other one"]
 
 
+async def test_a_reply_copies_what_it_sees_and_the_last_may_be_given_again() -> None:
+    reply = {"text": "go on: {next}", "copies": {"next": "Read \\w+ next"}, "again": True}
+    served = server({"text": "a"}, reply)
+    await ask(served)
+    for shown, copied in (("Read x next. Read y next.", "Read y next"), ("", "")):
+        _, answered = await ask(served, "a", shown)
+        assert answered["choices"][0]["message"]["content"] == f"go on: {copied}"
+
+
+@pytest.mark.parametrize("name", PLAYED)
+async def test_a_played_task_ends_right_in_a_run_and_its_replay(name: str, tmp_path: Path) -> None:
+    row = await import_module("sittings").by_tea("tea", {})(read(name), tmp_path)
+    assert row.right, row.remark
+    assert len(row.questions) == len(read(name).flows("tea")[0].replies)
+    assert row.questions[0].tokens <= 2_500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fold", ["recent", "restart", "summary"])
+async def test_forty_steps_end_right_however_the_window_folds(fold: str, tmp_path: Path) -> None:
+    row = await import_module("sittings").by_tea("tea", {"fold": fold})(read("12_forty_steps"), tmp_path)
+    assert row.right, row.remark
+    assert all(one.tokens <= 16_000 for one in row.questions)
+    assert any(one.flow == 0 for one in row.questions) is (fold != "recent")
+
+
 async def test_the_benchmark_prints_a_row_for_each_sitting() -> None:
-    arguments = (BENCHMARKS / "sittings.py", "--only", "13_arithmetic,10_code", "--details")
+    arguments = (BENCHMARKS / "sittings.py", "--only", "13_arithmetic,16_best_rep", "--details")
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=PIPE, stderr=PIPE)
     out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     rows = [line for line in out.decode().splitlines() if line.startswith("| 1")]
     assert [line.split(" / ")[2] for line in rows] == ["yes", "yes"], out.decode()
-    assert [line.split(" / ")[0] for line in rows] == ["| 10_code | 1", "| 13_arithmetic | 2"]
+    assert [line.split(" / ")[0] for line in rows] == ["| 13_arithmetic | 2", "| 16_best_rep | 2"]
     assert "13_arithmetic, tea, question 2 of flow 0" in out.decode()

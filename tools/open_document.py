@@ -16,7 +16,7 @@ HEAD = 16_384
 _PAGES = re.compile(r"\s*(\d{1,6})\s*(?:(-|–|to)\s*(\d{1,6})?)?\s*")
 _LANGUAGE = re.compile(r"[A-Za-z_]{2,20}(?:\+[A-Za-z_]{2,20}){0,5}")
 _DATA = re.compile(r"data:([^,;]*)((?:;[^,;]*)*),", re.IGNORECASE)
-_HIDDEN_FACTS = ("contents", "without_text")
+_HIDDEN_FACTS = ("contents", "without_text", "links")
 
 
 class Passage(TypedDict):

@@ -24,7 +24,7 @@ class Page(TypedDict):
     """A page, how it was come by, and the part of its Markdown that was wanted.
 
     `lines` is how many there are; `window` begins at the wanted line, `excerpts` fit the question best, the best first,
-    and `material` is what a model is shown of the page, in the order of the page.
+    and `material` is what a model is shown of the page, in the order of the page. `links` are all addresses in it.
     """
 
     url: str
@@ -45,6 +45,7 @@ class Page(TypedDict):
     digest: str
     lines: int
     characters: int
+    links: list[str]
     window: NotRequired[Window]
     excerpts: NotRequired[list[Excerpt]]
     material: NotRequired[str]
@@ -136,6 +137,7 @@ def _page(visit: Visit, document: Converted, question: str, start: int, most: in
         digest=document.digest,
         lines=len(lines),
         characters=sum(map(len, lines)),
+        links=document.links,
     )
     if not question.strip():
         page["window"] = window_of(lines, start)

@@ -6,24 +6,27 @@ import re
 import secrets
 from hashlib import sha256
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 from urllib.parse import unquote, urlsplit
 
 from tea import Context, ToolError, tool
-from tea.web import WALLS, FetchFailed, Visitor, WebSettings
+from tea.reading import Options, Reader, kind_of
+from tea.web import WALLS, Answer, FetchFailed, Visitor, WebSettings
 
 FOLDER = "downloads"
+HEAD = 16_384
 _WRONG = re.compile(r"[^\w.-]+")
 _MOST_NAME = 80
 
 
 class Saved(TypedDict):
-    """Where a file was put, and where it came from."""
+    """Where a file was put, where it came from, and the addresses in it, if it is a web page."""
 
     file: str
     url: str
     content_type: str
     bytes: int
+    links: list[str]
 
 
 @tool(
@@ -55,7 +58,19 @@ async def save_page(ctx: Context, url: str) -> Saved:
     name = f"{FOLDER}/{_name(answer.url, answer.body)}"
     await asyncio.to_thread(_write, ctx.path(name), answer.body)
     content_type = answer.headers.get("content-type", "")[:200]
-    return Saved(file=name, url=answer.url, content_type=content_type, bytes=len(answer.body))
+    links = await _links(Reader(await ctx.parser_terms()), answer, name, content_type)
+    return Saved(file=name, url=answer.url, content_type=content_type, bytes=len(answer.body), links=links)
+
+
+async def _links(reader: Reader, answer: Answer, name: str, content_type: str) -> list[str]:
+    """Return the addresses in a web page, as they are open to be followed whatever reads the file."""
+    if "html" not in (kind_of(answer.body[:HEAD], name).name, *re.split(r"[/;+ ]", content_type.lower())):
+        return []
+    try:
+        document = await reader.read(answer.body, name, Options(url=answer.url, content_type=content_type))
+    except ToolError:  # a page without text, or one that is too much for its parser
+        return []
+    return list(cast("list[str]", document.facts.get("links", [])))
 
 
 def _name(url: str, body: bytes) -> str:

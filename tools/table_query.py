@@ -30,8 +30,8 @@ _FOUND = ("phrase", "table", "column", "value", "rows", "match")
 class Answer(TypedDict):
     """What was asked for: `tables` and `links`, or `columns` and `rows`; for programs also `found`, beside `tables`.
 
-    `row_count` rows are in it, of `total`; more follow from `next_offset` on where `truncated` is true. `cut` says that
-    cells are shortened.
+    `row_count` rows are in it. Where `truncated` is true, the query gave `query_rows`, and more follow from
+    `next_offset` on. `cut` says that cells are shortened.
     """
 
     tables: NotRequired[list[BriefTable] | list[TableDescription]]
@@ -40,7 +40,7 @@ class Answer(TypedDict):
     columns: NotRequired[list[str]]
     rows: NotRequired[list[list[Cell]]]
     row_count: NotRequired[int]
-    total: NotRequired[int]
+    query_rows: NotRequired[int]
     truncated: NotRequired[bool]
     next_offset: NotRequired[int]
     cut: NotRequired[str]
@@ -122,15 +122,15 @@ def _found(found: list[Found], limit: int, offset: int) -> Answer:
 
 
 def _paged(columns: list[str], rows: list[list[Cell]], total: int | None, offset: int) -> Answer:
-    """Return the rows that there is room for, with what they are of how many."""
+    """Return the rows that there is room for, with what they are of how many where some are left out."""
     shown, cut = fitting(rows)
     after = offset + len(shown)
-    answer: Answer = {"columns": columns, "rows": shown, "row_count": len(shown)}
-    if total is not None:
-        answer["total"] = total
-    answer["truncated"] = total is None or after < total
-    if answer["truncated"]:
+    more = total is None or after < total
+    answer: Answer = {"columns": columns, "rows": shown, "row_count": len(shown), "truncated": more}
+    if more:
         answer["next_offset"] = after
+        if total is not None:
+            answer["query_rows"] = total
     if cut:
         answer["cut"] = "Long cells are cut; substr(cell, start, length) reads on."
     return answer

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tea.runs.outcome import Outcome
 
 MOST_FILES = 8  # that are named at the end of a run
+MOST_EVIDENCE, MOST_OF_SOURCE = 300, 120  # characters
 _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "step": "--max-steps"}
 
 
@@ -48,8 +49,8 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     if outcome.handoff is not None:
         handed = f"hands over to {outcome.handoff}: {outcome.task or ''}"
         command.tell(f"{one_line(handed, 300)} (`tea chat` starts that agent)")
-    if doubts := list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt)):
-        command.tell(f"not confirmed: {one_line('; '.join(doubts), 300)}")
+    for line in _rests_on(outcome, whole=bool(command.verbose)):
+        command.tell(line)
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "not known or contradictory"
         command.tell(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
@@ -66,6 +67,24 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         if one["tokens"]:
             command.tell(f"  {one_line(who)}: {_words(one['calls'], one['tokens'], one['cached'], one['usd'], 'call')}")
     return outcome.exit_code
+
+
+def _rests_on(outcome: "Outcome", *, whole: bool) -> list[str]:
+    """Return the evidence of an answer in one line, with what of it was not confirmed; `whole` for a line each."""
+    parts = list(dict.fromkeys(_source_words(one.source, one.detail, one.quote) for one in outcome.evidence))
+    doubts = list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt))
+    if whole:
+        return [*(f"evidence: {one}" for one in parts), *(f"not confirmed: {one_line(one)}" for one in doubts)]
+    shown = [f"evidence: {one_line('; '.join(parts), MOST_EVIDENCE)}"] if parts else []
+    if doubts:
+        shown.append(f"not confirmed: {one_line('; '.join(doubts), MOST_EVIDENCE)}")
+    return ["; ".join(shown)] if shown else []
+
+
+def _source_words(source: str, detail: str, quote: str) -> str:
+    """Return a source with its detail, or without one with the words quoted from it."""
+    about = detail.strip() or (f'"{quote.strip()}"' if quote.strip() else "")
+    return one_line(f"{source} ({about})" if about else source, MOST_OF_SOURCE)
 
 
 def _written(outcome: "Outcome") -> str:

@@ -40,6 +40,7 @@ from tea.components.port import (
     RecordEvent,
     RemainingBudget,
     RetrieveComponents,
+    SandboxPackages,
     SandboxTerms,
     SaveState,
     SearchEngines,
@@ -488,6 +489,10 @@ class Context:
         """
         self.path("")
         return await self.port.serve(SandboxTerms())
+
+    async def sandbox_packages(self) -> list[str]:
+        """Return the names of the packages open to imports in the sandbox beside the standard library, as recorded."""
+        return await self.port.serve(SandboxPackages())
 
     async def media(self, names: Sequence[str]) -> list[JsonObject]:
         """Return images, sounds and PDF files of the workspace as models take them, sounds with their words.

@@ -171,6 +171,7 @@ class RankTexts(NamedTuple):
     query: str
     k: int
     texts: dict[str, str]
+    least: float = 0.0
     service, verb = "registry", "rank"
 
 
@@ -385,6 +386,12 @@ class SandboxTerms(NamedTuple):
     service, verb = "sandbox", "terms"
 
 
+class SandboxPackages(NamedTuple):
+    """Look up the packages open to imports in the sandbox."""
+
+    service, verb = "sandbox", "packages"
+
+
 class ParserTerms(NamedTuple):
     """Look up the terms of a sandbox for parsers of our own."""
 
@@ -443,6 +450,7 @@ ServiceRequest: TypeAlias = (
     | DateToday
     | RandomNumber
     | RandomId
+    | SandboxPackages
     | SandboxTerms
     | ParserTerms
     | CacheFolder

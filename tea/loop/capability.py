@@ -30,6 +30,7 @@ class Capability:
         takes_findings: Whether it is an agent that is given what was found until then.
         files: Endings of the files that it is made for, `*` for any, `http` for an address,
             `web` for a question to the world; empty where it needs none.
+        codes: Whether it runs code that may import packages.
     """
 
     kind: Kind
@@ -40,6 +41,7 @@ class Capability:
     reads: bool = False
     takes_findings: bool = False
     files: tuple[str, ...] = ()
+    codes: bool = False
 
     def words(self) -> dict[str, Any]:
         """Return the variables for its display in a prompt."""
@@ -81,10 +83,11 @@ def agent_of(name: str, facts: JsonObject) -> Capability:
 def actions_of(name: str, facts: JsonObject) -> list[Capability]:
     """Return the actions of an environment, but its observation."""
     operations = cast("list[dict[str, Any]]", facts["operations"])
+    coding = cast("Mapping[str, Any]", facts.get("metadata", {})).get("imports")
+    found = {str(one["name"]): one for one in operations if one["name"] != "state"}
     return [
-        _capability("environment", f"{name}#{one['name']}", f"{name}_{one['name']}", one)
-        for one in operations
-        if one["name"] != "state"
+        replace(_capability("environment", f"{name}#{action}", f"{name}_{action}", one), codes=action == coding)
+        for action, one in found.items()
     ]
 
 

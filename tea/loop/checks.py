@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from tea.loop.observation import Observation
+from tea.loop.opening import Head
 from tea.models.rendering import result_text
 from tea.types import Evidence, Fact, JsonObject, JsonValue
 
@@ -28,12 +29,19 @@ class Sources:
         facts: What whoever gave the task away knows.
         results: What calls gave.
         doubted: Evidence of parts that could not be confirmed where they were worked on.
+        heads: Heads of its files; only a whole one counts as the file, of another the quote must stand in it.
     """
 
     def __init__(
-        self, task: str, facts: Iterable[Fact], results: Iterable[Observation], doubted: Iterable[Evidence] = ()
+        self,
+        task: str,
+        facts: Iterable[Fact],
+        results: Iterable[Observation],
+        doubted: Iterable[Evidence] = (),
+        heads: Iterable[Head] = (),
     ) -> None:
         self._task = task
+        self._heads = list(heads)
         self._doubted = {one.source.casefold(): one.doubt for one in doubted}
         self._facts = list(facts)
         self._results = [one for one in results if one.ok and not one.repeated]
@@ -44,11 +52,17 @@ class Sources:
         source = evidence.source.strip()
         if doubt := self._doubted.get(source.casefold()):
             return doubt
-        texts = list(self._of(source))
-        if not texts:
-            return f"{source[:100]!r} was not opened in this run"
-        if not evidence.quote.strip() or any(stands_in(evidence.quote, text) for text in texts):
+        heads = [one for one in self._heads if _is_of(source.casefold(), one.name.casefold())]
+        texts = [*self._of(source), *(one.text for one in heads if one.whole)]
+        if not evidence.quote.strip():
+            quoted = bool(texts)
+        else:
+            quoted = any(stands_in(evidence.quote, text) for text in (*texts, *(one.text for one in heads)))
+        if quoted:
             return ""
+        if not texts:
+            part = "; its head shows only a part of it" if heads else ""
+            return f"{source[:100]!r} was not opened in this run{part}"
         return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}"
 
     def _of(self, source: str) -> Iterator[str]:
@@ -146,6 +160,11 @@ def _named(arguments: JsonObject, name: str) -> bool:
     last = name.rpartition("/")[2]
     given = [one.casefold() for one in _strings(arguments)]
     return bool(last) and any(name in one or last == one.rpartition("/")[2] for one in given)
+
+
+def _is_of(source: str, name: str) -> bool:
+    """Return whether a source is a file, by its name, a part of it, or the last part of its path."""
+    return bool(source) and (source in name or source.rpartition("/")[2] == name.rpartition("/")[2])
 
 
 def _is_derived(one: Observation) -> bool:

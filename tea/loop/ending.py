@@ -13,6 +13,7 @@ from tea.loop.checks import Sources, evidence_in, joined, with_doubts
 from tea.loop.ledger import Ledger
 from tea.loop.observation import Observation
 from tea.loop.offer import DONE
+from tea.loop.opening import Head
 from tea.loop.window import Window
 from tea.models.format import braced
 from tea.types import Evidence, Fact, JsonObject, JsonSchema, JsonValue, Result, Task, changed
@@ -43,7 +44,7 @@ class Ending:
         self._words = task.text
         self._words_held = ""
         self._given: set[str] = set()
-        self.heads: Sequence[str] = ()
+        self.heads: Sequence[Head] = ()
         self._parts: list[tuple[str, Result]] = []
         self._failed: dict[str, str] = {}
         self._report: str | None = None
@@ -187,10 +188,9 @@ class Ending:
         return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _sources(self) -> Sources:
-        shown = [Fact(fact=head, source=head.partition(":")[0]) for head in self.heads]
-        facts = (*self._task.facts, *self._ledger.facts, *shown)
+        facts = (*self._task.facts, *self._ledger.facts)
         doubted = [source for _, one in self._parts for source in one.evidence if source.doubt]
-        return Sources(self._words, facts, self._window.results.values(), doubted)
+        return Sources(self._words, facts, self._window.results.values(), doubted, self.heads)
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])

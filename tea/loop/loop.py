@@ -21,7 +21,7 @@ from tea.loop.media import shown
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.opening import conversation, heads
 from tea.loop.step import Reply, said
-from tea.loop.toolset import Toolset
+from tea.loop.toolset import Toolset, holds_form
 from tea.loop.window import Window
 from tea.models.context_length import limit_in
 from tea.types import JsonObject, Message, Result, Task, data_part, message
@@ -197,7 +197,7 @@ class _Loop:
             "max_calls": self.max_calls,
             "limits": self.limits.text(),
             "locale": self.ctx.locale,
-            **({"answer": self.task.answer} if self.task.answer is not None else {}),
+            **({"answer": self.task.answer} if self.task.answer is not None and self._tells_form else {}),
             **await self._told(),
             **self.toolset.words(),
             **variables,
@@ -207,12 +207,17 @@ class _Loop:
         states = {place["name"]: place["state"] for place in self.variables["environments"]}
         self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
 
+    @property
+    def _tells_form(self) -> bool:
+        """Whether the form of the answer stands in the task's words; for a model it stands in `done` where it can."""
+        return self.solver or not holds_form(self.task)
+
     async def _told(self) -> JsonObject:
         """Return file heads and date for a model; nothing for a solver."""
         if self.solver:
             return {}
         self.ending.heads = await heads(self.ctx, self.task)
-        return {"heads": self.ending.heads, "today": await self.ctx.today()}
+        return {"heads": [one.text for one in self.ending.heads], "today": await self.ctx.today()}
 
     async def run(self) -> Result:
         """Go step by step to the result."""

@@ -11,6 +11,7 @@ from tea.components.context import Context
 from tea.loop.capability import Capability
 from tea.loop.ledger import FUNCTIONS
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, ranked, within_limits
+from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY, Task
 
 DONE = "done"
@@ -24,6 +25,7 @@ _LEAST_WORD, _LONG_WORD = 4, 6
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESSES = "http"  # stands among endings of files for an address in the task
 _ADDRESS = re.compile(r"https?://|\bwww\.|\w\.[a-z]{2,}/\w", re.IGNORECASE)
+_WHOLE_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _WORLD = "web"  # stands there for a task without files that asks about the world, or says that it does
 _ASKED = re.compile(
     r"\b(?:who|whom|whose|when|where|which|latest|newest|recent(?:ly)?|news|current(?:ly)?|today|nowadays|look up"
@@ -31,6 +33,24 @@ _ASKED = re.compile(
     r"|[？吗]|(?<!\d)(?:19|20)\d\d(?!\d)",
     re.IGNORECASE,
 )
+# Beginnings of words in tasks for a program: numbers, texts as data, algorithms, chance, pictures of data.
+_STEMS = """
+algorithm anagram ascii bitwise byte checksum chiffr cipher compil concatenat convolution cryptogra crypt decod
+decompress decrypt deserial determinant digit divisor eigenv encod encrypt entropy enumerat factori fibonacci fourier
+fractal hash hexadecimal histogram integral interpolat iterat levenshtein matrices matrix md5 modulo numeri optimis
+optimiz palindrom parsing permutation polynom primzahl probabilit pseudorandom python random recursi regex regression
+reverse script simulat simulier sudoku unicode verschl zufall
+"""
+_CODE = re.compile(
+    rf"\b(?:{'|'.join(_STEMS.split())})"
+    r"|\b(?:base ?(?:16|32|58|64|85)|brute.force|crc-?\d+|gcd|hex|lcm|linear (?:algebra|program\w*)|monte.carlo|parse"
+    r"|plot(?! of)|primes?(?! minister)|programs?|\d+ queens|regular expressions?|roman numerals?|sha-?\d+"
+    r"|shortest path|sort|trailing zeros|truth table|utf-?\d+|xor)\b"
+    r"|\b(?:draw|make|create|zeichne)\b.{0,40}\b(?:chart|graph|diagram|figure|picture)",
+    re.IGNORECASE,
+)
+_MEANS_CODE = 0.12  # the least score of a task near to what running code is said to be for
+_PLAIN = frozenset(("", "txt", "md", "text", "log", "rst", "html", "htm"))  # which any reader of texts reads
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 
@@ -46,8 +66,29 @@ def is_called_for(one: Capability, task: Task) -> bool:
     if one.kind == "agent":
         return is_large(task)
     if one.kind == "environment":
-        return not one.reads and any(name not in task.files for name in _FILE.findall(task.text))
+        return not one.reads and any(name not in task.files for name in _file_names(task.text))
     return not one.files or _has_files(one.files, task)
+
+
+async def coding(ctx: Context, task: Task, found: Sequence[Capability]) -> list[str]:
+    """Return the names of the functions for code, if a task is one for a program.
+
+    It is one by its words, by a file that no tool is made for, or without files by its meaning.
+
+    Args:
+        ctx: What the agent may reach.
+        task: What it works on.
+        found: What it may call.
+    """
+    texts = {one.name: one.text for one in found if one.codes}
+    if not texts or _CODE.search(task.text):
+        return [*texts]
+    read = {ending for one in found for ending in one.files} | _PLAIN
+    if any(PurePath(name).suffix[1:].casefold() not in read for name in task.files):
+        return [*texts]
+    if task.files or not words_of(task.text):
+        return []
+    return await ranked(ctx.ecp, texts, task.text, len(texts), least=_MEANS_CODE)
 
 
 async def offered(
@@ -113,11 +154,16 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
+def _file_names(text: str) -> list[str]:
+    """Return the names of files in a text; what stands in an address is none."""
+    return _FILE.findall(_WHOLE_ADDRESS.sub(" ", text))
+
+
 def _has_files(endings: Sequence[str], task: Task) -> bool:
     """Return whether a task has or names a file with one of the endings, or an address; a bare name matches each."""
     if _ADDRESSES in endings:
         return bool(_ADDRESS.search(task.text))
     if _WORLD in endings:
-        return not task.files and not _FILE.search(task.text) and _ASKED.search(task.text) is not None
-    there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_FILE.findall(task.text))]
+        return not task.files and not _file_names(task.text) and _ASKED.search(task.text) is not None
+    there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_file_names(task.text))]
     return any(not ending or EVERY in endings or ending in endings for ending in there)

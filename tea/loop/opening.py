@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from tea.components.context import Context
-from tea.models.rendering import rendered
+from tea.models.rendering import content, rendered
 from tea.types import JsonObject, Task
 
 MOST_HEADS = 6_000
@@ -15,21 +15,34 @@ HEAD_LINES = 60
 MOST_WHOLE = 1_500  # characters of a text that is shown whole
 MOST_BEGINNING = 300  # of one that is not
 LEAST_TEXT = 200  # of a head that shows of a text more than its kind and size
+MOST_CELLS = 60  # of a table that is shown whole
+MEMBER = 40  # characters beside the name of a file in an archive
 TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
+ALL = (*TABLES, *TEXTS, *OTHERS)
+UNPACKED = "unpacked, by these names:"
 
 
-async def heads(ctx: Context, task: Task) -> list[str]:
+class Head(NamedTuple):
+    """The head of a file in the first question.
+
+    Args:
+        name: Name of the file.
+        text: What is shown.
+        whole: Whether it shows all that the file holds.
+    """
+
+    name: str
+    text: str
+    whole: bool = False
+
+
+async def heads(ctx: Context, task: Task) -> list[Head]:
     """Return a head of each file of a task: kind, size, and columns with examples, the first lines, or contents.
 
-    All heads together have at most 6,000 characters; a file that cannot be read is described by name and size.
+    All heads together have at most 6,000 characters; a file that cannot be read is described by name and size. Short
+    texts and tables of a few rows are shown whole; of an archive the names of the unpacked files, with their tables.
     """
-    if not task.files:
-        return []
-    response = await ctx.ecp.invoke("workspace#list_files", {"names": list(task.files), "limit": len(task.files)})
-    value: Any = response.value if response.ok else {"files": []}
-    found = {str(one["name"]): one for one in cast("list[dict[str, Any]]", value["files"])}
-    each = MOST_HEADS // len(task.files)
-    return [await _head(ctx, name, found.get(name), each) for name in task.files]
+    return await _heads(ctx, task.files, MOST_HEADS) if task.files else []
 
 
 def conversation(task: Task) -> str:
@@ -40,34 +53,72 @@ def conversation(task: Task) -> str:
     return "\n".join(["The conversation before this task, oldest first:", *lines])
 
 
-async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: int) -> str:
+async def _heads(ctx: Context, names: Sequence[str], most: int, *, tables: bool = False) -> list[Head]:
+    """Return the heads of files within a number of characters; with `tables`, only those of tables show more."""
+    response = await ctx.ecp.invoke("workspace#list_files", {"names": list(names), "limit": len(names)})
+    value: Any = response.value if response.ok else {"files": []}
+    found = {str(one["name"]): one for one in cast("list[dict[str, Any]]", value["files"])}
+    each = most // len(names)
+    return [await _head(ctx, name, found.get(name), each, only=TABLES if tables else ALL) for name in names]
+
+
+async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: int, *, only: Sequence[str]) -> Head:
     if file is None:
-        return f"{name}: there is no such file"
+        return Head(name, f"{name}: there is no such file")
     line = f"{name}: {file['type']}, {file['size']:,} bytes"
     if not 0 < file["size"] <= MOST_BYTES:
-        return line if file["size"] else f"{line}, empty"
-    body = await _body(ctx, name, str(file["type"]), most)
+        return Head(name, line) if file["size"] else Head(name, f"{line}, empty", whole=True)
+    body, whole = await _body(ctx, name, str(file["type"]), most - len(line)) if file["type"] in only else ("", False)
     if not body:
-        return line
+        return Head(name, line)
     text = f"{line}\n{body}"
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return Head(name, text, whole) if len(text) <= most else Head(name, f"{text[: max(0, most - 3)]}...")
 
 
-async def _body(ctx: Context, name: str, kind: str, most: int) -> str:
-    """Return a short view of a file; empty if its tool is missing or fails."""
+async def _body(ctx: Context, name: str, kind: str, most: int) -> tuple[str, bool]:
+    """Return a short view of a file, and whether it is whole; empty if its tool is missing or fails."""
     if kind in TABLES:
-        tool, arguments = "table_query", cast(JsonObject, {"files": [name]})
-    elif kind in TEXTS and most >= LEAST_TEXT:
-        tool, arguments = "read_file", cast(JsonObject, {"path": name, "lines": HEAD_LINES})
-    elif kind in OTHERS and most >= LEAST_TEXT:
-        tool, arguments = "to_markdown", cast(JsonObject, {"source": name})
+        value = await _told(ctx, "table_query", {"files": [name]})
+        whole = await _rows(ctx, name, value, most) if value is not None else ""
+        return (whole, True) if whole else ("" if value is None else _outline(value), False)
+    if most < LEAST_TEXT:
+        return "", False
+    if kind in TEXTS:
+        value = await _told(ctx, "read_file", {"path": name, "lines": HEAD_LINES})
     else:
-        return ""
+        value = await _told(ctx, "to_markdown", {"source": name})
+        if value is not None and kind == "archive" and value.get("files"):
+            return await _unpacked(ctx, cast("list[str]", value["files"]), most), False
+    return ("", False) if value is None else _beginning(value)
+
+
+async def _told(ctx: Context, tool: str, arguments: JsonObject) -> Mapping[str, Any] | None:
     response = await ctx.tcp.invoke(tool, arguments)
-    if not response.ok:
+    return cast("Mapping[str, Any]", response.value) if response.ok else None
+
+
+async def _rows(ctx: Context, name: str, outline: Mapping[str, Any], most: int) -> str:
+    """Return all rows of a file with one small table; empty if it is not one, or they have no room."""
+    tables = cast("list[dict[str, Any]]", outline["tables"])
+    if len(tables) != 1 or not 0 < tables[0]["rows"] * len(tables[0]["columns"]) <= MOST_CELLS:
         return ""
-    value: Any = response.value
-    return _outline(value) if kind in TABLES else _beginning(value)
+    query = f"SELECT * FROM {tables[0]['table']}"
+    value = await _told(ctx, "table_query", {"files": [name], "sql": query})
+    if value is None or value.get("truncated") or value.get("cut"):
+        return ""
+    text = f"table: {tables[0]['table']}, rows: {tables[0]['rows']}, all of them\n{content(value)}"
+    return text if len(text) <= min(most, MOST_WHOLE) else ""
+
+
+async def _unpacked(ctx: Context, names: Sequence[str], most: int) -> str:
+    """Return the files of an archive by their names in the workspace, with the heads of its tables."""
+    shown = list(names)
+    while len(shown) > 1 and sum(len(one) + MEMBER for one in shown) > most:
+        shown.pop()
+    left = len(names) - len(shown)
+    more = [f"and {left:,} more beside them"] if left else []
+    found = await _heads(ctx, shown, most - len(UNPACKED), tables=True)
+    return "\n".join([UNPACKED, *(one.text for one in found), *more])
 
 
 def _outline(value: Mapping[str, Any]) -> str:
@@ -82,16 +133,16 @@ def _table(table: Mapping[str, Any]) -> list[str]:
     return [rendered(head), *(f"- {column}" for column in table["columns"])]
 
 
-def _beginning(value: Mapping[str, Any]) -> str:
+def _beginning(value: Mapping[str, Any]) -> tuple[str, bool]:
     """Return a short text whole, and of a longer one the first lines."""
     text = str(value["text"])
     lines = f"{value['total_lines']:,} lines"
     if not value["truncated"] and len(text) <= MOST_WHOLE:
-        return f"{lines}, all of them:\n{text}"
+        return f"{lines}, all of them:\n{text}", True
     shown, left = list[str](), MOST_BEGINNING
     for line in text.splitlines():
         if shown and len(line) >= left:
             break
         shown.append(line[:left])
         left -= len(line) + 1
-    return "\n".join([f"{lines}, beginning with:", *shown])
+    return "\n".join([f"{lines}, beginning with:", *shown]), False

@@ -47,8 +47,8 @@ async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, k
     return [*first, *(str(one["name"]) for one in found)]
 
 
-async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int) -> list[str]:
-    """Return the names of the texts fitting a task best, the best first; for things other than components.
+async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int, least: float = 0.0) -> list[str]:
+    """Return the names of the best texts for a task, the best first; for things other than components.
 
     The answer is an effect of the run, so a replay gives it again.
 
@@ -57,10 +57,11 @@ async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int
         texts: What each says of itself, by name.
         query: The task, in words; without any, the first are returned.
         most: How many at most.
+        least: The least score of a text that fits; with 0 none is left out.
     """
-    if len(texts) < 2 or not words_of(query):
+    if not texts or not words_of(query) or (len(texts) < 2 and not least):
         return list(texts)[:most]
-    return await caller.port.serve(RankTexts(caller.kind, query, most, dict(texts)))
+    return await caller.port.serve(RankTexts(caller.kind, query, most, dict(texts), least))
 
 
 def within_limits(

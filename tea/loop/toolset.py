@@ -17,7 +17,7 @@ from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
 from tea.loop.ledger import FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.observation import Observation, shortened
-from tea.loop.offer import BOOKKEEPING, DONE, SMALL_TOKENS, allowed, is_called_for, is_large, offered
+from tea.loop.offer import BOOKKEEPING, DONE, SMALL_TOKENS, allowed, coding, is_called_for, is_large, offered
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
 from tea.refs import Kind, check_name
 from tea.retrieval.embedding.wordpiece import words as words_of
@@ -28,7 +28,8 @@ MOST_IN_STATE = 4_000
 MOST_AGENTS = 20
 MOST_FURTHER = 8
 FURTHER_TOKENS = 1_000  # of what is offered of the registry beside an agent's own
-MOST_FOUND = 4
+MOST_FOUND = 3
+LEAST_FIT = 0.35  # the least score of a function that fits a search
 MOST_ADDED = 24
 MOST_NAMED = 12  # of what can be added, in the words of the function that adds it
 _PARAGRAPH = "\n\n"
@@ -106,8 +107,7 @@ class Toolset:
             task: What it works on.
             tools: Names of its tools; with `*` the best of the registry for the task are offered beside them.
             agents: Names of the agents it may delegate to.
-            environments: Names of its environments; `name#action` offers that action alone, without
-                the state.
+            environments: Names of its environments; `name#action` offers that action alone, without the state.
             reads_texts: Whether who answers reads descriptions; a solver calls what it knows.
 
         Raises:
@@ -134,7 +134,7 @@ class Toolset:
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
             if _needs(facts) == "sandbox" and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
                 continue  # it could only refuse, or the task names the tools that it is to be done with
-            actions = _chosen(actions_of(name, facts), name, rooms[name])
+            actions = _chosen(await _actions(ctx, name, facts, told=reads_texts), name, rooms[name])
             found += actions
             if not rooms[name]:
                 places.append(_place(name, facts, await ctx.ecp.state(name)))
@@ -145,7 +145,8 @@ class Toolset:
         if EVERY in (*tools, *names) and reads_texts:
             functions.add(FIND_TOOLS)
             if not asked:
-                first = _called_for(task, found, {*own}, {*(task.tools or ()), *task.also, *BOOKKEEPING, *whole})
+                kept = {*(task.tools or ()), *task.also, *BOOKKEEPING, *whole, *await coding(ctx, task, found)}
+                first = _called_for(task, found, {*own}, kept)
                 tokens = MOST_TOKENS if task.files or is_large(task) else SMALL_TOKENS
         shown = await offered(ctx, task, first, in_order=nearby != list(names), tokens=tokens)
         return cls(ctx, task, found, places, shown | functions, further, vast=len(nearby) >= most)
@@ -212,14 +213,19 @@ class Toolset:
         if len(self._added) >= MOST_ADDED:
             raise ToolError(f"{MOST_ADDED} functions were added already.", fix="use what is there.")
         kinds, texts = await self._candidates(query)
-        names = await ranked(self._ctx.tcp, texts, query, MOST_FOUND)
+        there = {name: one.text for name, one in self._known.items() if name in (*self._offered, *self._added)}
+        fitting = await ranked(self._ctx.tcp, {**texts, **there}, query, MOST_FOUND, least=LEAST_FIT)
+        names = [name for name in fitting if name not in there]
         for name in names:
             if name not in self._known:
                 (facts,) = await self._port(kinds[name]).facts([name])
                 (self._known[name],) = callables(kinds[name], name, facts)
         self.add(*names)
+        if not fitting:
+            fix = "use what is there, say it in other words, or end honestly without it."
+            raise ToolError(f"No function fits {query[:100]!r}.", fix=fix)
         if not names:
-            raise ToolError("There is nothing more to add.", fix="use what is there, or end honestly without it.")
+            return f"Nothing else fits; these can be called already: {', '.join(fitting)}."
         lines = [f"{name}: {self._known[name].description.partition(_PARAGRAPH)[0]}" for name in names]
         return "\n".join(["These can be called now:", *lines])
 
@@ -241,7 +247,7 @@ class Toolset:
     async def _enter(self, environment: str) -> None:
         """Look up the actions of a found environment."""
         (facts,) = await self._ctx.ecp.facts([environment])
-        for one in actions_of(environment, facts):
+        for one in await _actions(self._ctx, environment, facts, told=True):
             self._known.setdefault(one.name, one)
 
     def _port(self, kind: Kind) -> Caller:
@@ -362,9 +368,24 @@ class Toolset:
         return Result.model_validate(outcome.value)
 
 
+async def _actions(ctx: Context, name: str, facts: JsonObject, *, told: bool) -> list[Capability]:
+    """Return the actions of an environment, told with the packages for code."""
+    found = actions_of(name, facts)
+    if not told or not ctx.sandbox or not any(one.codes for one in found):
+        return found
+    packages = await ctx.sandbox_packages()
+    more = f"Installed: {', '.join(packages)}." if packages else "Only the standard library is installed."
+    return [replace(one, description=f"{one.description} {more}") if one.codes else one for one in found]
+
+
+def holds_form(task: Task) -> bool:
+    """Return whether `done` is offered with the form of the answer; a reference would lead elsewhere in its schema."""
+    return task.answer is not None and "$ref" not in json.dumps(task.answer)
+
+
 def _answering(done: Capability, task: Task) -> Capability:
     """Return `done` with the form of the answer in its schema, for enforcement by providers."""
-    if task.answer is None or "$ref" in json.dumps(task.answer):  # a reference would lead elsewhere in another schema
+    if not holds_form(task):
         return done
     properties = {**done.parameters["properties"], "answer": task.answer}
     return replace(done, parameters={**done.parameters, "properties": properties})

@@ -97,20 +97,21 @@ class Window:
 
         Args:
             outcomes: The results.
-            left: What is left of the budget, in words.
+            left: What is left of the budget, in words, for the last of them.
             whole: Whether whoever reads them has no window.
         """
         limit = limit_of(len(outcomes))
+        words = ["" for _ in outcomes[1:]] + [left]
         for one in outcomes:
             self._shown[one.id] = one
             if one.name == READ_RESULT and one.ok:  # so that what is cut of it can be read on
                 self.keep(one)
         if whole:
-            self.add(*(one.message(10 * limit, left) for one in outcomes))
+            self.add(*(one.message(10 * limit, left) for one, left in zip(outcomes, words, strict=False)))
             return
         room = FULL_AT * self.context - self.before - tokens(*exchanges(self._latest)[-1])
         share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
-        made = [_within(one, limit, left, share) for one in outcomes]
+        made = [_within(one, limit, left, share) for one, left in zip(outcomes, words, strict=False)]
         self.rereads = self.rereads or any(map(is_cut, made))
         self.add(*made)
 

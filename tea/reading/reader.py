@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -120,6 +120,8 @@ class Reader:
         with tempfile.TemporaryDirectory(prefix="tea-reading-", ignore_cleanup_errors=True) as made:
             folder = Path(made)
             kind, digest = await asyncio.to_thread(_brought, source, name, folder)
+            if not wanted.kind and await asyncio.to_thread(_is_page, folder / _SOURCE, kind, wanted.content_type):
+                wanted = replace(wanted, kind="html")
             key = sha256(json.dumps([digest, name, asdict(wanted), _version()]).encode()).hexdigest()
             if (wanted.kind or kind.name) in _PLAIN and (plain := await asyncio.to_thread(_plain, folder / _SOURCE)):
                 told = {**_AS_TEXT, "kind": wanted.kind or kind.name, "truncated": len(plain) > wanted.characters}
@@ -187,6 +189,11 @@ class Reader:
         if "error" in told:
             raise ToolError(f"{name!r} {told['error']['problem']}.", fix=str(told["error"]["fix"]))
         return told
+
+
+def _is_page(path: Path, kind: Kind, content_type: str) -> bool:
+    """Return whether a text without a page's beginning is a page, as its server says."""
+    return kind.name in _PLAIN and "html" in content_type.lower() and b"<" in path.read_bytes()
 
 
 def _plain(path: Path) -> str:

@@ -4,7 +4,9 @@ import re
 from typing import NotRequired, TypedDict
 
 from tea.errors import ToolError
+from tea.reading.inside.html import LINKS
 
+MOST_LINKS = 30  # shown behind a text; the others can be read on
 MOST_CHARACTERS = 16_000
 MOST_OF_LINE = 1_500
 _SAYING_NOTHING = """
@@ -45,7 +47,8 @@ def window_of(lines: list[str], start: int) -> Window:
     if not 1 <= start <= max(1, len(lines)):
         raise ToolError(f"The page has {len(lines)} lines, and no line {start}.", fix="start at one of them.")
     size, end = 0, start - 1
-    while end < len(lines) and size + len(lines[end]) + 1 <= MOST_CHARACTERS:
+    last = next((n + MOST_LINKS + 2 for n, line in enumerate(lines) if line == LINKS and n >= end), len(lines))
+    while end < min(last, len(lines)) and size + len(lines[end]) + 1 <= MOST_CHARACTERS:
         size += len(lines[end]) + 1
         end += 1
     window = Window(start=start, end=max(start, end), text="\n".join(lines[start - 1 : end]))

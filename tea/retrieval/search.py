@@ -28,6 +28,7 @@ _Served = Mapping[str, tuple[tuple[str, float], ...]]
 _BATCH, _RUNS = 256, 3
 _LONGEST = 8_000  # characters of a query
 _BYTES = 4  # of a number in a vector
+_NEAR_BEST = 0.6  # of the best score, where only what fits is wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,13 +129,14 @@ class Retrieval:
             runs = _runs(uses, served)
             return [_match(active[name], scores, runs.get(name, ())) for name in best]
 
-    def ranked(self, texts: Mapping[str, str], query: str, k: int) -> list[str]:
+    def ranked(self, texts: Mapping[str, str], query: str, k: int, least: float = 0.0) -> list[str]:
         """Return the names of the `k` texts matching best, the best first; for things other than components.
 
         Args:
             texts: What each says of itself, by name.
             query: What is wished for, in words; its first 8,000 characters count.
             k: How many at most, from 1 to 1,000.
+            least: The least score; then those far below the best are left out too. With 0 every text counts.
 
         Raises:
             BadInput: The query holds no word, or `k` is out of range.
@@ -148,7 +150,12 @@ class Retrieval:
         index = Index(partial(self.vectors, width=len(wanted)))
         with self._lock:
             index.update({name: Document(text=text) for name, text in texts.items()})
-        return index.search(query, wanted).best(k)
+        scores = index.search(query, wanted)
+        best = scores.best(k)
+        if not least or not best:
+            return best
+        bar = max(least, _NEAR_BEST * scores.score(best[0]))
+        return [name for name in best if scores.score(name) >= bar]
 
     def _asked_of(self, listings: Sequence[Row]) -> _Asked:
         """Return the listings prepared for queries; the last ones of a kind are cached."""

@@ -51,7 +51,7 @@ class RegistryService(Service):
                 return await self._retrieve(server, request)
             case RankTexts():
                 ranked = server.manager.services.retrieval.ranked
-                return await asyncio.to_thread(ranked, request.texts, request.query, request.k)
+                return await asyncio.to_thread(ranked, request.texts, request.query, request.k, request.least)
 
     async def _retrieve(self, server: AnyServer, request: RetrieveComponents) -> JsonValue:
         among = request.among

@@ -17,6 +17,7 @@ from tea.components.port import (
     RandomNumber,
     ReadWebSettings,
     RemainingBudget,
+    SandboxPackages,
     SandboxTerms,
     SearchEngines,
     ServiceRequest,
@@ -143,7 +144,11 @@ class _Random(Service):
 
 
 class _Sandbox(Service):
-    async def answer(self, request: SandboxTerms | ParserTerms | CacheFolder, agent: str, key: str) -> JsonValue:
+    async def answer(
+        self, request: SandboxTerms | SandboxPackages | ParserTerms | CacheFolder, agent: str, key: str
+    ) -> JsonValue:
+        if isinstance(request, SandboxPackages):
+            return await self._run.deps.sandboxes.importable()
         if isinstance(request, CacheFolder):
             return self._run.deps.sandboxes.cache
         if isinstance(request, ParserTerms):

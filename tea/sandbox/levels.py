@@ -16,12 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tea.errors import BadInput, TeaError, ToolError
-from tea.sandbox.inside.attacks.attack import HELD
 from tea.sandbox.launch import BUBBLEWRAP
 from tea.sandbox.layout import Layout
-from tea.sandbox.packages import declared
-from tea.sandbox.scene import planted
-from tea.sandbox.session import CLAIMS, opened
+from tea.sandbox.packages import declared, importable
 from tea.sandbox.settings import LEVELS, LevelName, Limits, SandboxSettings
 from tea.types import JsonObject
 
@@ -64,6 +61,8 @@ class Level:
         """Return its enforced claims in one line."""
         if not self.present:
             return f"not present: {self.problem}"
+        from tea.sandbox.session import CLAIMS
+
         held, open_ = ([one for one in CLAIMS if self.claims[one] is wanted] for wanted in (True, False))
         return f"enforces {', '.join(held)}" + (f"; not {', '.join(open_)}" if open_ else "")
 
@@ -140,6 +139,10 @@ class Sandboxes:
             "wheels": self.settings.wheels,
         }
 
+    async def importable(self) -> list[str]:
+        """Return the import names of the packages given to code, without those needed by them."""
+        return await asyncio.to_thread(importable, self.settings.packages)
+
     async def parser_terms(self) -> JsonObject:
         """Return the terms of a sandbox for our own parsers of foreign bytes: the strongest level present.
 
@@ -190,6 +193,9 @@ async def probe(name: LevelName) -> Level:
     """Try a level: start it, make the attacks to be held, and return those held."""
     if name == "bubblewrap" and shutil.which(BUBBLEWRAP) is None:
         return Level(name=name, present=False, problem="bubblewrap is not installed.")
+    from tea.sandbox.scene import planted
+    from tea.sandbox.session import opened
+
     names = [one for several in _PROBED.values() for one in several]
     try:
         with planted() as scene:
@@ -276,6 +282,8 @@ def machine() -> str:
 
 
 def _held(outcome: str) -> bool:
+    from tea.sandbox.inside.attacks.attack import HELD
+
     return outcome == HELD or outcome.startswith("absent")
 
 

@@ -43,6 +43,22 @@ def declared(names: tuple[str, ...] | None) -> tuple[Path, ...]:
     return tuple(sorted({path for one in found.values() for path in _roots(one)}))
 
 
+def importable(names: tuple[str, ...] | None) -> list[str]:
+    """Return the import names of some distributions, as far as they are installed.
+
+    Args:
+        names: Names of distributions; None for the usual ones.
+    """
+    found = list[str]()
+    for name in USUAL if names is None else names:
+        try:
+            tops = (metadata.distribution(name).read_text("top_level.txt") or name).split()
+        except metadata.PackageNotFoundError:
+            continue
+        found += [top for top in tops if not top.startswith("_")] or [name.replace("-", "_")]
+    return found
+
+
 def _needs(one: metadata.Distribution) -> Iterator[str]:
     """Yield the names of a distribution's needs in any case, leaving out the needs of an extra alone."""
     for line in one.requires or ():

@@ -31,6 +31,30 @@ async def test_a_short_text_is_shown_whole_and_of_a_long_one_the_first_lines(sta
     assert len(wide) < 400
 
 
+async def test_a_small_table_is_shown_whole_and_an_archive_by_what_can_be_opened(stage: Any, tmp_path: Path) -> None:
+    rows = "".join(f"{number},{'North' if number % 3 else 'South'}\n" for number in range(90))
+    (tmp_path / "few.csv").write_text("year,riders\n2021,41200\n2022,55800\n")
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("data/orders.csv", f"order,region\n{rows}")
+        archive.writestr("README.txt", "Orders of May.")
+    files = [str(tmp_path / name) for name in ("few.csv", "export.zip")]
+    await stage.play({"analyzer": [step("done", answer=1)]}, "How many?", files=files, agent="analyzer")
+    few, packed = stage.requests["analyzer"][0].variables["heads"]
+    assert few == "few.csv: table, 34 bytes\ntable: few, rows: 2, all of them\nyear,riders\n2021,41200\n2022,55800"
+    assert "export.zip.d/README.txt: text, 14 bytes" in packed
+    assert "export.zip.d/data/orders.csv: table, " in packed
+    assert "- region text: " in packed
+    assert len(packed) < 3_000
+
+
+async def test_an_answer_from_a_file_that_was_not_opened_goes_back_once(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("n,city\n" + "".join(f"{n},City {n}\n" for n in range(90)))
+    replies = [step("done", answer=41, evidence=[{"source": "t.csv", "detail": "sum"}]) for _ in range(2)]
+    outcome = await stage.play({"analyzer": replies}, "How many?", files=[str(tmp_path / "t.csv")], agent="analyzer")
+    assert len(stage.requests["analyzer"]) == 2
+    assert "was not opened" in outcome.evidence[0].doubt
+
+
 async def test_a_model_is_told_kind_size_and_columns_of_its_files(stage: Any, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age,city\n31,Oslo\n")
     (tmp_path / "n.txt").write_text("some notes\nand more")

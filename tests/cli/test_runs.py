@@ -276,6 +276,7 @@ def test_a_question_of_one_line_is_answered_in_at_most_five(tea: Tea) -> None:
         assert told[0] == "tea: no model is configured: offline solvers answer, see `tea doctor`."
         run = tea("runs", "--json").data["runs"][0]["run"]
         assert told[-1].startswith(f"trace: tea trace {run} (")
+        assert any(line.startswith("evidence: cities.csv (") for line in told) is ("--file" in question)
         assert len(tea("run", *question, "-v").err.splitlines()) > 10
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tea.loop.checks import Sources, stands_in
 from tea.loop.observation import Observation
+from tea.loop.opening import Head
 from tea.types import Evidence, Fact
 
 
@@ -59,6 +60,27 @@ def test_what_was_read_is_confirmed(source: str, quote: str) -> None:
 )
 def test_what_was_not_read_is_doubted(source: str, quote: str, words: str) -> None:
     assert words in SOURCES.doubt(Evidence(source=source, quote=quote))
+
+
+@pytest.mark.parametrize(
+    ("source", "quote", "words"),
+    [
+        ("orders.csv", "", "shows only a part"),
+        ("orders.csv", "region text: South, North", ""),
+        ("orders.csv", "rows: 120", ""),
+        ("orders.csv", "O117 in the West", "shows only a part"),
+        ("note.txt", "", ""),
+        ("note.txt", "checked by K. Reiter", ""),
+        ("note.txt", "checked by K. Halm", "does not stand"),
+    ],
+)
+def test_the_head_of_a_file_proves_what_it_shows_and_a_whole_one_the_file(source: str, quote: str, words: str) -> None:
+    heads = [
+        Head("orders.csv", "orders.csv: table, 3,429 bytes\nrows: 120\n- region text: South, North"),
+        Head("note.txt", "note.txt: text, 40 bytes\n1 lines, all of them:\nchecked by K. Reiter", whole=True),
+    ]
+    found = Sources("", [], [], heads=heads).doubt(Evidence(source=source, quote=quote))
+    assert words in found if words else not found
 
 
 def test_failed_and_repeated_results_prove_nothing() -> None:

@@ -225,6 +225,7 @@ async def test_answer_must_fit_the_schema_of_the_task(stage: Stage) -> None:
     assert "'four' is not of type 'integer'" in errors[0]
     assert "less than the minimum" in errors[1]
     assert outcome.answer == 4
+    assert str(model.requests[0].messages).count("minimum") == 1  # it stands in `done`, and not in the words as well
 
 
 async def test_giving_up_needs_no_fitting_answer(stage: Stage) -> None:
@@ -280,12 +281,12 @@ async def test_a_last_question_without_an_answer_ends_the_budget(stage: Stage) -
     assert len(model.requests) == 3
 
 
-async def test_what_is_left_stands_in_every_result(stage: Stage) -> None:
+async def test_what_is_left_stands_once_behind_the_results_of_a_step(stage: Stage) -> None:
     calls = step(sum_of("1 + 1"), sum_of("2 + 2"))
     _, model = await stage.play(calls, step(done()), budget={"steps": 9, "tokens": 5_000})
     results = [one for one in model.requests[1].messages if one.role == "tool"]
     assert len(results) == 2
-    assert all("[left: 8 steps, 5,000 tokens]" in str(one.content) for one in results)
+    assert ["[left: 8 steps, 5,000 tokens]" in str(one.content) for one in results] == [False, True]
 
 
 async def test_the_best_answer_so_far_may_come_from_parts(stage: Stage) -> None:
@@ -362,7 +363,8 @@ async def test_delegation_gives_the_agents_result_and_its_failure_is_not_ok(stag
 async def test_agents_asked_in_one_step_work_side_by_side(stage: Stage) -> None:
     parts = step(*[("analyzer", {"task": f"part {number}"}) for number in range(4)])
     outcome, model = await stage.play(parts, *[step(done(number)) for number in range(4)], step(done("all")))
-    assert [one["value"]["answer"] for one in observations(model.requests[5])[0]["calls"]] == [0, 1, 2, 3]
+    answers = [one["value"]["answer"] for one in observations(model.requests[5])[0]["calls"]]
+    assert sorted(answers) == [0, 1, 2, 3]  # replies go to whoever asks first
     records = stage.tea.tracer.records(outcome.run)
     scopes = [(one.seq, one.data) for one in records if one.kind == "note" and "analyzer" in str(one.data)]
     entered = [seq for seq, data in scopes if data["kind"] == "enter" and data["data"]["ref"].startswith("agent:an")]

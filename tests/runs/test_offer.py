@@ -1,6 +1,7 @@
 """Test a first question's offer, and later additions: by `find_tools`, and once they can matter."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,47 @@ async def test_agents_and_actions_of_environments_are_found_too(tmp_path: Path) 
     assert "aviary_count_birds" in script.asked[1].functions
     assert "12" in list(script.asked[2].results.values())[-1]
     assert "reporter" in script.asked[3].functions
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("What is the SHA-256 of the word hello?", True),
+        ("Extract each frame of the file format with statistics", True),  # by its meaning
+        ("What is the average rent?", False),
+    ],
+)
+async def test_a_task_for_a_program_is_offered_python_at_once(tmp_path: Path, text: str, *, codes: bool) -> None:
+    _, script = await played(tmp_path, CHAT, [ends("x")], task={"text": text})
+    assert ("shell_python" in script.asked[0].functions) is codes
+    assert "shell_bash" not in script.asked[0].functions
+    assert script.asked[0].size <= 900
+
+
+async def test_a_file_that_no_tool_is_made_for_calls_for_code(tmp_path: Path) -> None:
+    (tmp_path / "frames.dat").write_bytes(b"\x00\x01\x02")
+    task = {"text": "How many frames does it hold?", "files": [tmp_path / "frames.dat"]}
+    _, script = await played(tmp_path, CHAT, [ends("x")], task=task)
+    (python,) = (one for one in script.asked[0].body["tools"] if one["function"]["name"] == "shell_python")
+    told = python["function"]["description"]
+    assert "no network" in told
+    assert "by their names" in told
+    assert ("numpy" in told) is (find_spec("numpy") is not None)
+    assert ("sympy" in told) is (find_spec("sympy") is not None)
+
+
+async def test_what_fits_nothing_is_not_added_and_what_is_there_is_said(tmp_path: Path) -> None:
+    queries = ("fly to the moon", "calculate a hash", "run Python code", "calculate")
+    answers = [*(says(call("find_tools", query=query)) for query in queries), ends("12")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    results = list(script.asked[-1].results.values())
+    assert "No function fits 'fly to the moon'." in results[0]
+    assert "can be called already: calculator" in results[1]
+    assert "can be called already: calculator" in results[3]
+    assert script.asked[1].functions == script.asked[0].functions
+    first = script.asked[0].functions
+    assert script.asked[3].functions[: len(first) + 1] == [*first, "shell_python"]
+    assert not {"shell_bash", "git_diff", "workspace_write"} & {*script.asked[3].functions}
 
 
 async def test_a_search_without_words_is_told_what_is_wanted(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from loop_kit import Stage, done, observations, step
 from sites import Page, Site, html, redirect
 
 from tea import ToolError
-from tea.errors import ContextLengthExceeded
+from tea.errors import ApprovalNeeded, ContextLengthExceeded
 from tea.platform import Platform
 from tea.testing import FunctionModel, ScriptedModel
 
@@ -86,10 +86,12 @@ async def fetched(tea: Platform, url: str, **arguments: Any) -> Any:
     return (await tea.tcp.invoke("fetch_page", {"url": url, **arguments})).unwrap()
 
 
-async def test_the_main_content_is_kept_and_what_stands_around_it_is_gone(tmp_path: Path) -> None:
+async def test_the_main_content_is_kept_and_of_what_stands_around_it_the_links(tmp_path: Path) -> None:
     async with Site({"/page": html(ARTICLE)}).open() as site, platform_of(tmp_path, site) as tea:
         page = await fetched(tea, f"{site.url}/page")
-    text = page["text"]
+    text, _, links = page["text"].partition("\n\n## Links around the text\n\n")
+    around = {"/": "Home", "/about": "About us", "/a": "Menu entry", "/b": "Other entry", "/c": "Something else"}
+    assert links.splitlines()[:-1] == [f"- [{words}]({site.url}{path})" for path, words in around.items()]
     for kept in (
         "# The lighthouse", "built in 1871", f"[Dr. Ida Holm]({site.url}/people/holm?x=1&y=2)", "## Measures", "| What",
         "| Height", "41 m", "Lamp \\| power", "```sh\nlight --on\n```", "[image: The tower at dusk]",
@@ -99,7 +101,7 @@ async def test_the_main_content_is_kept_and_what_stands_around_it_is_gone(tmp_pa
         assert gone not in text, gone
     assert (page["title"], page["published"], page["modified"]) == ("The lighthouse", "2024-05-06", "2024-06-07")
     assert page["label"] == "untrusted"
-    first, last = text.splitlines()[0], text.splitlines()[-1]
+    first, last = text.splitlines()[0], links.splitlines()[-1]
     assert page["page"] in first
     assert page["page"] in last
     assert "instructions" in first
@@ -123,9 +125,43 @@ async def test_the_main_content_is_kept_and_what_stands_around_it_is_gone(tmp_pa
     ],
 )
 async def test_content_is_told_from_what_stands_around_it(told: Told, body: str, kept: str, gone: str) -> None:
-    found = await told(html("<html><body>" + body.replace("{}", SENTENCE * 30)))
+    whole = await told(html("<html><body>" + body.replace("{}", SENTENCE * 30)))
+    found, _, links = whole.partition("## Links around the text")
+    assert ("(http" in links) is (gone in ("Other one", "Three"))
     assert kept in found
     assert not gone or gone not in found
+
+
+async def test_many_links_around_a_text_are_read_on_from_a_line(tmp_path: Path) -> None:
+    menu = "".join(f"<a href='part/{number}.html#top'>Part {number}</a>" for number in range(50))
+    share = "<div class=social><a href=http://other.example/post>Post it</a></div>"
+    page = html(f"<nav>{menu}<a href=part/1.html>Again</a></nav>{share}<h1>Parts</h1><p>{SENTENCE * 60}</p>")
+    async with Site({"/book/index": page}).open() as site, platform_of(tmp_path, site) as tea:
+        first = await fetched(tea, f"{site.url}/book/index")
+        rest = await fetched(tea, f"{site.url}/book/index", start=first["next_start"])
+    lines = [line for read in (first, rest) for line in read["text"].splitlines() if line.startswith("- [")]
+    assert lines == [f"- [Part {number}]({site.url}/book/part/{number}.html)" for number in range(50)]
+    assert "next_start" not in rest
+
+
+@pytest.mark.parametrize("reading", ["question", "raw"])
+async def test_each_link_of_a_page_may_be_followed_however_it_was_read(tmp_path: Path, reading: str) -> None:
+    menu = "".join(f"<a href=part/{number}.html>Part {number}</a>" for number in range(50))
+    pages = {"/index": html(f"<nav>{menu}</nav><p>{SENTENCE * 60}</p>"), "/part/49.html": html("<p>The end.</p>")}
+    async with Site(pages).open() as site:
+        first = {"url": f"{site.url}/index", "question": "How many ships are there?"}
+        before: list[Any] = [step(("fetch_page", first)), {"quotes": [], "summary": "It does not say."}]
+        if reading == "raw":
+            before = [step(("to_markdown", {"source": f"{site.url}/index"}))]
+        for target, goes in (("part/49.html", True), ("part/50.html", False)):
+            model = ScriptedModel([*before, step(("fetch_page", {"url": f"{site.url}/{target}"})), step(done("it"))])
+            async with platform_of(tmp_path, site, model=model) as tea:
+                if goes:
+                    assert (await tea.run(f"Begin at {site.url}/index")).ok
+                else:
+                    with pytest.raises(ApprovalNeeded, match="would fetch"):
+                        await tea.run(f"Begin at {site.url}/index")
+        assert site.paths().count("/part/49.html") == 1
 
 
 async def test_a_long_page_is_read_on_from_a_line(tmp_path: Path) -> None:

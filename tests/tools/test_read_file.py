@@ -53,6 +53,21 @@ async def test_the_best_passage_comes_first(
     assert (best["text"], (best["start"], best["end"])) == (sentence, lines)
 
 
+async def test_passages_are_few_and_neighbours_are_one(tools: TCPServer, folder: Path) -> None:
+    noise = [f"On day {number} the lamp of the quay was seen, and the mail came late.\n\n" for number in range(40)]
+    told = (
+        "The toll for a boat is 14 shillings. The toll for a\nbarge is 30 shillings. A sparrow sang. Toll is paid.\n\n"
+    )
+    (folder / "chronicle.txt").write_text("".join([*noise[:20], told, *noise[20:]]), encoding="utf-8")
+    got = (
+        await tools.invoke("read_file", {"path": "chronicle.txt", "find": "shillings toll lamp boat barge"})
+    ).unwrap()
+    text = "The toll for a boat is 14 shillings. The toll for a barge is 30 shillings. \u2026 Toll is paid."
+    assert got["passages"] == [{"start": 41, "end": 42, "text": text}]
+    many = (await tools.invoke("read_file", {"path": "chronicle.txt", "find": "lamp"})).unwrap()["passages"]
+    assert len(many) == 8
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "utf-8-sig"])
 async def test_other_encodings_are_read_and_said(tools: TCPServer, folder: Path, encoding: str) -> None:
     (folder / "a.txt").write_bytes("Größe: 3".encode(encoding))

@@ -155,9 +155,11 @@ async def test_only_one_reading_statement_runs(ask: Ask, sql: str) -> None:
 async def test_rows_are_bounded(ask: Ask) -> None:
     sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500) SELECT n FROM c"
     got = (await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql=sql, limit=10)).unwrap()
-    assert (got["row_count"], got["total"], got["truncated"], got["next_offset"]) == (10, 500, True, 10)
+    assert (got["row_count"], got["query_rows"], got["truncated"], got["next_offset"]) == (10, 500, True, 10)
     full = (await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql=sql, limit=10, full=True)).unwrap()
-    assert (full["row_count"], full["truncated"], "total" in full) == (10, True, False)
+    assert (full["row_count"], full["truncated"], "query_rows" in full) == (10, True, False)
+    few = (await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql=f"{sql} LIMIT 3")).unwrap()
+    assert few == {"columns": ["n"], "rows": [[1], [2], [3]], "row_count": 3, "truncated": False}
 
 
 @pytest.mark.parametrize(
@@ -320,7 +322,8 @@ async def test_rows_that_found_no_room_can_be_read_on(ask: Ask, sizes: list[int]
         arguments = {"sql": "SELECT n, t FROM t", "limit": limit, "offset": offset}
         got = (await ask({"t.json": text}, **arguments)).unwrap()
         assert len(json.dumps(got["rows"])) <= 16_100
-        assert (got["row_count"], got["total"]) == (len(got["rows"]), len(sizes))
+        assert got["row_count"] == len(got["rows"])
+        assert got.get("query_rows") == (len(sizes) if got["truncated"] else None)
         rows, offset = rows + got["rows"], got.get("next_offset")
         assert got["truncated"] == (offset is not None) == (len(rows) < len(sizes))
     assert rows == [[number, "x" * size] for number, size in enumerate(sizes)]
@@ -329,7 +332,7 @@ async def test_rows_that_found_no_room_can_be_read_on(ask: Ask, sizes: list[int]
 async def test_cells_of_a_row_that_is_longer_than_a_result_are_cut_and_that_is_said(ask: Ask) -> None:
     text = json.dumps([{f"c{number}": "x" * 4_000 for number in range(20)}] * 2)
     got = (await ask({"t.json": text}, sql="SELECT * FROM t")).unwrap()
-    assert (got["row_count"], got["total"], got["next_offset"]) == (1, 2, 1)
+    assert (got["row_count"], got["query_rows"], got["next_offset"]) == (1, 2, 1)
     assert "substr" in got["cut"]
     assert len(json.dumps(got["rows"], ensure_ascii=False)) < 16_100
     assert all(cell.endswith("\u2026") for cell in got["rows"][0])

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urljoin
 
 from tea import ToolError
 from tea.reading import Options, Reader, day_in, kind_of
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _TEXT_TYPES = re.compile(r"text/|application/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|toml|x-tex|rtf)")
+_LINK = re.compile(r"\]\(([^\s()<>]{1,1000})\)")
+_MOST_LINKS = 1_000
 _LOOKED_AT = 2_048
 _TEXTS = frozenset(("text", "html", "xml", "json", "jsonl", "ipynb", "eml", "csv", "tsv", "yaml", "markdown", "rtf"))
 
@@ -35,6 +39,7 @@ class Page:
         modified: The day it was changed last, likewise.
         truncated: Whether there is more than was read.
         digest: Of its text, so that one that has changed can be told.
+        links: The addresses in it.
     """
 
     kind: str
@@ -45,6 +50,7 @@ class Page:
     modified: str
     truncated: bool
     digest: str
+    links: list[str]
 
 
 async def convert(
@@ -87,7 +93,17 @@ async def convert(
         modified=modified if modified >= published else "",
         truncated=truncated or document.truncated or pages > limits.pages,
         digest=document.digest,
+        links=facts["links"] if "links" in facts else _links(document.lines, url),
     )
+
+
+def _links(lines: list[str], url: str) -> list[str]:
+    """Return the addresses of the relative links of a text in Markdown."""
+    found = list[str]()
+    for link in dict.fromkeys(one for line in lines for one in _LINK.findall(line)):
+        with suppress(ValueError):
+            found.append(urljoin(url, link))
+    return [one for one in found if one.startswith(("http://", "https://"))][:_MOST_LINKS]
 
 
 def _pages_read(facts: Mapping[str, Any]) -> str:

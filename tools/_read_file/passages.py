@@ -14,7 +14,8 @@ _K, _B = 1.2, 0.6
 _DERIVED, _NEAR, _AROUND = 0.85, 0.7, 0.5
 _OF_ALL = 0.5
 _OFTEN, _OFTEN_SHARE = 4, 0.08
-_MOST_CHARACTERS = 600
+_LONGEST = 600
+_LEAST_SHARE = 0.4  # of the best score
 _NAME = re.compile(r"\b[A-Z0-9]\w*")
 
 
@@ -35,8 +36,10 @@ class _Word:
     weight: float
 
 
-def best_passages(lines: list[str], question: str, most: int = 12) -> list[Passage]:
-    """Return the best sentences for a question, best first.
+def best_passages(lines: list[str], question: str, most: int = 8) -> list[Passage]:
+    """Return the best sentences for a question, best first; neighbours among them are one passage.
+
+    What fits much less than the best is left out.
 
     Args:
         lines: The text.
@@ -48,19 +51,44 @@ def best_passages(lines: list[str], question: str, most: int = 12) -> list[Passa
     if not units or not words:
         return []
     length = max(1.0, sum(sum(unit.stems.values()) for unit in units) / len(units))
-    scored = [(_score(unit, words, length), unit) for unit in units]
-    scored = [(score, unit) for score, unit in scored if score > 0]
-    scored.sort(key=lambda pair: (-pair[0], pair[1].start))
-    return [_passage(unit) for _, unit in scored[:most]]
+    scores = [_score(unit, words, length) for unit in units]
+    least = max(scores) * _LEAST_SHARE
+    groups = _groups(units, [number for number, score in enumerate(scores) if score > 0 and score >= least])
+    groups.sort(key=lambda group: -max(scores[number] for number in group))
+    return [_passage(units, group) for group in groups[:most]]
 
 
-def _passage(unit: Sentence) -> Passage:
-    """Return a sentence with its place.
+def _groups(units: Sequence[Sentence], found: Sequence[int]) -> list[list[int]]:
+    """Return found sentences, each with the next ones that share or continue its lines, in the order of the text."""
+    groups: list[list[int]] = []
+    for number in found:
+        last = groups[-1] if groups else []
+        if last and _is_next(units, last[-1], number) and _characters(units, [*last, number]) <= _LONGEST:
+            last.append(number)
+        else:
+            groups.append([number])
+    return groups
+
+
+def _is_next(units: Sequence[Sentence], one: int, other: int) -> bool:
+    """Return whether a sentence begins in the last line of another, or continues it."""
+    return units[other].start == units[one].end or (other == one + 1 and units[other].start == units[one].end + 1)
+
+
+def _characters(units: Sequence[Sentence], group: Sequence[int]) -> int:
+    return sum(len(units[number].text) for number in group)
+
+
+def _passage(units: Sequence[Sentence], group: Sequence[int]) -> Passage:
+    """Return some sentences as one passage; a gap between them is marked.
 
     Its heading is found by guessing, which is good enough to rank it, and not to tell it for a fact.
     """
-    cut = "\u2026" if len(unit.text) >= _MOST_CHARACTERS else ""
-    return Passage(start=unit.start, end=unit.end, text=unit.text[:_MOST_CHARACTERS] + cut)
+    first, text = units[group[0]], ""
+    for before, number in zip([group[0] - 1, *group], group, strict=False):
+        text += ("" if not text else " " if number == before + 1 else " \u2026 ") + units[number].text
+    cut = "\u2026" if len(text) > _LONGEST else ""
+    return Passage(start=first.start, end=max(units[number].end for number in group), text=text[:_LONGEST] + cut)
 
 
 def _about(units: Sequence[Sentence]) -> frozenset[str]:

@@ -31,6 +31,9 @@ _KEPT = frozenset(("html", "body", "main", "article", "h1", "tr", "td", "tbody",
 _LEAST_MAIN, _LEAST_SHARE, _MOST_REMOVED = 200, 0.3, 0.5
 _LEAST_BLOCK = 25
 _LINKS_MOSTLY, _LINKS_ALONE, _LEAST_LINKS, _MOST_OF_MENU, _MENU_SHARE = 0.5, 0.9, 3, 400, 0.1
+LINKS = "## Links around the text"
+_MOST_AROUND, _MOST_LINKS, _MOST_ADDRESS, _MOST_WORDS = 200, 1_000, 2_000, 120
+_BRACKETS = re.compile(r"[\[\]]")
 _Sizes = dict[Any, int]
 _MARKS = frozenset(("", "¶", "#", "§", "🔗"))  # what stands beside a heading to link to it
 _ALT = re.compile(r"\w.*\w")
@@ -61,6 +64,51 @@ def markdown_of(tree: Any, url: str) -> str:
         tree: The page.
         url: Its address, which its links are resolved against.
     """
+    return _content(_shown(tree, url))[0]
+
+
+def markdown_and_links(tree: Any, url: str) -> tuple[str, list[str]]:
+    """Return a page as Markdown, the links around its main content in a section at its end, and all addresses in it.
+
+    The tree is changed. The section has at most 200 links, and the addresses are at most 1,000, each once.
+
+    Args:
+        tree: The page.
+        url: Its address, which its links are resolved against.
+    """
+    root = _shown(tree, url)
+    found = _links(root)
+    text, main = _content(root)
+    inside = {str(link.get("href")).partition("#")[0] for link in main.iter("a")}
+    around = [f"- [{words}]({link})" for link, words in found.items() if words and link not in inside][:_MOST_AROUND]
+    section = f"{text.rstrip()}\n\n{LINKS}\n\n" + "\n".join(around) if around and text.strip() else text
+    return section, list(found)[:_MOST_LINKS]
+
+
+def _links(root: Any) -> dict[str, str]:
+    """Return the addresses linked by what is shown of a page, without fragments, and the words of each."""
+    found = dict[str, str]()
+    for link in root.iter("a"):
+        target = str(link.get("href") or "").partition("#")[0]
+        if target.startswith(("http://", "https://")) and len(target) <= _MOST_ADDRESS:
+            found[target] = found.get(target) or _words_of_link(link)
+    return found
+
+
+def _words_of_link(link: Any) -> str:
+    """Return what a link says, empty for one of a notice, an advertisement or a place to share the page."""
+    if any(_AROUND_NAMES.search(_names_of(one)) for one in (link, *link.iterancestors())):
+        return ""
+    said = link.text_content().strip() or link.get("title") or link.get("aria-label") or ""
+    return " ".join(_BRACKETS.sub(" ", said).split())[:_MOST_WORDS]
+
+
+def _names_of(one: Any) -> str:
+    return f"{one.get('class') or ''} {one.get('id') or ''}"
+
+
+def _shown(tree: Any, url: str) -> Any:
+    """Return the part of a page shown to a person, with absolute links and words for images; the tree is changed."""
     _absolute(tree, url)
     body = tree.find("body")
     root = tree if body is None else body
@@ -68,12 +116,17 @@ def markdown_of(tree: Any, url: str) -> str:
     _drop(root, [one for one in root.iter() if not isinstance(one.tag, str) or _is_unseen(one)])
     _name_images(root)
     _without_layout(root)
+    return root
+
+
+def _content(root: Any) -> tuple[str, Any]:
+    """Return the main content of a page, as Markdown and as an element; what stands around it is dropped."""
     sizes = _sizes(root)
     main = _main(root, sizes)
     _drop(main, [one for one in main.iter() if one is not main and _is_around(one, root, sizes)])
     _drop(main, [one for one in main.iter("ul", "ol", "div", "section", "table") if _is_menu(one, main, sizes)])
     found = _converted(_lxml()[0].tostring(main, encoding="unicode", method="html", with_tail=False))
-    return found if found.strip() else " ".join(main.itertext())
+    return found if found.strip() else " ".join(main.itertext()), main
 
 
 def _converted(html: str) -> str:
@@ -120,7 +173,7 @@ def _is_around(one: Any, root: Any, sizes: _Sizes) -> bool:
     """Tell whether an element stands around the content: a menu, a notice, a list of other pages."""
     if one.tag in _KEPT:
         return False
-    names = f"{one.get('class') or ''} {one.get('id') or ''}"
+    names = _names_of(one)
     inside = next(one.iterancestors("main", "article"), None) is not None
     around = (
         one.tag in ("nav", "menu")

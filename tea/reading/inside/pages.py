@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from tea.reading.inside.charset import text_of
 from tea.reading.inside.dates import dates_of, day_in
 from tea.reading.inside.document import Order, Parsed, Unreadable
-from tea.reading.inside.html import markdown_of, parsed, title_of
+from tea.reading.inside.html import markdown_and_links, markdown_of, parsed, title_of
 from tea.reading.inside.parts import kept_part
 from tea.reading.inside.trees import parsed_xml
 from tea.reading.inside.unpacked import opened_zip
@@ -39,11 +39,11 @@ def parse_html(order: Order) -> Parsed:
     if tree is None:
         return Parsed(kind="text", text=text, facts={"encoding": encoding})
     title, (published, modified) = title_of(tree), dates_of(tree, order.url, {})
-    markdown = markdown_of(tree, order.url)
+    markdown, links = markdown_and_links(tree, order.url)
     if not markdown.strip():
         fix = "look for another source, or for the data that the page shows."
         raise Unreadable("holds no text; it may be made by a program in the browser", fix)
-    facts = {"encoding": encoding, "published": published, "modified": modified}
+    facts = {"encoding": encoding, "published": published, "modified": modified, "links": links}
     return Parsed(kind="html", text=markdown, title=title, facts=facts)
 
 
