@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
+from urllib.parse import urlsplit
 
 from tea import Context, Environment, TeaError, ToolError, action, require_extra
 
@@ -23,6 +24,7 @@ DOWNLOAD_SECONDS = 60.0
 SETTLE_SECONDS = 0.3
 ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
+SENDING = ("click", "input", "send_keys", "select_dropdown", "drag", "upload_file")
 
 
 class Seen(TypedDict):
@@ -70,6 +72,7 @@ class Browser(Environment):
     def __init__(self) -> None:
         self._browsing: Browsing | None = None
         self._opening: tuple[dict[str, Any], dict[str, Any]] | None = None
+        self._looked = ""  # the origin last shown: consent to what is sent was given for it
 
     async def setup(self, ctx: Context) -> None:
         """Start the browser with a blank page."""
@@ -85,9 +88,11 @@ class Browser(Environment):
     async def state(self, ctx: Context) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return address, title, tabs and indexed interactive elements of the page in front, and name its picture."""
         async with self._driven() as driver:
-            return await _state(driver, ctx)
+            state = await _state(driver, ctx)
+            self._looked = _origin(state["url"])
+            return state
 
-    @action(effects="reads", network=True)
+    @action(effects="reads", network=True, destinations=("url",))
     async def navigate(self, ctx: Context, url: str, new_tab: bool = False) -> Seen:
         """Open an address.
 
@@ -99,7 +104,7 @@ class Browser(Environment):
             raise ToolError(f"{url[:80]!r} is not a web address.", fix="begin it with https:// or http://.")
         return await self._acted(ctx, "navigate", {"url": url, "new_tab": new_tab})
 
-    @action(effects="external", network=True)
+    @action(effects="external", network=True, destinations=("state.url",))
     async def click(self, ctx: Context, index: int, accept_dialogs: bool = False) -> Seen:
         """Click an element of the state.
 
@@ -109,7 +114,7 @@ class Browser(Environment):
         """
         return await self._acted(ctx, "click", {"index": index}, accept=accept_dialogs)
 
-    @action(effects="external", network=True)
+    @action(effects="external", network=True, destinations=("state.url",))
     async def click_at(self, ctx: Context, x: int, y: int, accept_dialogs: bool = False) -> Seen:
         """Click a pixel of the page as the screenshot shows it.
 
@@ -120,7 +125,7 @@ class Browser(Environment):
         """
         return await self._acted(ctx, "click", {"coordinate_x": x, "coordinate_y": y}, accept=accept_dialogs)
 
-    @action(effects="external", network=True)
+    @action(effects="external", network=True, destinations=("state.url",))
     async def type(self, ctx: Context, index: int, text: str, clear: bool = True) -> Seen:
         """Type into a field of the state.
 
@@ -131,7 +136,7 @@ class Browser(Environment):
         """
         return await self._acted(ctx, "input", {"index": index, "text": text, "clear": clear})
 
-    @action(effects="external", network=True)
+    @action(effects="external", network=True, destinations=("state.url",))
     async def keys(self, ctx: Context, keys: str, accept_dialogs: bool = False) -> Seen:
         """Press keys.
 
@@ -171,7 +176,7 @@ class Browser(Environment):
         """
         return await self._acted(ctx, "close" if close else "switch", {"tab_id": tab})
 
-    @action(effects="external", network=True)
+    @action(effects="external", network=True, destinations=("state.url",))
     async def select(self, ctx: Context, index: int, option: str) -> Seen:
         """Choose an option of a list.
 
@@ -190,7 +195,7 @@ class Browser(Environment):
         """
         return await self._acted(ctx, "dropdown_options", {"index": index})
 
-    @action(effects="external", network=True)
+    @action(effects="external", network=True, destinations=("state.url",))
     async def drag(self, ctx: Context, from_x: int, from_y: int, to_x: int, to_y: int) -> Seen:
         """Drag from one pixel to another with the mouse button held.
 
@@ -202,7 +207,7 @@ class Browser(Environment):
         """
         return await self._acted(ctx, "drag", {"points": [(from_x, from_y), (to_x, to_y)]})
 
-    @action(effects="external", network=True)
+    @action(effects="external", network=True, destinations=("state.url",))
     async def upload(self, ctx: Context, index: int, name: str) -> Seen:
         """Give a file of the workspace to a file field.
 
@@ -263,7 +268,10 @@ class Browser(Environment):
         files: list[str] | None = None,
     ) -> Seen:
         """Act once, wait for what comes of it, and return where that led."""
+        looked, self._looked = self._looked, ""
         async with self._driven() as driver:
+            if name in SENDING and looked:
+                await _require_origin(driver, looked)
             driver.events.accept, driver.events.dialogs = accept, []
             try:
                 if "index" in parameters:  # what it stands for is read anew, since pages change by themselves
@@ -367,6 +375,20 @@ async def _where(driver: Driver) -> dict[str, str]:
     found = await driver.send("Runtime", "evaluate", {"expression": "document.title", "returnByValue": True})
     title = found.get("result", {}).get("value", "")
     return {"url": str(await driver.session.get_current_page_url()), "title": str(title)[:MOST_TITLE]}
+
+
+async def _require_origin(driver: Driver, looked: str) -> None:
+    """Refuse to send anything to another origin than the one looked at: pages move on by themselves."""
+    now = _origin(str(await driver.session.get_current_page_url()))
+    if now != looked:
+        problem = f"The page has gone to {now[:120]!r} by itself, from {looked[:120]!r}."
+        raise ToolError(problem, fix="look at the state again, and decide anew.")
+
+
+def _origin(url: str) -> str:
+    """Return scheme, host and port of an address; without a host the address itself."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else url
 
 
 async def _state(driver: Driver, ctx: Context) -> dict[str, Any]:

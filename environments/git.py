@@ -92,7 +92,12 @@ class GitRepositories(Environment):
         """Return the folders that are repositories."""
         return list(await asyncio.to_thread(repositories, _root(ctx)))[:MOST_FILES]
 
-    @action(effects="writes", network=True, after="the folder is a repository with the branch's files")
+    @action(
+        effects="writes",
+        network=True,
+        destinations=("url",),
+        after="the folder is a repository with the branch's files",
+    )
     async def clone(self, ctx: Context, url: str, folder: str = "", branch: str = "") -> Cloned:
         """Clone a repository into a new folder.
 
@@ -213,14 +218,21 @@ class GitRepositories(Environment):
                 await git.run("checkout", "--quiet", "--no-track", "-b", name, *begin)
             return Cloned(folder=folder, branch=name, commit=await _commit(git, "HEAD"))
 
-    @action(effects="writes", idempotent=True, network=True, after="the branch holds what the remote one holds")
-    async def pull(self, ctx: Context, folder: str) -> Pushed:
+    @action(
+        effects="writes",
+        idempotent=True,
+        network=True,
+        destinations=("url",),
+        after="the branch holds what the remote one holds",
+    )
+    async def pull(self, ctx: Context, folder: str, url: str = "") -> Pushed:
         """Fetch, and put own commits behind those of the remote branch.
 
         Args:
             folder: The repository.
+            url: Where it was cloned from; with it a person who named that need not be asked.
         """
-        async with _opened(ctx, folder) as git, _remote(ctx, await _origin(ctx, folder)) as remote:
+        async with _opened(ctx, folder) as git, _remote(ctx, await _origin(ctx, folder, url)) as remote:
             git.settle(remote)
             branch = await _branch(git)
             await _fetch(git, remote)
@@ -230,17 +242,24 @@ class GitRepositories(Environment):
                 await _take(git, commit)
             return Pushed(branch=branch, commit=commit, rebased=commit not in (own, base))
 
-    @action(effects="external", idempotent=True, network=True, after="the remote branch holds the own commits")
-    async def push(self, ctx: Context, folder: str, branch: str = "", rebase: bool = True) -> Pushed:
+    @action(
+        effects="external",
+        idempotent=True,
+        network=True,
+        destinations=("url",),
+        after="the remote branch holds the own commits",
+    )
+    async def push(self, ctx: Context, folder: str, branch: str = "", rebase: bool = True, url: str = "") -> Pushed:
         """Push a branch to where the repository was cloned from.
 
         Args:
             folder: The repository.
             branch: The present one by default.
             rebase: After a rejection, put own commits behind those of others, and push again.
+            url: Where it was cloned from; with it a person who named that need not be asked.
         """
         _check(_BRANCH, branch or "x", "branch")
-        async with _opened(ctx, folder) as git, _remote(ctx, await _origin(ctx, folder)) as remote:
+        async with _opened(ctx, folder) as git, _remote(ctx, await _origin(ctx, folder, url)) as remote:
             git.settle(remote)
             present = await _branch(git)
             name = branch or present
@@ -402,8 +421,12 @@ def _local(url: str, allowed: Sequence[str]) -> Path | None:
         return None
 
 
-async def _origin(ctx: Context, folder: str) -> str:
-    """Return the address that a repository was cloned from."""
+async def _origin(ctx: Context, folder: str, told: str) -> str:
+    """Return the address that a repository was cloned from.
+
+    Raises:
+        ToolError: There is none, or it is not the one that was told, since files of the workspace may say anything.
+    """
     text = await asyncio.to_thread(origin_of, _root(ctx), folder)
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
@@ -413,7 +436,11 @@ async def _origin(ctx: Context, folder: str) -> str:
         url = None
     if not url:
         raise ToolError(f"{folder[:80]!r} knows no address to push to.", fix="clone it from one.")
-    return url.strip('"')
+    url = url.strip('"')
+    if told not in ("", url):
+        problem = f"{folder[:80]!r} belongs to {url[:100]!r}, not to {told[:100]!r}."
+        raise ToolError(problem, fix="give that address, or clone the other one.")
+    return url
 
 
 def _root(ctx: Context) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 from tea.errors import UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
+from tea.home_openings import Opening, leads_away, openings
 from tea.models.config import ModelConfig
 from tea.models.connect import FORMATS, is_led_to, is_meant_for, reached
 from tea.models.presets import ADDRESSES
@@ -52,6 +53,8 @@ class Route:
             return f"{self.setting} loads the model {_plain(self.address)}, whose files may be code"
         if "policy" in self.covered:
             return f"{self.setting} allows calls beyond the workspace unasked: {_plain(self.address)}"
+        if "opens" in self.covered:
+            return f"{self.setting} {self.covered['opens']} {_plain(self.address)}"
         names = ", ".join(map(_plain, self.keys)) or "the keys of models that name no address"
         options = ", ".join(_plain(str(name)) for name in as_object(self.covered.get("options") or {}))
         return f"{self.setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
@@ -87,6 +90,7 @@ class HomeTrust:
         routes += _of_search(settings.search) if settings is not None and settings.search else []
         routes += [_of_variable(name, address) for name, address in self._addresses.items()]
         routes += [_of_policy(settings.policy.widening)] if settings is not None else []
+        routes += [_of_opening(one) for one in openings(settings, home)] if settings is not None else []
         self.routes = tuple(one for one in routes if one is not None)
 
     @property
@@ -132,21 +136,22 @@ class HomeTrust:
             self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
 
     def of_search(self, name: str, key: str, address: str) -> None:
-        """Refuse a key of the environment to a search engine led elsewhere by the settings."""
-        if self._keys.from_process(key):
-            self._require(f"[search.{name}] in {SETTINGS}", key, address)
+        """Refuse a key of the environment, and queries, to a search engine led elsewhere by the settings."""
+        ours = self._keys.from_process(key)
+        if ours or leads_away(name, address):
+            self._require(f"[search.{name}] in {SETTINGS}", key if ours else "", address, does="sends queries to")
 
     def _strays(self, key: str, address: str) -> bool:
         """Tell whether neither a preset nor the environment names the destination of a key of the environment."""
         ours = self._keys.from_process(key)
         return ours and not is_meant_for(key, address) and not is_led_to(key, address)
 
-    def _require(self, setting: str, key: str, address: str) -> None:
+    def _require(self, setting: str, key: str, address: str, *, does: str = "loads the model") -> None:
         if self.granted:
             return
         shown = _plain(address)
         shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
-        does = f"sends {_plain(key)} of the environment to {shown}" if key else f"loads the model {shown}"
+        does = f"sends {_plain(key)} of the environment to {shown}" if key else f"{does} {shown}"
         here = quote(str(self._home))
         command = f"tea trust --home {here}" if len(here) <= _SHOWN else "tea trust --home"
         raise UntrustedHome(f"{setting} {does}, and nobody granted that.", fix=f"`{command}` shows it, and grants it.")
@@ -176,6 +181,11 @@ def _of_policy(widening: JsonObject | None) -> Route | None:
         return None
     covered: JsonObject = {"policy": widening}
     return Route(setting=f"[policy] in {SETTINGS}", keys=(), address=dumps(widening).decode(), covered=covered)
+
+
+def _of_opening(one: Opening) -> Route:
+    covered: JsonObject = {"opens": one.does, "setting": one.setting, "what": one.what}
+    return Route(setting=one.setting, keys=(), address=one.what, covered=covered)
 
 
 def _of_search(document: Mapping[str, Any]) -> list[Route | None]:

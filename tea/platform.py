@@ -16,6 +16,7 @@ from tea.components.component import Agent
 from tea.components.manifest import Manifest
 from tea.errors import BadInput, BadOutput, ResourceExhausted, StorageError, TeaError
 from tea.home import SETTINGS, Settings, find_home, read_keys, read_settings
+from tea.home_openings import narrowed
 from tea.home_trust import HomeTrust
 from tea.journal.tracer import Tracer
 from tea.kernel.collector import relaxed
@@ -131,6 +132,8 @@ class Platform:
         self.home_trust = HomeTrust(
             self.home, configs, going, self.keys, granted, vouched=trust_home, settings=self.settings
         )
+        if not self.home_trust.granted:
+            self.settings = narrowed(self.settings, self.home)
         self.models = _models(model, self.settings)
         for config in configs.values():
             offer(self.models, config, self.keys, self.home_trust.of_settings)

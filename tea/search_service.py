@@ -141,7 +141,7 @@ class SearchService:
         variable, key = self.settings.key_name(name), self._key(name)
         if variable and not key:
             return f"the variable {variable} is not set"
-        if key and not self.settings.is_official(name):
+        if not self.settings.is_official(name):
             try:
                 self.grants.of_search(name, variable, self.settings.address(name))
             except TeaError as error:

@@ -46,7 +46,7 @@ ROOMS = [
     {"protocols"},
     {"runs"},
     {"chat"},
-    {"dotenv", "home_trust", "home", "search_service", "engine", "platform", "api", "__init__"},
+    {"dotenv", "home_openings", "home_trust", "home", "search_service", "engine", "platform", "api", "__init__"},
     {"testing"},
     {"evaluate"},
     {"evolve", "serve", "interop"},

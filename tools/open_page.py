@@ -51,7 +51,14 @@ class Page(TypedDict):
     material: NotRequired[str]
 
 
-@tool(effects="reads", idempotent=True, network=True, evolvable=False, metadata={"category": "part"})
+@tool(
+    effects="reads",
+    idempotent=True,
+    network=True,
+    destinations=("url",),
+    evolvable=False,
+    metadata={"category": "part"},
+)
 async def open_page(ctx: Context, url: str, question: str = "", start: int = 1, most: int = 0) -> Page:
     """Fetch a web page or PDF file through the guard, and give it as Markdown.
 

@@ -33,6 +33,7 @@ class Saved(TypedDict):
     effects="writes",
     idempotent=True,
     network=True,
+    destinations=("url",),
     evolvable=False,
     after="the file is in downloads/",
     metadata={"category": "part"},

@@ -15,7 +15,7 @@ from tea.cli.failure import complain, report
 from tea.cli.log import keep_log
 from tea.cli.person import person
 from tea.cli.stopping import Stopping
-from tea.cli.terminal import document, say, write
+from tea.cli.terminal import document, harmless, say, write
 from tea.errors import TeaError
 
 if TYPE_CHECKING:
@@ -48,16 +48,16 @@ class Command:
         return tea
 
     def show(self, text: str, data: Mapping[str, Any]) -> None:
-        """Write the result: cleaned text for people, or data for programs."""
+        """Write the result: reviewed text for people, or data for programs."""
         if self.as_json:
             say(document(data))
         elif text:
-            say(text)
+            say(harmless(text, sys.stdout))
 
     def tell(self, line: str) -> None:
         """Write a message beside the result, on standard error."""
         if not self.quiet:
-            write(line + "\n", sys.stderr)
+            write(harmless(line, sys.stderr) + "\n", sys.stderr)
 
     def fail(self, fault: TeaError, data: Mapping[str, Any]) -> int:
         """Write a failure together with its data, and return its exit code."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
+from tea.cli.fields import fields
 from tea.cli.terminal import one_line
 from tea.refs import Ref
 
@@ -32,17 +33,25 @@ def _lines(folder: Path, name: str) -> "list[JsonObject]":
     from tea.store.evaluations import read_ledger
 
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_ledger(path)]
-    about = [one for one in lines if name in one.get("proposal", {}).get("changes", {})]
+    about = [one for one in lines if name in fields(fields(one.get("proposal")).get("changes"))]
     return sorted(about, key=lambda one: str(one.get("time")))
 
 
 def _text(line: "JsonObject", name: str) -> str:
+    try:
+        return one_line(_words(line, name), 400)
+    except (KeyError, TypeError, ValueError) as error:
+        return one_line(f"a line of the ledger cannot be read: {type(error).__name__} {error}", 200)
+
+
+def _words(line: "JsonObject", name: str) -> str:
     proposal: Any = line["proposal"]
-    head = f"{line['time'][:19]}  {line['strategy']}  campaign {line['campaign']}"
+    head = f"{str(line['time'])[:19]}  {line['strategy']}  campaign {line['campaign']}"
     if line["what"] == "refused":
-        return f"{head}  refused: {one_line(str(line['reason']), 200)}"
-    verdict = line["verdict"]
+        return f"{head}  refused: {line['reason']}"
+    verdict: Any = line["verdict"]
     said = "accepted" if verdict["accepted"] else "rejected"
-    words = f"{head}  test {verdict['test']}  {name}@{line['use'].get(name, '?')}  {said}: {verdict['reason']}"
+    version = fields(line["use"]).get(name, "?")
+    words = f"{head}  test {verdict['test']}  {name}@{version}  {said}: {verdict['reason']}"
     figures = f"gain {100 * verdict['gain']:+.1f} points, p {verdict['p']:.2g} at {verdict['level']:.2g}"
-    return one_line(f"{words}; {figures}; {proposal['why']}", 400)
+    return f"{words}; {figures}; {proposal['why']}"

@@ -11,13 +11,14 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Literal, TextIO
 
-from tea.characters import escaped, escaped_json
+from tea.characters import escaped, escaped_json, numbered
 from tea.errors import StorageError
 
 SCHEMA = 1
 Colour = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 
 _CODES: dict[Colour, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_PAINT = re.compile(rf"(\x1b\[(?:0|{'|'.join(_CODES.values())})m)")
 # Whole sequences first, so that no payload is left standing as text: strings with their terminator (OSC, DCS, SOS,
 # PM, APC), then CSI, then any other escape. An unterminated string is cut at the end of its line.
 _SEQUENCES = re.compile(
@@ -98,6 +99,18 @@ def document(data: Mapping[str, Any]) -> str:
 def interactive(stream: TextIO | None) -> bool:
     """Return whether `stream` is a terminal with cursor movement."""
     return stream is not None and stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def harmless(text: str, stream: TextIO | None) -> str:
+    """Return text with no hidden character left but newline and tab, and our own colours where a stream shows them.
+
+    What is put together for the terminal is escaped in its parts already; this leaves it unchanged, and holds where a
+    part was forgotten.
+    """
+    if _is_seen(text):
+        return text
+    parts = _PAINT.split(text) if interactive(stream) else [text]
+    return "".join(one if at % 2 else numbered(one) for at, one in enumerate(parts))
 
 
 def painted(text: str, colour: Colour, stream: TextIO | None) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from tea.characters import numbered
 from tea.evaluate.compare import Comparison
 from tea.evaluate.evaluation import Evaluation
 from tea.evaluate.statistics import Interval
@@ -42,9 +43,9 @@ def _picture(title: str, rows: Sequence[tuple[str, Interval]], low: float, high:
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">',
-        f"<title>{escape(title)}</title><style>{_STYLE}</style>",
+        f"<title>{_text(title)}</title><style>{_STYLE}</style>",
         f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text class="t" x="12" y="24">{escape(title[:90])}</text>',
+        f'<text class="t" x="12" y="24">{_text(title[:90])}</text>',
     ]
     for step in range(5):
         value = low + (high - low) * step / 4
@@ -58,9 +59,14 @@ def _picture(title: str, rows: Sequence[tuple[str, Interval]], low: float, high:
         ends = (max(one.low, low), min(one.high, high))
         label = f"{100 * one.mean:+.1f}" if low < 0 else f"{100 * one.mean:.1f} %"
         lines += [
-            f'<text text-anchor="end" x="{_LEFT - 12}" y="{y + 4}">{escape(name[:32])}</text>',
+            f'<text text-anchor="end" x="{_LEFT - 12}" y="{y + 4}">{_text(name[:32])}</text>',
             f'<line class="{kind}" x1="{x(ends[0])}" x2="{x(ends[1])}" y1="{y}" y2="{y}"/>',
             f'<circle class="{dot}" cx="{x(one.mean)}" cy="{y}" r="4"/>',
             f'<text x="{_WIDTH - _RIGHT + 12}" y="{y + 4}">{label} (n {one.clusters})</text>',
         ]
     return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _text(words: str) -> str:
+    """Return words as text of XML, which holds no control character."""
+    return escape(numbered(words))

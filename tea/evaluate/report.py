@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
+from tea.characters import numbered
 from tea.evaluate.compare import Comparison
 from tea.evaluate.evaluation import Evaluation
 from tea.evaluate.statistics import Interval
 from tea.evaluate.summary import Figures, Summary
 
 _MOST_ROWS = 200
+_MARKS = re.compile(r"[\\|<\[]")  # they would end a cell, or begin an element, a link or a picture
 Row = Sequence[str]
 
 
@@ -21,7 +24,7 @@ def report_of(evaluation: Evaluation, summary: Summary) -> str:
     told += [f"without {', '.join(plan.without)}"] if plan.without else []
     told += [f"using {', '.join(f'{name}@{version}' for name, version in plan.use.items())}"] if plan.use else []
     lines = [
-        f"# {evaluation.name}: {percent(summary.whole.score.mean)}",
+        f"# {_plain(evaluation.name)}: {percent(summary.whole.score.mean)}",
         "",
         f"{'; '.join(told)}; {evaluation.epochs} epochs; begun {evaluation.begun}.",
         f"Evaluation `{evaluation.id}`, tasks `{evaluation.set_digest[:16]}`, plan `{evaluation.plan_digest[:16]}`.",
@@ -38,7 +41,7 @@ def report_of(evaluation: Evaluation, summary: Summary) -> str:
         ]
         lines += ["", "## Runs that are not right", "", *table(("task", "epoch", "score", "kind", "why", "run"), rows)]
         lines += [f"\n{len(wrong) - _MOST_ROWS} more are in `results.jsonl`."] if len(wrong) > _MOST_ROWS else []
-    return "\n".join(lines) + "\n"
+    return numbered("\n".join(lines) + "\n")
 
 
 FIGURES = ("", "score", "95 % interval", "tasks", "runs", "usd", "tokens", "seconds each", "failures")
@@ -81,7 +84,7 @@ def further(summary: Summary) -> list[str]:
 def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> str:
     """Return a comparison as Markdown: the change as a whole and by tag, and the runs behind each difference."""
     lines = [
-        f"# {before.label} → {after.label}: {points(found.difference.mean)}",
+        f"# {_plain(before.label)} → {_plain(after.label)}: {points(found.difference.mean)}",
         "",
         f"{found.tasks} tasks in both: {percent(found.before)} → {percent(found.after)}, "
         f"interval {points(found.difference.low)} to {points(found.difference.high)}, "
@@ -106,7 +109,7 @@ def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> s
             for one in found.differences[:_MOST_ROWS]
         ]
         lines += ["", *table(("task", "first", "second", "runs of the first", "runs of the second"), rows)]
-    return "\n".join(lines) + "\n"
+    return numbered("\n".join(lines) + "\n")
 
 
 def table(head: Row, rows: Sequence[Row]) -> list[str]:
@@ -135,8 +138,13 @@ def money(usd: float | None) -> str:
     return "unknown" if usd is None else f"${usd:.4f}"
 
 
+def _plain(words: str) -> str:
+    """Return words on one line, which Markdown takes for nothing else."""
+    return " ".join(_MARKS.sub(r"\\\g<0>", words).split())
+
+
 def _row(cells: Row) -> str:
-    return "| " + " | ".join(" ".join(one.replace("|", "\\|").split()) for one in cells) + " |"
+    return "| " + " | ".join(map(_plain, cells)) + " |"
 
 
 def _runs(ids: Sequence[str]) -> str:

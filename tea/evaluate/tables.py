@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, median
 
+from tea.characters import numbered
 from tea.errors import BadInput
 from tea.evaluate.evaluation import Evaluation, ScoredRun
 from tea.evaluate.report import table
@@ -34,7 +35,7 @@ def table_of(form: str, evaluations: Sequence[Evaluation]) -> str:
     """
     if form not in _FORMS:
         raise BadInput(f"There is no table {form[:40]!r}.", fix=f"choose one of {', '.join(_FORMS)}.")
-    return "\n".join(_FORMS[form](evaluations))
+    return numbered("\n".join(_FORMS[form](evaluations)))
 
 
 def _levels(evaluations: Sequence[Evaluation]) -> list[str]:

@@ -105,6 +105,15 @@ class Talk(Record):
         """Return the conversation before the run, with the remark of the person."""
         return (*self.history, Said(who=PERSON, text=self.note)) if self.note else self.history
 
+    def typed(self, task: str) -> tuple[str, ...]:
+        """Return the words of the conversation typed by the person: of a handoff not its task, written by an agent."""
+        return (*(one.text for one in self.said() if one.who == PERSON), self.line if self.hop else task)
+
+    @property
+    def retold(self) -> bool:
+        """Whether words of agents come with the task."""
+        return self.hop > 0 or any(one.who != PERSON for one in self.history)
+
 
 class TaskFile(Record):
     """The fields of a task file; only `task` is required.

@@ -13,7 +13,7 @@ from tea.types import JsonObject, JsonValue
 
 STATE = "state."
 """The beginning of a destination taken from the state of an environment in place of the arguments."""
-_LONGEST = 2_000  # characters of an address
+_LONGEST = 8_192  # characters of an address, as many as are fetched
 _SCHEMES = {"http": 80, "https": 443}
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x20]+", re.IGNORECASE)
 _CLOSING = {")": "(", "]": "["}
@@ -57,7 +57,7 @@ def addresses_in(text: str) -> Iterator[str]:
 
 
 def texts_in(value: JsonValue) -> Iterator[str]:
-    """Yield the texts inside of JSON, with numbers as text, without the names of members."""
+    """Yield the texts inside of JSON, with numbers as text; of the names of members those that no field has."""
     match value:
         case str():
             yield value
@@ -66,7 +66,9 @@ def texts_in(value: JsonValue) -> Iterator[str]:
         case int() | float():
             yield str(value)
         case Mapping():
-            for one in cast("Mapping[str, Any]", value).values():
+            for name, one in cast("Mapping[str, Any]", value).items():
+                if not name.isidentifier():
+                    yield name
                 yield from texts_in(one)
         case list() | tuple():
             for one in cast("Sequence[Any]", value):
@@ -75,13 +77,8 @@ def texts_in(value: JsonValue) -> Iterator[str]:
             return
 
 
-def addressed(arguments: JsonObject) -> tuple[str, ...]:
-    """Return the arguments entirely made of an address, in canonical form."""
-    return tuple(dict.fromkeys(filter(None, (canonical_address(one.strip()) for one in texts_in(dict(arguments))))))
-
-
 def destinations_of(names: Iterable[str], arguments: JsonObject, state: JsonValue = None) -> tuple[str, ...]:
-    """Return the destinations of a call, each once.
+    """Return the destinations of a call, each once; of an address in a state the origin, as pages move within it.
 
     Args:
         names: Names of arguments; with `state.` in front, fields of an environment's state, separated by dots.
@@ -92,7 +89,7 @@ def destinations_of(names: Iterable[str], arguments: JsonObject, state: JsonValu
     for name in names:
         whole, path = (state, name.removeprefix(STATE).split(".")) if name.startswith(STATE) else (arguments, [name])
         for text in texts_in(_member(whole, path)):
-            found += _parts(text)
+            found += [origin_of(text) or text.strip()] if name.startswith(STATE) else _parts(text)
     return tuple(dict.fromkeys(found))
 
 
@@ -120,6 +117,29 @@ def names_address(text: str, address: str) -> bool:
     parts = urlsplit(address)
     plain = not parts.query and "@" not in parts.netloc
     return plain and stands_in(parts.netloc, _ADDRESS.sub(" ", text))
+
+
+def origin_of(address: str) -> str:
+    """Return the origin of an address, as the address of its root; empty for no address.
+
+    Args:
+        address: With the scheme http or https.
+    """
+    parts = urlsplit(canonical_address(address.strip()))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], "/", "", "")) if parts.netloc else ""
+
+
+def names_origin(text: str, origin: str) -> bool:
+    """Return whether a text names an origin: one of its addresses, or its bare host; https stands for http, too.
+
+    Args:
+        text: Words of a person.
+        origin: As the address of its root.
+    """
+    wanted = {origin, origin.replace("https://", "http://", 1)}
+    if any(origin_of(one) in wanted for one in addresses_in(text)):
+        return True
+    return stands_in(urlsplit(origin).netloc, _ADDRESS.sub(" ", text))
 
 
 def fits_pattern(destination: str, pattern: str) -> bool:

@@ -422,7 +422,7 @@ class Executions:
     ) -> Run:
         gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
         one = Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
-        one.readings.say(task.task)
+        one.readings.begin_with(task)
         return one
 
     def _run_config(

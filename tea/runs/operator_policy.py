@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tea.components.operation import Traits
-from tea.policy.destination import STATE, addressed, canonical_address, destinations_of, fits_pattern, stands_in
+from tea.policy.content import addressed, addresses_within, host_of
+from tea.policy.destination import (
+    STATE,
+    canonical_address,
+    destinations_of,
+    fits_pattern,
+    names_origin,
+    stands_in,
+    texts_in,
+)
 from tea.policy.destination import names_address as names_place
 from tea.policy.provenance import UNKNOWN, Source
 from tea.policy.rules import BEYOND, UNDECLARED, Decision, PolicySettings, Rule, effects_of, first_fitting
@@ -37,8 +46,9 @@ class OperatorPolicy:
 
     A rule that denies comes first, then the first rule that fits, the class of effects, and the default: reads and
     writes of the workspace are allowed, other effects asked about once for each version. After untrusted reading a call
-    beyond the workspace goes ahead only where each of its destinations was named by a person, the operator's list or a
-    person's lasting answer; a page is fetched only from an address that stood in what the branch was given.
+    beyond the workspace goes ahead only where it says where it goes, and each of its destinations was named by a
+    person, the operator's list or a person's lasting answer; unless the person of this run named them, it also holds no
+    address that nobody named. A page is fetched only from an address that stood in what the branch was given.
 
     Args:
         settings: The operator's, of `[policy]`.
@@ -147,20 +157,28 @@ class OperatorPolicy:
 
     def _beyond(self, request: CallRequest, base: Verdict, places: tuple[str, ...]) -> Verdict:
         """Return the decision on a call leaving the workspace."""
-        unnamed = self._unnamed(request, places)
-        if places and not unnamed:
-            rule = "provenance: every destination was named by a person, an allow-list or a lasting answer"
-            return Verdict(decision="allow", rule=rule, destinations=places)
-        sources = request.known.sources
+        unnamed, sources = self._unnamed(request, places), request.known.sources
         if not places:  # what it gave itself, after consent, is no reason to ask again
             sources = tuple(one for one in sources if one.kind != UNKNOWN or one.what not in request.names)
-        if not sources or _goes_nowhere(request):
+        does, law = "", "provenance: after untrusted reading a call goes only where a person named its destination"
+        if unnamed:
+            does = f"would go to {', '.join(unnamed)}, which nobody named,"
+        elif not places:
+            does = "leaves the workspace"
+        elif _hides(request):
+            does = "leaves the workspace, declares no destinations, and holds words that nobody typed,"
+        elif carried := self._carried(request, places) if sources else ():
+            does = f"would pass on {', '.join(carried)}, which nobody named,"
+            law = "provenance: after untrusted reading only a person's own words let an unknown address be passed on"
+        if not does:
+            rule = "provenance: every destination was named by a person, an allow-list or a lasting answer"
+            return Verdict(decision="allow", rule=rule, destinations=places)
+        if not sources:
             return replace(base, destinations=places, unnamed=unnamed)
-        where = f"would go to {', '.join(unnamed)}, which nobody named," if unnamed else "leaves the workspace"
         return Verdict(
             decision="ask",
-            rule="provenance: after untrusted reading a call goes only where a person named its destination",
-            why=f"{where} after untrusted reading ({_read(sources)}); it needs a person's consent",
+            rule=law,
+            why=f"{does} after untrusted reading ({_read(sources)}); it needs a person's consent",
             destinations=places,
             unnamed=unnamed,
             sources=sources,
@@ -168,18 +186,18 @@ class OperatorPolicy:
 
     def _fetching(self, request: CallRequest, base: Verdict, places: tuple[str, ...]) -> Verdict:
         """Return the decision on a call reading the network: it follows links, and composes no address."""
-        sources = request.known.sources
-        if not sources or not places:
+        sources, nowhere = request.known.sources, not places and bool(request.traits.destinations)
+        if not sources or not (places or nowhere):
             return replace(base, destinations=places)
         unnamed = self._unnamed(request, places, fetching=True)
-        if not unnamed:
+        if not unnamed and not nowhere:
             rule = "provenance: the address stood in what the branch was given, or was named"
             return Verdict(decision=base.decision, rule=rule, destinations=places)
         return Verdict(
             decision="ask",
             rule="provenance: after untrusted reading only addresses that stood in an outcome are fetched",
-            why=f"would fetch {', '.join(unnamed)}, which stood nowhere like that and nobody named, after untrusted "
-            f"reading ({_read(sources)}); it needs a person's consent",
+            why=f"would fetch {', '.join(unnamed) or 'from where it does not say'}, which stood nowhere like that and "
+            f"nobody named, after untrusted reading ({_read(sources)}); it needs a person's consent",
             destinations=places,
             unnamed=unnamed,
             sources=sources,
@@ -198,16 +216,29 @@ class OperatorPolicy:
         return () if left and self.remembered(request.digest, left) else left
 
     def _is_named(self, request: CallRequest, place: str, *, fetching: bool) -> bool:
-        typed, address = request.known.typed, canonical_address(place)
-        if any(fits_pattern(place, pattern) for pattern in self.settings.destinations):
+        address = canonical_address(place)
+        if fetching and address and address in request.known.linked:
             return True
-        if not address:
-            return any(stands_in(place, text) for text in typed)
-        if fetching and address in request.known.linked:
-            return True
-        if fetching or observes(request.traits):
-            return any(names_place(text, address) for text in typed)
-        return any(stands_in(place, text) for text in typed)
+        return self._is_listed(place) or _is_typed(request, place, fetching=fetching)
+
+    def _is_listed(self, place: str) -> bool:
+        return any(fits_pattern(place, pattern) for pattern in self.settings.destinations)
+
+    def _carried(self, request: CallRequest, places: Sequence[str]) -> tuple[str, ...]:
+        """Return the addresses in the words of a call that neither a person nor the operator's list names.
+
+        Where the person of this run named all destinations, they may be told anything.
+        """
+        if all(_is_typed(request, one) for one in places):
+            return ()
+        declared = request.traits.destinations or ()
+        words = [one for name, one in request.arguments.items() if name not in declared]
+        return tuple(one for one in addresses_within(words) if not self._is_known(request, one))
+
+    def _is_known(self, request: CallRequest, address: str) -> bool:
+        """Return whether an address in the words of a call, or its host, was named."""
+        names = (address,) if "://" in address else (address, host_of(address))
+        return any(self._is_listed(one) or _is_typed(request, one, fetching=True) for one in names)
 
 
 def observes(traits: Traits) -> bool:
@@ -220,12 +251,28 @@ def _stays(traits: Traits) -> bool:
     return traits.declared and traits.effects not in BEYOND and not traits.network
 
 
-def _goes_nowhere(request: CallRequest) -> bool:
-    """Return whether a call able to reach others is given none of them: each of its destinations is empty."""
-    names = request.traits.destinations
-    given = request.arguments
-    empty = bool(names) and all(name in given and given[name] in (None, "", []) for name in names or ())
-    return empty and request.traits.effects == "external"
+def _is_typed(request: CallRequest, place: str, *, fetching: bool = False) -> bool:
+    """Return whether a place stands in the words of a person.
+
+    Args:
+        request: The call.
+        place: One of its destinations, or of the addresses in its words.
+        fetching: Whether a bare host stands for its addresses without a query.
+    """
+    typed, address = request.known.typed, canonical_address(place)
+    if address and observes(request.traits):
+        return any(names_origin(text, address) for text in typed)
+    if address and fetching:
+        return any(names_place(text, address) for text in typed)
+    return any(stands_in(place, text) for text in typed)
+
+
+def _hides(request: CallRequest) -> bool:
+    """Return whether a call may go anywhere: it declares no destinations, and a person did not type all its words."""
+    if request.traits.destinations is not None:
+        return False
+    typed = request.known.typed
+    return not all(any(stands_in(one, text) for text in typed) for one in texts_in(request.arguments))
 
 
 def _covers(rule: Rule, traits: Traits) -> bool:

@@ -12,6 +12,7 @@ from tea.components.manifest import Manifest
 from tea.components.operation import Traits
 from tea.components.port import ServiceRequest
 from tea.errors import TeaError
+from tea.journal.header import TaskFile
 from tea.journal.status import ASKED
 from tea.journal.tracer import TraceRecord, as_mapping
 from tea.kernel.gate import Gate
@@ -48,9 +49,14 @@ class Readings:
         self._asked = ""
         self.found: Known | None = None
 
-    def say(self, text: str) -> None:
-        """Add words typed by a person: those of the run's task."""
-        self._provenance.say((text,))
+    def begin_with(self, task: TaskFile) -> None:
+        """Add the words of a run's task: a person typed them, unless agents of the same conversation wrote them."""
+        if task.talk is None:
+            self._provenance.say((task.task,))
+            return
+        self._provenance.say(task.talk.typed(task.task))
+        if task.talk.retold:
+            self._provenance.read("", Source("session", "what agents said before in the conversation"))
 
     def recall(self, records: Iterable[TraceRecord]) -> None:
         """Set the calls and answers from inside effects held by a journal, before its events are delivered."""

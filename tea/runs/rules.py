@@ -9,12 +9,14 @@ from tea.journal.header import RunConfig
 from tea.journal.history import History
 from tea.journal.status import ASKED
 from tea.journal.tracer import as_mapping
+from tea.kernel.key import check_key
 from tea.policy.rules import Rule, effects_of, first_fitting, read_option, read_task_rules
 from tea.policy.verdict import Verdict
 from tea.refs import Ref
 from tea.runs.operator_policy import OperatorPolicy
 from tea.runs.pins import Pins
 from tea.runs.policy import CallRequest, Decision, Policy, ReasoningPolicy
+from tea.types import JsonValue
 
 _CALLED = ("tool", "environment", "agent", "policy")
 
@@ -80,9 +82,19 @@ def recorded_call(past: History, pins: Pins, key: str) -> CallRequest:
             break
         run = past.run_config
         call = CallRequest.to(config, Ref.parse(target).operation or "", run.principal, run.run, run.session)
-        return replace(call, arguments=arguments, agent=one.agent, key=key)
+        return replace(call, arguments=arguments, agent=one.agent, key=key, state=_observed(past, key))
     fix = f"`tea trace {past.run_config.run}` shows its calls with their keys."
     raise BadInput(f"The run has no call with the key {key[:60]!r}.", fix=fix)
+
+
+def _observed(past: History, key: str) -> JsonValue:
+    """Return the last state of an environment looked at before a call was decided; None if none was."""
+    found: JsonValue = None
+    for one in past.records:
+        data = as_mapping(one.data)
+        if one.kind == "evidence" and one.key.startswith(check_key(key)) and str(data.get("target")).endswith("#state"):
+            found = as_mapping(as_mapping(data.get("data")).get("response")).get("value")
+    return found
 
 
 async def reasoned(policy: Policy, request: CallRequest) -> Verdict:

@@ -175,7 +175,7 @@ class Sandboxes:
         if found is not None and (self.settings.least or LEVELS.index(found.name) >= LEVELS.index(recorded)):
             return
         now = "none that is accepted" if found is None else f"only {found.name}"
-        fix = f"bring {recorded} back, or accept what is there: `least = ...` under [sandbox] of tea.toml."
+        fix = f"bring {recorded} back, or accept less: `least = ...` under [sandbox] of tea.toml, `tea trust --home`."
         raise BadInput(f"The run began with the sandbox {recorded}, and this machine has {now} now.", fix=fix)
 
     async def _refusal(self) -> ToolError:
@@ -183,7 +183,11 @@ class Sandboxes:
         below = [one for one in await self.levels() if one.present]
         top = await self.level("bubblewrap")
         first = _INSTALL if shutil.which(BUBBLEWRAP) is None else f"mend it ({top.problem})"
-        other = f', or accept less: `least = "{below[0].name}"` under [sandbox] of tea.toml' if below else ""
+        other = (
+            f', or accept less: `least = "{below[0].name}"` under [sandbox] of tea.toml, with `tea trust --home`'
+            if below
+            else ""
+        )
         return ToolError(
             f"No code is run: this machine has no sandbox of the level {accepted} or better.", fix=f"{first}{other}."
         )

@@ -228,7 +228,8 @@ class Sandbox:
             problem = f"Nothing can be installed: the operator's folder of wheels {wheels[-100:]!r} is not there."
             raise ToolError(problem, fix="ask the operator to make it; do without packages meanwhile.")
         if wheels is None:
-            fix = 'ask the operator for `wheels = "FOLDER"` under [sandbox] of tea.toml; do without them meanwhile.'
+            asked = 'ask the operator for `wheels = "FOLDER"` under [sandbox] of tea.toml'
+            fix = f"{asked}, granted by `tea trust --home`; do without them meanwhile."
             raise ToolError("Nothing can be installed: the operator names no folder of wheels.", fix=fix)
         wrong = next((one for one in packages if not _PACKAGE.fullmatch(one)), None)
         if wrong is not None or not 0 < len(packages) <= _MOST_PACKAGES:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tea.characters import is_hidden
 from tea.cli.failure import explained, in_one_line
-from tea.cli.terminal import clean, document, one_line, table
+from tea.cli.terminal import clean, document, harmless, one_line, table
 from tea.errors import BadInput, StorageError
 
 SEQUENCES = [
@@ -73,3 +74,10 @@ def test_the_first_error_of_ours_in_a_group_counts() -> None:
 def test_columns_align_and_cells_stay_on_their_line() -> None:
     assert table([("a", "b\nc"), ("long", "d")]) == "a     b c\nlong  d"
     assert one_line("abcdefgh", 6) == "abc..."
+
+
+@given(st.text())
+def test_what_a_command_forgot_to_escape_holds_nothing_hidden(text: str) -> None:
+    shown = harmless(f"\x1b]0;x\x07{text}\x1b[2m", None)
+    assert not any(is_hidden(one) for one in shown)
+    assert harmless(shown, None) == shown

@@ -228,11 +228,13 @@ def mail(to: Any = EVIL) -> list[Any]:
 READ: list[Any] = ["tool", "read_mail", {}]
 
 
-def plain(folder: Path, settings: str = "", person: Person | None = None, *, trusted: bool = True) -> Platform:
+def plain(
+    folder: Path, settings: str = "", person: Person | None = None, *, trusted: bool = True, model: Any = None
+) -> Platform:
     """Return a platform with the shipped policy."""
     (folder / "home").mkdir(exist_ok=True)
     (folder / "home" / "tea.toml").write_text(settings)
-    return Platform(folder / "home", state=folder / "state", person=person, trust_home=trusted)
+    return Platform(folder / "home", state=folder / "state", person=person, trust_home=trusted, model=model)
 
 
 async def stock(tea: Platform, *agents: str, environments: Sequence[str] = ()) -> None:

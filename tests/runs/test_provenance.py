@@ -254,6 +254,9 @@ async def test_a_destination_can_be_a_field_of_the_state(tmp_path: Path, task: s
             assert (await tea.run(task, agent="worker")).answer[1] == "typed x"
         else:
             assert "https://bank.test/" in await asked(tea, task)
+            (question,) = (await tea.inbox()).questions
+            request, verdict = await tea.explain(question.run, question.key)
+            assert (request.state, verdict.unnamed) == ({"url": "https://bank.test/"}, ("https://bank.test/",))
 
 
 async def test_an_error_message_misleads_no_less(tmp_path: Path) -> None:

@@ -1,0 +1,105 @@
+"""Content: the addresses within the words of a call, as a reader could follow them or pay to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from unicodedata import category, normalize
+
+from tea.policy.destination import canonical_address, texts_in
+from tea.types import JsonObject, JsonValue
+
+# All patterns here look at each character a bounded number of times: texts may be long, and hostile.
+_GAPS = re.compile(r"[\s<>\"'`\\^{}|,;()\[\]]+")
+_PARTS = re.compile(r"[^\w.-]+")
+_TOP = re.compile(r"[^\W\d_]{2,24}|xn--[a-z0-9-]{1,59}")
+_ACCOUNT = re.compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,4})?(?!\w)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.])(?:\+\d[\d ()/-]{6,20}\d|\d{9,40})(?![\w.])")
+_DIGITS = 8  # digits of an account; words in groups of four have fewer
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}:", re.IGNORECASE)
+_ENDS = ".,:!?*_~"
+_DOTS = str.maketrans("\u3002\uff0e\uff61\u2024", "....")  # browsers take each of them for a dot of a host
+# Endings of file names that are no top-level domain: what ends with one is no host.
+_FILE = re.compile(
+    "aac|avi|bmp|bz|csv|css|db|docx?|epub|flac|gif|gz|html?|ico|ini|ipynb|jpe?g|jsonl?|js|lock|log|m4a|mp3|mp4|npy|"
+    "od[pst]|ogg|parquet|pdf|png|pptx?|rst|rtf|sql|sqlite|svg|tar|tex|tiff?|toml|tsv|tsx|txt|wav|webm|webp|xlsx?|xml|"
+    "ya?ml"
+)
+
+
+def addresses_within(value: JsonValue) -> tuple[str, ...]:
+    """Return the addresses within the texts of JSON, each once: links, hosts, e-mail addresses, numbers of accounts.
+
+    Args:
+        value: Texts, also inside of lists and objects.
+
+    Examples:
+        >>> addresses_within("See www.site.test/a, or ask ann@site.test about notes.txt.")
+        ('www.site.test/a', 'ann@site.test')
+    """
+    return tuple(dict.fromkeys(one for text in texts_in(value) for one in _within(text)))
+
+
+def addressed(arguments: JsonObject) -> tuple[str, ...]:
+    """Return the arguments entirely made of an address, in canonical form where there is one.
+
+    So are texts that a lenient reader takes for an address: too long ones, with blanks inside, or without a scheme.
+    """
+    found = dict.fromkeys(_as_address(one.strip()) for one in texts_in(dict(arguments)))
+    return tuple(one for one in found if one)
+
+
+def host_of(address: str) -> str:
+    """Return the host at the beginning of an address without a scheme."""
+    return _PARTS.split(address, maxsplit=1)[0]
+
+
+def _as_address(text: str) -> str:
+    if address := canonical_address(text):
+        return address
+    plain = "".join(one for one in text if one > " " and category(one) != "Cf")
+    scheme = _SCHEME.match(plain)
+    if scheme is not None and plain[scheme.end() : scheme.end() + 1] in ("/", "\\"):
+        return text
+    whole = "@" not in text and not any(one.isspace() for one in text)
+    return text if whole and next(_hosts(plain.translate(_DOTS)), "") else ""
+
+
+def _within(text: str) -> Iterator[str]:
+    # What nobody sees, as a soft hyphen, parts no address for the programs that make links of texts.
+    seen = "".join(one for one in normalize("NFKC", text).translate(_DOTS) if category(one) != "Cf")
+    for token in _GAPS.split(seen):
+        before, sign, after = token.rstrip(_ENDS).partition("://")
+        if sign:
+            yield f"{_PARTS.split(before)[-1]}{sign}{after}"
+        elif "@" in before.strip("@"):
+            yield before.rpartition(":")[2]
+        elif "." in before:
+            yield from _hosts(before)
+    for found in _ACCOUNT.finditer(seen):
+        if sum(one.isdigit() for one in found[0]) >= _DIGITS:
+            yield found[0]
+    for found in _NUMBER.finditer(seen):
+        yield found[0]
+
+
+def _hosts(token: str) -> Iterator[str]:
+    """Yield the hosts of a token, each with its path behind it."""
+    at = 0
+    for part in _PARTS.split(token):
+        at = token.index(part, at)
+        labels = part.strip(".").split(".")
+        path = token[at + len(part) : at + len(part) + 1] == "/"
+        if len(labels) > 1 and all(labels) and (_is_top(labels[-1], path=path) or _is_number(labels)):
+            yield token[at:].strip(".")
+            return  # what stands behind a host belongs to it
+        at += len(part)
+
+
+def _is_top(label: str, *, path: bool) -> bool:
+    """Return whether a label ends a host: a domain, and not the ending of a file."""
+    return _TOP.fullmatch(label.lower()) is not None and (path or _FILE.fullmatch(label.lower()) is None)
+
+
+def _is_number(labels: list[str]) -> bool:
+    return len(labels) == 4 and all(one.isascii() and one.isdigit() and len(one) <= 3 for one in labels)

@@ -1,0 +1,111 @@
+"""What may be sent to a page: the destination of the browser is the origin in front."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from provenance_kit import plain, scripted
+
+from tea import Platform
+from tea.errors import ApprovalNeeded
+
+FORM = "<!doctype html><title>Shop</title><input id=q placeholder=name oninput=\"document.title='has '+q.value\">"
+MOVING = f"{FORM}<script>setInterval(async()=>{{if(await(await fetch('/go')).text())location='AWAY'}},50)</script>"
+
+
+class Shop(BaseHTTPRequestHandler):
+    """A site with pages by path; `go` lets a page move on, `seen` tells of its visitors."""
+
+    pages: ClassVar[dict[str, str]] = {}
+    go: ClassVar[threading.Event]
+    seen: ClassVar[threading.Event]
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        if self.path == "/go":
+            self.wfile.write(b"go" * self.go.is_set())
+            return
+        self.wfile.write(self.pages.get(self.path, "").encode())
+        if self.path == "/":
+            self.seen.set()
+
+    def log_message(self, *words: Any) -> None:
+        pass
+
+
+@contextmanager
+def opened(page: str) -> Iterator[tuple[str, type[Shop]]]:
+    kind = type("Opened", (Shop,), {"pages": {"/": page}, "go": threading.Event(), "seen": threading.Event()})
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", kind
+        server.shutdown()
+        thread.join()
+
+
+async def shop(tea: Platform, site: str, task: str) -> Any:
+    """Type into the page of a site at the word of a task."""
+    steps = [["act", "browser#navigate", {"url": f"{site}/"}], ["act", "browser#type", {"index": 1, "text": "Ann"}]]
+    steps.insert(1, ["act", "browser#state", {}])
+    await tea.acp.register(INDEXED.replace("STEPS", repr(steps)))
+    return await tea.run(task, agent="worker")
+
+
+INDEXED = (
+    scripted(name="Worker")
+    .replace("steps = json.loads('' or task.text)", "steps = STEPS")
+    .replace(
+        "response = await ctx.ecp.invoke(given[0], given[1])",
+        """response = await ctx.ecp.invoke(given[0], given[1])
+            if "elements" in str(response.value):
+                shown = response.value["elements"].rpartition("]<input")[0]
+                steps[-1][2]["index"] = int(shown.rpartition("[")[2])""",
+    )
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("task", "goes"), [("Order at {site}/catalogue?page=2.", True), ("Order at {place}", True), ("Order it.", False)]
+)
+async def test_typing_goes_to_an_origin_that_the_person_named(tmp_path: Path, task: str, *, goes: bool) -> None:
+    with opened(FORM) as (site, _):
+        place = site.removeprefix("http://")
+        async with plain(tmp_path, f'[web]\nallow = ["{place}"]\n') as tea:
+            given = task.format(site=site, place=place)
+            if goes:
+                assert "has Ann" in str((await shop(tea, site, given)).answer)
+                return
+            with pytest.raises(ApprovalNeeded, match=f"would go to {site}/, which nobody named"):
+                await shop(tea, site, given)
+            (question,) = (await tea.inbox("last")).questions
+            found = (await tea.explain("last", question.key))[1]
+            assert (found.decision, found.unnamed) == ("ask", (f"{site}/",))
+
+
+@pytest.mark.slow
+async def test_consent_to_one_origin_is_none_to_another_that_the_page_went_to(tmp_path: Path) -> None:
+    with opened(FORM) as (other, there), opened(MOVING) as (site, here):
+        here.pages["/"] = MOVING.replace("AWAY", f"{other}/")
+
+        async def person(question: str, choices: Sequence[str]) -> str | None:
+            here.go.set()
+            assert await asyncio.to_thread(there.seen.wait, 20)
+            return "allow"
+
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, other))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n", person=person) as tea:
+            answer = (await shop(tea, site, "Order it.")).answer
+            assert answer[-1] == "ToolError"
+            records = str([one.data for one in tea.tracer.records(tea.tracer.find("last"))])
+            assert "by itself" in records
