@@ -24,7 +24,7 @@ STORES = ("registry", "traces", ".corpus")
 _LIMIT = 2**18  # bytes of settings, or of secrets
 # Reading a key takes the square of its parts: one of 60,000 took minutes.
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
-_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search")
+_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "research")
 _KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
 _WORDS = {str: "text", dict: "table"}
@@ -44,6 +44,7 @@ class Settings:
         web: What is said of the way out, as written; see `tea.web.WebSettings`.
         search: What is said of searching, as written; see `tea.web.search.SearchSettings`.
         sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
+        research: What is said of Deep Research, as written; see `tea.research.settings.ResearchSettings`.
     """
 
     model: str | None = None
@@ -55,6 +56,7 @@ class Settings:
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
     search: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    research: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def find_home(chosen: str | Path | None = None) -> Path:
@@ -198,6 +200,10 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
         from tea.web.search import SearchSettings
 
         SearchSettings.of(data["search"])
+    if "research" in data:
+        from tea.research.settings import ResearchSettings
+
+        ResearchSettings.of(data["research"])
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
     sandbox = SandboxSettings.read(data.pop("sandbox", {}), home)

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from tea.journal.mask import Mask
     from tea.journal.recorder import Event, Watcher
     from tea.policy.verdict import Verdict
+    from tea.research.research import Research
     from tea.runs.execution import Tell
     from tea.runs.human_input import Person
     from tea.runs.outcome import Outcome
@@ -419,6 +420,13 @@ class Platform:
         from tea.retrieval.embedding.builtin import StaticEmbedder
 
         return Corpus(Index(self.corpus_file, StaticEmbedder()), self.web)
+
+    @cached_property
+    def research(self) -> Research:
+        """Deep Research in conversations; see `tea research`."""
+        from tea.research.research import Research
+
+        return Research(self)
 
     @property
     def corpus_file(self) -> Path:

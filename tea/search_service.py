@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what searches is loaded with the first search
     from tea.web.settings import WebSettings
 
 _DDGS_DELAY = 1.5  # seconds
+MOST_PASSAGES = 200
 _MEANING = 0.5  # how much nearness in meaning counts beside the words of the query
 _REMEDY = (
     "set the key of an engine ({keys}) in .env or the environment, or [search.searxng] url in "
@@ -105,6 +106,30 @@ class SearchService:
         if not found.results and all(one.state == "failed" for one in found.reports):
             raise _failed(found)
         return self._told(found)
+
+    async def passages(self, query: str, found: int, kept: int) -> list[JsonObject]:
+        """Return passages of the corpus, best first; none where there is no corpus.
+
+        Args:
+            query: What they are to tell about.
+            found: How many are taken at first, from 1 to 200.
+            kept: How many of them are returned, after each was compared with the query.
+
+        Raises:
+            BadInput: The query holds no word, or a number is out of range.
+        """
+        if not query.strip() or not 0 < kept <= found <= MOST_PASSAGES:
+            raise BadInput(
+                f"{kept} of {found} passages cannot be given.", fix=f"ask in words, for 1 to {MOST_PASSAGES}."
+            )
+        if await asyncio.to_thread(self._corpus_fault):
+            return []
+        from tea.corpus.corpus import hit_of
+
+        matches = await self.corpus().find(query, found)
+        scores = await asyncio.to_thread(self._rerank, query, [one.passage.text for one in matches])
+        ranked = sorted(zip(scores, range(len(matches)), strict=True), key=lambda one: (-one[0], one[1]))
+        return [{**asdict(hit_of(matches[place])), "score": round(score, 4)} for score, place in ranked[:kept]]
 
     def _engines(self) -> tuple[list[Engine], list[Report]]:
         """Return the engines that can be asked, and why others that are wanted cannot; blocks."""

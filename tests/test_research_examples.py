@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from research_kit import Script, turns, world
+from researcher_kit import Script, turns, world
 
 from tea.platform import Platform
 from tea.runs.task_file import find_files, read_task

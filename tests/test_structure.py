@@ -46,6 +46,7 @@ ROOMS = [
     {"protocols"},
     {"runs"},
     {"chat"},
+    {"research"},
     {"dotenv", "home_openings", "home_trust", "home", "search_service", "engine", "platform", "api", "__init__"},
     {"testing"},
     {"evaluate"},

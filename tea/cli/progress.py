@@ -148,6 +148,10 @@ class Progress:
             self._detail(
                 f"{event.agent}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
             )
+        elif kind == "research":
+            about = f" {said['task']}" if said.get("task") else ""
+            text = f": {progress_line(str(said['text']), _WORDS)}" if said.get("text") else ""
+            self._line(f"{said.get('phase', '')}{about}{text}", "cyan")
         elif kind == "step":
             goal = said.get("next_goal") or said.get("thinking") or "goes on"
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))

@@ -43,6 +43,7 @@ from tea.components.port import (
     SandboxPackages,
     SandboxTerms,
     SaveState,
+    SearchCorpus,
     SearchEngines,
     SummariseMemory,
     SwapState,
@@ -480,6 +481,20 @@ class Context:
         """
         self.path("")
         return await self.port.serve(SearchEngines(list(queries), since))
+
+    async def passages(self, query: str, found: int = 20, kept: int = 5) -> list[JsonObject]:
+        """Return passages of the operator's corpus, best first; none where there is no corpus.
+
+        Args:
+            query: What they are to tell about.
+            found: How many are taken by words and by meaning at first, from 1 to 200.
+            kept: How many of them are returned, after comparing each with the query.
+
+        Raises:
+            ToolError: An agent asks.
+        """
+        self.path("")
+        return await self.port.serve(SearchCorpus(query, found, kept))
 
     async def sandbox_terms(self) -> JsonObject:
         """Return the argument of `tea.Sandbox.open`: the level, the workspace, and the operator's limits.

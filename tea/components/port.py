@@ -419,6 +419,15 @@ class SearchEngines(NamedTuple):
     service, verb = "search", "search"
 
 
+class SearchCorpus(NamedTuple):
+    """Find passages of the operator's own documents: the best `kept` of the `found` that fit at first sight."""
+
+    query: str
+    found: int
+    kept: int
+    service, verb = "search", "corpus"
+
+
 ServiceRequest: TypeAlias = (
     ListComponents
     | ComponentInfo
@@ -456,6 +465,7 @@ ServiceRequest: TypeAlias = (
     | CacheFolder
     | ReadWebSettings
     | SearchEngines
+    | SearchCorpus
 )
 """All requests to the services of a run."""
 PortMessage: TypeAlias = Invocation | ServiceRequest | Question

@@ -136,6 +136,7 @@ class TaskFile(Record):
         id: The task's own id.
         session: The session it belongs to.
         talk: Its place in a conversation, set by `tea chat`.
+        call_seconds: Deadline of one call of a tool or action, 300 seconds by default.
     """
 
     task: str = Field(min_length=1, max_length=200_000)
@@ -154,10 +155,11 @@ class TaskFile(Record):
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
     session: str | None = None
     talk: Talk | None = None
+    call_seconds: float | None = Field(default=None, gt=0, le=CALL_SECONDS, allow_inf_nan=False)
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(whole(self), "talk")
+        return without_empty(whole(self), "talk", "call_seconds")
 
     @field_validator("task")
     @classmethod

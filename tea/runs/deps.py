@@ -38,6 +38,10 @@ class Search(Protocol):
         """Return the findings of a search."""
         ...
 
+    async def passages(self, query: str, found: int, kept: int) -> list[JsonObject]:
+        """Return passages of the corpus."""
+        ...
+
 
 AnyServer = Server[Any, Any]
 

@@ -23,7 +23,7 @@ from tea.errors import (
     StorageError,
     TeaError,
 )
-from tea.journal.header import RunConfig, TaskFile
+from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
 from tea.journal.history import REBUILT, History, head_of, pins_of
 from tea.journal.mask import mask_file
 from tea.journal.recorder import Recorder, Watcher
@@ -437,6 +437,7 @@ class Executions:
             use=task.use,
             locked=locked,
             allow=task.allow,
+            call_seconds=task.call_seconds or CALL_SECONDS,
             inputs=task.files,
             sandbox=level,
             rules=rules,

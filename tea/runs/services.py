@@ -19,6 +19,7 @@ from tea.components.port import (
     RemainingBudget,
     SandboxPackages,
     SandboxTerms,
+    SearchCorpus,
     SearchEngines,
     ServiceRequest,
     TimeNow,
@@ -159,9 +160,11 @@ class _Sandbox(Service):
 
 
 class _Search(Service):
-    async def answer(self, request: SearchEngines, agent: str, key: str) -> JsonValue:
+    async def answer(self, request: SearchEngines | SearchCorpus, agent: str, key: str) -> JsonValue:
         if (search := self._run.deps.search) is None:
             raise ToolError("Nothing searches here.", fix="search in a run of a platform.")
+        if isinstance(request, SearchCorpus):
+            return await search.passages(request.query, request.found, request.kept)
         if request.since not in SINCE:
             raise BadArguments(
                 f"{request.since[:40]!r} is not an age of pages.", fix=f"use one of {', '.join(SINCE[1:])}."

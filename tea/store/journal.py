@@ -17,7 +17,7 @@ from tea.errors import BadInput, Conflict
 from tea.store.blobs import Blobs, FileBlobs
 from tea.store.counter import NAME, Counter
 from tea.store.files import publish, reading, shown, writing
-from tea.store.lease import Lease, held, left, started
+from tea.store.lease import Lease, fence, held, left, started
 from tea.store.lines import JournalReading, Wanted, read_last, read_number
 from tea.store.messages import FileMessages, Messages
 from tea.store.scratch import Scratch, sync_folder
@@ -112,6 +112,15 @@ class JournalStore(Protocol):
 
         Raises:
             BadInput: There is no such run.
+        """
+        ...
+
+    def fence(self, run: str) -> None:
+        """Take a run away from the process that holds it: it stops at its next append, and another may resume the run.
+
+        Raises:
+            BadInput: There is no such run.
+            StorageError: The lease cannot be written.
         """
         ...
 
@@ -275,6 +284,10 @@ class FileJournals:
     def held(self, run: str) -> bool:
         """See `JournalStore.held`."""
         return held(self._existing(run) / LEASE)
+
+    def fence(self, run: str) -> None:
+        """See `JournalStore.fence`."""
+        fence(self._existing(run) / LEASE)
 
     def blobs(self, run: str) -> FileBlobs:
         """See `JournalStore.blobs`."""

@@ -123,6 +123,26 @@ class Lease:
         return lines[-1][1].decode() if lines else "(unknown)"
 
 
+def fence(path: Path) -> None:
+    """Take a lease away from a holder that hangs: it stops at its next append, and another may hold the lease.
+
+    The file is replaced by a copy of itself, so the next holder's epoch follows the last.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    copy = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}")
+    with reading(path):
+        content = read_regular(path, FILE_LIMIT)
+    with writing(path):
+        descriptor = open_regular(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+        try:
+            write_all(descriptor, content)
+            os.rename(copy, path)
+        finally:
+            os.close(descriptor)
+
+
 def started(path: Path) -> int:
     """Return the time a lease was first taken, in nanoseconds since 1970; 0 if the file does not contain it."""
     with suppress(OSError, Refused):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from killable import die_after
-from research_kit import PLAYS, Script, world
+from researcher_kit import PLAYS, Script, world
 
 
 async def main(home: Path, name: str, records: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from research_kit import Script, notes, number_of, plan, text, world
+from researcher_kit import Script, notes, number_of, plan, text, world
 
 TASK = "List all lighthouses of the bay with the year they were built and their height."
 COLUMNS = [{"name": "name", "meaning": ""}, {"name": "year", "meaning": "built"}, {"name": "height", "meaning": "in m"}]

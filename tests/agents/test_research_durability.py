@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from research_kit import PLAYS, Script, world
+from researcher_kit import PLAYS, Script, world
 
 from tea.models.manager import ModelConfig
 from tea.testing import ChaosModel

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from research_kit import QUESTION, Script, claim, draft, notes, number_of, plan, quoting, text, turns, verdict, world
+from researcher_kit import QUESTION, Script, claim, draft, notes, number_of, plan, quoting, text, turns, verdict, world
 from sites import Page
 
 from tea.cli.command import Command

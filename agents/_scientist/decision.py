@@ -1,0 +1,60 @@
+"""The decision whether a research goes on by itself: rules first, a model only where they leave it open."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+# The reasons to stop and to ask the person, as they are recorded.
+CONVERGENCE, UNREADABLE = "research_convergence", "error"
+
+
+class Decision(TypedDict):
+    """A decision: whether to go on, the reason to stop, and who decided: `rule`, `model` or `error`."""
+
+    go_on: bool
+    trigger: str
+    reasoning: str
+    confidence: str
+    by: str
+
+
+def by_rule(state: Mapping[str, Any], iteration: int) -> Decision | None:
+    """Return the decision that needs no model, None where a model is to be asked.
+
+    Args:
+        state: The world.
+        iteration: The number of the iteration in its run, from 1.
+    """
+    mode, limit = str(state["mode"]), int(state["limits"][state["mode"]])
+    if not state["suggestions"]:
+        return _ruled(go_on=False, trigger=CONVERGENCE, reasoning="Nothing is left that would be worth doing.")
+    if mode == "steering":
+        return _ruled(go_on=False, trigger="", reasoning="In this mode the person decides after each iteration.")
+    if iteration >= limit:
+        return _ruled(go_on=False, trigger="", reasoning=f"The limit of {limit} iterations is reached.")
+    if mode == "full":
+        return _ruled(go_on=True, trigger="", reasoning="In this mode the research goes on while there is work.")
+    if iteration == 1:
+        return _ruled(go_on=True, trigger="", reasoning="The first iteration is followed by another.")
+    return None
+
+
+def by_model(output: Mapping[str, Any]) -> Decision:
+    """Return the verdict of a model as a decision; a reason to stop counts only where it stops."""
+    go_on = bool(output["go_on"])
+    return Decision(
+        go_on=go_on,
+        trigger="" if go_on else str(output["trigger"]),
+        reasoning=str(output["reasoning"]),
+        confidence=str(output["confidence"]),
+        by="model",
+    )
+
+
+def unreadable(problem: str) -> Decision:
+    """Return the decision where no verdict could be read: the person decides."""
+    reasoning = f"Whether to go on could not be told, so you decide: {problem}"
+    return Decision(go_on=False, trigger=UNREADABLE, reasoning=reasoning, confidence="low", by="error")
+
+
+def _ruled(*, go_on: bool, trigger: str, reasoning: str) -> Decision:
+    return Decision(go_on=go_on, trigger=trigger, reasoning=reasoning, confidence="high", by="rule")

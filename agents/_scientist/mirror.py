@@ -1,0 +1,107 @@
+"""The mirror of the world that the research environment keeps: what its actions said, put together."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from tea import Context
+
+BRIEF, WHOLE = 1_200, 6_000  # characters of a task's output that a role is shown
+LATEST = 6  # messages
+MOST_PLACES = 400  # characters of the places of a source
+
+
+class Mirror:
+    """The world as the environment's actions told it; only they change it.
+
+    Args:
+        ctx: What the agent may reach.
+        state: The whole world at the beginning.
+    """
+
+    def __init__(self, ctx: Context, state: Mapping[str, Any]) -> None:
+        self._ctx = ctx
+        self.state: dict[str, Any] = {**state}
+        self.run = str(state["run"])
+
+    async def act(self, action: str, **arguments: Any) -> None:
+        """Act in the environment, and take over what it changed.
+
+        Raises:
+            TeaError: The action failed.
+        """
+        response = await self._ctx.ecp.invoke(f"research#{action}", {"run": self.run, **arguments})
+        merge(self.state, response.unwrap()["patch"])
+
+    def tasks(self, least: int, most: int | None = None) -> list[dict[str, Any]]:
+        """Return the tasks of the levels from `least` to `most`, in their order."""
+        plan = cast("dict[str, dict[str, Any]]", self.state["plan"])
+        return [one for one in plan.values() if least <= one["level"] <= (one["level"] if most is None else most)]
+
+    def view(self, locale: str, shown: Sequence[Mapping[str, Any]], most: int = WHOLE) -> dict[str, Any]:
+        """Return the world as variables of a prompt, with the outputs of some tasks.
+
+        Args:
+            locale: Language tag of the person asking.
+            shown: The tasks.
+            most: Most characters of an output.
+        """
+        state = self.state
+        names = ("objective", "evolving_objective", "current_objective", "hypothesis", "insights", "methodology")
+        discoveries = [
+            {"number": number, "claim": one["claim"], "tasks": one["tasks"], "confidence": one["confidence"]}
+            for number, one in enumerate(state["discoveries"], 1)
+        ]
+        return {
+            **{name: state[name] for name in names},
+            "discoveries": discoveries,
+            "tasks": [_shown(one, most) for one in shown],
+            "suggestions": state["suggestions"],
+            "datasets": [_dataset(one) for one in state["datasets"].values()],
+            "said": [one["text"] for one in self.unanswered() if one["text"] != state["objective"]],
+            "answers": state["clarification"].get("answers", []),
+            "locale": locale,
+        }
+
+    def unanswered(self) -> list[dict[str, Any]]:
+        """Return what the person said since the last completed reply, all of it while there is none, oldest first."""
+        found = list[dict[str, Any]]()
+        for one in reversed(self.state["messages"]):
+            if one["who"] != "person" and one["status"] == "completed":
+                break
+            if one["who"] == "person":
+                found.append(one)
+        return found[::-1][-LATEST:]
+
+
+def merge(state: dict[str, Any], patch: Mapping[str, Any]) -> None:
+    """Apply a patch: objects join, everything else replaces."""
+    for name, value in patch.items():
+        held = state.get(name)
+        if isinstance(held, dict) and isinstance(value, dict) and name != "decision":
+            merge(cast("dict[str, Any]", held), cast("dict[str, Any]", value))
+        else:
+            state[name] = value
+
+
+def _shown(task: Mapping[str, Any], most: int) -> dict[str, Any]:
+    output = str(task["output"])
+    half = most // 2
+    cut = output if len(output) <= most else f"{output[:half]}\n[...]\n{output[-half:]}"
+    names = ("id", "type", "objective", "error", "artifacts")
+    return {**{name: task[name] for name in names}, "output": cut, "sources": _sources(task["sources"])}
+
+
+def _sources(sources: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return each source once, with its places and what speaks against it."""
+    places: dict[str, dict[str, None]] = {}
+    for one in sources:
+        found = places.setdefault(one["source"], {})
+        if one.get("detail"):
+            found[one["detail"]] = None
+        if one.get("doubt"):
+            found[f"not confirmed: {one['doubt']}"] = None
+    return [f"{source} ({'; '.join(found)[:MOST_PLACES]})" if found else source for source, found in places.items()]
+
+
+def _dataset(dataset: Mapping[str, str]) -> dict[str, str]:
+    return {"name": dataset["name"], "about": dataset["description"] or dataset["facts"]}

@@ -1,0 +1,67 @@
+"""The clarification: questions to the person, then a plan that they approve or reject, before a research begins."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from tea import Agent, Context, Result, Task, ToolError, consult
+
+MOST_PLANS = 10
+APPROVE, REJECT = "approve", "reject"
+
+
+class ResearchClarify(Agent):
+    """Ask what a question leaves open, and have the plan of its research approved."""
+
+    role = "Interviewer"
+    competencies = ("ask the few questions that change a plan", "plan, and plan anew after a rejection")
+    objectives = ("a plan that the person wants",)
+    environments = ("research",)
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "For `tea research clarify`."}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask, plan, and go on planning until a plan is approved."""
+        known = {"objective": task.text, "locale": ctx.locale}
+        datasets = [{"name": name, "about": await _about(ctx, name)} for name in task.files if not name.startswith(".")]
+        asked = await consult(
+            ctx, "research_questions", {**known, "datasets": datasets}, lambda response: response.output["questions"]
+        )
+        answers = [{"question": one, "answer": await _said(ctx, one)} for one in asked]
+        variables = {**known, "datasets": datasets, "answers": answers, "stage": "approval"}
+        feedback = list[str]()
+        for _ in range(MOST_PLANS):
+            plan = await consult(
+                ctx, "research_plan", {**variables, "feedback": feedback}, lambda response: response.output
+            )
+            if await ctx.person(_shown(plan), (APPROVE, REJECT)) == APPROVE:
+                approved = {"objective": plan["objective"], "tasks": plan["tasks"], "answers": answers}
+                return Result(answer=approved)
+            feedback.append(await _said(ctx, "What shall be otherwise?"))
+        return Result(ok=False, reason=f"{MOST_PLANS} plans were rejected.")
+
+
+async def _said(ctx: Context, question: str) -> str:
+    """Return an answer that says something."""
+    for _ in range(MOST_PLANS):
+        answer = (await ctx.person(question)).strip()
+        if answer:
+            return answer
+    raise ToolError("The question was left without an answer.", fix="begin anew.")
+
+
+async def _about(ctx: Context, name: str) -> str:
+    response = await ctx.ecp.invoke("research#survey", {"name": name})
+    if not response.ok:
+        return ""
+    found = response.value
+    columns = f", columns: {', '.join(found['columns'])}" if found["columns"] else ""
+    return f"{found['kind']}, {found['bytes']:,} bytes{columns}"
+
+
+def _shown(plan: Mapping[str, Any]) -> str:
+    tasks: Sequence[Mapping[str, Any]] = plan["tasks"]
+    lines = [f"{number}. {one['type']}: {one['objective']}{_data(one)}" for number, one in enumerate(tasks, 1)]
+    return "\n".join([f"Plan: {plan['objective']}", *lines])
+
+
+def _data(task: Mapping[str, Any]) -> str:
+    return f" ({', '.join(task['datasets'])})" if task["datasets"] else ""

@@ -1,0 +1,116 @@
+"""The author: a paper of what a research found, in which every cited source was read in its conversation."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from tea import Agent, Context, Evidence, Result, Task, consult
+
+FIGURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
+MOST_OUTPUT = 6_000
+MOST_QUOTE = 600
+_CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
+
+
+class ResearchPaper(Agent):
+    """Write a paper of what a research found: PDF, with its sources."""
+
+    role = "Author"
+    competencies = ("write up what a research found", "cite only what was read")
+    objectives = ("a paper that says what was found, how, and how certain it is",)
+    environments = ("research",)
+    tools = ("typeset_paper",)
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "For `tea research paper`."}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Draft once, number what is cited, and typeset."""
+        state = (await ctx.ecp.state("research")).unwrap()
+        tasks = [one for one in state["plan"].values() if one["output"]]
+        if not tasks:
+            return Result(ok=False, reason="Nothing was found yet that a paper could tell.")
+        sources = read_sources(tasks)
+        figures = [name for name in task.files if name.lower().endswith(FIGURES)]
+        variables = {**_known(state, tasks), "sources": sources, "figures": figures, "locale": ctx.locale}
+        draft = await consult(ctx, "research_paper", variables, lambda response: response.output)
+        paper, cited = composed(draft, sources, figures)
+        made = await ctx.tcp.invoke(
+            "typeset_paper", {**paper, "byline": f"{(await ctx.today())}", "language": ctx.locale}
+        )
+        files = made.unwrap()["files"]
+        evidence = tuple(Evidence(source=one["source"], detail=one["detail"], quote=one["quote"]) for one in cited)
+        return Result(answer={"title": draft["title"], "pdf": files[0], "files": files}, evidence=evidence)
+
+
+def read_sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the sources that the tasks read, each once, with numbers from 1; those in doubt are left out."""
+    found: dict[str, dict[str, Any]] = {}
+    for task in tasks:
+        for one in task["sources"]:
+            if not one.get("doubt") and one["source"]:
+                kept = found.setdefault(
+                    one["source"],
+                    {"number": len(found) + 1, "source": one["source"], "detail": "", "quote": "", "tasks": []},
+                )
+                kept["detail"] = kept["detail"] or one.get("detail", "")[:200]
+                kept["quote"] = kept["quote"] or one.get("quote", "")[:MOST_QUOTE]
+                kept["tasks"] = list(dict.fromkeys([*kept["tasks"], task["id"]]))
+    return list(found.values())
+
+
+def composed(
+    draft: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], figures: Sequence[str]
+) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
+    """Return a draft as data to typeset, and the cited sources in the order of their new numbers.
+
+    Args:
+        draft: Title, abstract and sections, with citations as `[n]` of the sources' numbers.
+        sources: What was read.
+        figures: Names of the pictures that are there.
+    """
+    known = {one["number"]: one for one in sources}
+    numbers: dict[int, int] = {}
+
+    def parts(text: str) -> list[dict[str, Any]]:
+        found, begin = list[dict[str, Any]](), 0
+        for match in _CITED.finditer(text):
+            cited = [int(one) for one in re.split(r"\D+", match[1]) if int(one) in known]
+            found.append(
+                {"kind": "text", "text": text[begin : match.start()].rstrip() if cited else text[begin : match.start()]}
+            )
+            if cited:
+                again = [numbers.setdefault(one, len(numbers) + 1) for one in dict.fromkeys(cited)]
+                found.append({"kind": "cite", "numbers": sorted(again)})
+            begin = match.end()
+        return [one for one in [*found, {"kind": "text", "text": text[begin:]}] if one["kind"] == "cite" or one["text"]]
+
+    abstract = [parts(one) for one in draft["abstract"]]
+    sections = [
+        {
+            "heading": one["heading"],
+            "paragraphs": [parts(each) for each in one["paragraphs"]],
+            "figures": [
+                {"file": each["file"], "caption": parts(each["caption"])}
+                for each in one["figures"]
+                if each["file"] in figures
+            ],
+        }
+        for one in draft["sections"]
+    ]
+    cited = [known[one] for one in numbers]
+    references = [{"number": numbers[one["number"]], "source": one["source"], "detail": one["detail"]} for one in cited]
+    paper = {"title": draft["title"], "abstract": abstract, "sections": sections, "references": references}
+    return {**paper, "words": draft["words"]}, cited
+
+
+def _known(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = ("objective", "evolving_objective", "hypothesis", "insights", "methodology")
+    discoveries = [
+        {"number": number, "claim": one["claim"], "tasks": one["tasks"], "confidence": one["confidence"]}
+        for number, one in enumerate(state["discoveries"], 1)
+    ]
+    shown: list[dict[str, Any]] = [
+        {**{name: one[name] for name in ("id", "type", "objective", "error", "artifacts")}, "sources": []}
+        | {"output": one["output"][:MOST_OUTPUT]}
+        for one in tasks
+    ]
+    return {**{name: state[name] for name in names}, "discoveries": discoveries, "tasks": shown}

@@ -1,0 +1,302 @@
+"""The scientist: a cycle of planning, work, hypothesis, reflection, discovery and decision, until a question rests.
+
+The model suggests and judges; which field a role writes, which tasks run, and when the cycle ends is decided here.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from tea import Agent, Context, Evidence, Result, Task, TeaError, consult
+
+from ._scientist.decision import Decision, by_model, by_rule, unreadable
+from ._scientist.mirror import BRIEF, Mirror
+from ._scientist.tasks import Found, analysis, literature
+
+T = TypeVar("T")
+DISCOVERS_FROM = 3  # the number of messages from which on discoveries are looked for
+LEVELS = 3  # latest levels that a reply is written from
+MOST_READ = 100_000
+NO_VERDICT = ("Abstained", "BadOutput", "ContextLengthExceeded", "ProviderError")
+WORK: Mapping[str, Callable[[Context, Mapping[str, Any], Mirror], Coroutine[Any, Any, Found]]] = {
+    "LITERATURE": literature,
+    "ANALYSIS": analysis,
+}
+
+
+class Scientist(Agent):
+    """Research a question over several iterations: plan, read, analyse, suppose, reflect, discover, decide."""
+
+    role = "Scientist"
+    competencies = (
+        "plan literature and analysis tasks for a question, and have them done side by side",
+        "form a hypothesis, draw insights, and note discoveries with the tasks that support them",
+        "decide whether to go on, and tell a person after each iteration what was found",
+    )
+    objectives = ("claims that rest on tasks and sources", "nothing found is lost", "an end when nothing new comes")
+    relations = {"researcher": "hierarchical", "analyzer": "hierarchical"}
+    environments = ("research", "report", "workspace")
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "For `tea research`."}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Go through iterations until one decides to end, or the limit of the mode is reached."""
+        files = [name for name in task.files if not name.startswith(".")]
+        begun = await ctx.ecp.invoke("research#begin", {"text": task.text, "files": files, "time": await ctx.now()})
+        mirror = Mirror(ctx, begun.unwrap())
+        if mirror.state["branch"]:
+            await mirror.act("finish")
+            return Result(answer=f"This conversation goes on from {mirror.state['branch']}.")
+        await self._describe(ctx, mirror)
+        iteration = 1
+        while await _scoped(ctx, self._iteration(ctx, mirror, iteration)):
+            iteration += 1
+        await mirror.act("finish")
+        last = mirror.state["messages"][-1]
+        evidence = tuple(Evidence(**one) for one in last["sources"])
+        return Result(answer=last["text"], evidence=evidence, report=last["report"] or None)
+
+    async def _iteration(self, ctx: Context, mirror: Mirror, number: int) -> bool:
+        """Go through the cycle once, and return whether another iteration follows."""
+        message = f"{mirror.run}.{number}"
+        await mirror.act("iterate", message=message, iteration=number, time=await ctx.now())
+        await self._plan(ctx, mirror, message, number)
+        level = int(mirror.state["level"])
+        done = await self._execute(ctx, mirror, message, level)
+        if done:
+            await self._suppose(ctx, mirror, message, done)
+            async with ctx.group() as group:
+                group.spawn(self._reflect(ctx, mirror, message, done))
+                group.spawn(self._discover(ctx, mirror, message))
+        await self._hear(ctx, mirror)
+        await self._suggest(ctx, mirror, message)
+        decision = await self._decide(ctx, mirror, message, number)
+        if decision["go_on"] and await self._hear(ctx, mirror):  # said while it was decided
+            await self._suggest(ctx, mirror, message)
+            decision = await self._decide(ctx, mirror, message, number)
+        await self._reply(ctx, mirror, message, decision)
+        return decision["go_on"]
+
+    async def _describe(self, ctx: Context, mirror: Mirror) -> None:
+        """Describe the datasets that nobody described yet, all with one question."""
+        names = [one["name"] for one in mirror.state["datasets"].values() if not one["facts"]]
+        if not names:
+            return
+        async with ctx.group() as group:
+            surveys = [group.spawn(_facts(ctx, name)) for name in names]
+        facts = {name: one.result() for name, one in zip(names, surveys, strict=True)}
+        variables = {"datasets": [{"name": name, "facts": one} for name, one in facts.items()], "locale": ctx.locale}
+        found = await _try(ctx, "research_datasets", variables, lambda output: output["descriptions"])
+        words = {str(one["name"]): str(one["description"]) for one in found or ()}
+        described = {name: {"facts": one, "description": words.get(name, "")} for name, one in facts.items()}
+        await mirror.act("describe", datasets=described)
+
+    async def _plan(self, ctx: Context, mirror: Mirror, message: str, number: int) -> None:
+        """Append the tasks of this iteration: those approved, those suggested, or those of a first plan."""
+        level, approved = int(mirror.state["level"]), mirror.state["clarification"]
+        if number > 1:
+            await mirror.act("promote", level=level)
+        elif approved.get("tasks") and not approved.get("used"):
+            _tell(ctx, message, "planning", text="The approved plan is used.")
+            await mirror.act("adopt", level=level)
+        else:
+            _tell(ctx, message, "planning")
+            found = await self._planned(ctx, mirror, "initial")
+            await mirror.act("plan", tasks=found["tasks"], objective=found["objective"], level=level)
+
+    async def _planned(self, ctx: Context, mirror: Mirror, stage: str) -> Mapping[str, Any]:
+        shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
+        variables = {**mirror.view(ctx.locale, shown, BRIEF), "stage": stage, "mode": mirror.state["mode"]}
+        return await consult(ctx, "research_plan", variables, lambda response: response.output)
+
+    async def _execute(self, ctx: Context, mirror: Mirror, message: str, level: int) -> list[dict[str, Any]]:
+        """Carry out the tasks of a level that have not ended, side by side, and return those of the level."""
+        if level < 0:
+            return []
+        tasks = [one for one in mirror.tasks(level, level) if not one["end"]]
+        async with ctx.group() as group:
+            for one in tasks:
+                group.spawn(_carry_out(ctx, mirror, message, one))
+        ids = [one["id"] for one in tasks]
+        return [mirror.state["plan"][id] for id in ids]
+
+    async def _suppose(self, ctx: Context, mirror: Mirror, message: str, done: Sequence[dict[str, Any]]) -> None:
+        _tell(ctx, message, "hypothesis")
+        found = await _try(
+            ctx, "research_hypothesis", mirror.view(ctx.locale, done), lambda output: str(output["hypothesis"])
+        )
+        if found:
+            await mirror.act("suppose", hypothesis=found)
+
+    async def _reflect(self, ctx: Context, mirror: Mirror, message: str, done: Sequence[dict[str, Any]]) -> None:
+        _tell(ctx, message, "reflection")
+        found = await _try(ctx, "research_reflection", mirror.view(ctx.locale, done), lambda output: output)
+        if found is not None:
+            await mirror.act("reflect", **found)
+
+    async def _discover(self, ctx: Context, mirror: Mirror, message: str) -> None:
+        """Look for discoveries in all tasks at first, later in the new ones alone; never without an output."""
+        state = mirror.state
+        tasks = [one for one in mirror.tasks(int(state["considered"]) + 1) if one["output"]]
+        if len(state["messages"]) < DISCOVERS_FROM or not tasks:
+            return
+        _tell(ctx, message, "discovery")
+        found = await _try(ctx, "research_discovery", mirror.view(ctx.locale, tasks), lambda output: output)
+        if found is not None:
+            await mirror.act("discover", discoveries=found["discoveries"], level=int(state["level"]))
+
+    async def _hear(self, ctx: Context, mirror: Mirror) -> bool:
+        """Take over what the person said meanwhile, and return whether there was something."""
+        texts = await ctx.messages()
+        if texts:
+            await mirror.act("hear", texts=texts, after=len(mirror.state["messages"]), time=await ctx.now())
+        return bool(texts)
+
+    async def _suggest(self, ctx: Context, mirror: Mirror, message: str) -> None:
+        _tell(ctx, message, "next plan")
+        found = await self._planned(ctx, mirror, "next")
+        await mirror.act("suggest", tasks=found["tasks"], objective=found["objective"])
+
+    async def _decide(self, ctx: Context, mirror: Mirror, message: str, number: int) -> Decision:
+        """Decide by rule, else by a model; what cannot be read stops, and the person decides."""
+        decision = by_rule(mirror.state, number)
+        if decision is None:
+            _tell(ctx, message, "decision")
+            level = int(mirror.state["level"])
+            variables = mirror.view(ctx.locale, mirror.tasks(level, level), BRIEF)
+            try:
+                response = await ctx.ask("research_decision", {**variables, "iteration": number})
+                decision = by_model(response.output)
+            except TeaError as error:
+                if error.record()["code"] not in NO_VERDICT:
+                    raise
+                decision = unreadable(error.problem)
+        await mirror.act("decide", message=message, **decision)
+        return decision
+
+    async def _reply(self, ctx: Context, mirror: Mirror, message: str, decision: Decision) -> None:
+        """Write the reply of an iteration from the last three levels, with its sources numbered and compared."""
+        _tell(ctx, message, "reply")
+        shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
+        variables = {**mirror.view(ctx.locale, shown), "decision": dict(decision)}
+        text = await consult(ctx, "research_reply", variables, lambda response: str(response.output["text"]))
+        sources = _sources(shown)
+        report = await ctx.new_id()
+        quoted = [{**one, "number": 0} for one in _quotes(shown)]
+        await _report(ctx, "add", {"text": text, "references": quoted, "report": report})
+        title = mirror.state["title"] or mirror.state["objective"][:150]
+        written = await _report(ctx, "complete", {"title": title, "name": f"reply-{report}", "report": report})
+        checked = await _read(ctx, written["files"][0])
+        cited = [str(one["link"]) for one in written["references"]]
+        about = {
+            "next_steps": mirror.state["suggestions"],
+            "decision": dict(decision),
+            "references": written["references"],
+            "sources": [one for one in sources if one["source"] in cited],
+            "doubts": written["doubts"],
+            "report": written["files"][0],
+            "ended": await ctx.now(),
+        }
+        await mirror.act("reply", message=message, text=checked, final=not decision["go_on"], about=about)
+
+
+async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[str, Any]) -> None:
+    """Carry out one task, and note its start and its end; what fails in it stays with it."""
+    id = str(task["id"])
+    await mirror.act("start_task", task=id, time=await ctx.now())
+    _tell(ctx, message, "working", task=id, text=str(task["objective"]))
+    found = await WORK[str(task["type"])](ctx, task, mirror)
+    await mirror.act(
+        "end_task",
+        task=id,
+        time=await ctx.now(),
+        output=found.output,
+        error=found.error,
+        sources=[dict(one) for one in found.sources],
+        artifacts=list(found.artifacts),
+        job=found.job,
+    )
+    _tell(ctx, message, "worked", task=id, text=found.error or found.output[:300])
+
+
+async def _facts(ctx: Context, name: str) -> str:
+    """Return the facts about a file in words: those of its survey, and the beginning of what a parser reads."""
+    response = await ctx.ecp.invoke("research#survey", {"name": name})
+    if not response.ok:
+        return "" if response.error is None else response.error["problem"]
+    found = response.value
+    lines = [f"{found['kind']}, {found['bytes']:,} bytes"]
+    lines += [f"{found['lines']:,} lines"] if found["lines"] else []
+    lines += [f"columns: {', '.join(found['columns'])}"] if found["columns"] else []
+    if found["parse"]:
+        parsed = await ctx.tcp.invoke("to_markdown", {"source": name})
+        lines += [str(parsed.value["text"])[:BRIEF]] if parsed.ok else []
+    else:
+        lines += [str(found["head"])[:BRIEF]]
+    return "\n".join(lines)
+
+
+async def _try(ctx: Context, prompt: str, variables: Mapping[str, Any], read: Callable[[Any], T]) -> T | None:
+    """Ask for something the cycle can do without; None where twice nothing could be read."""
+    try:
+        return await consult(ctx, prompt, variables, lambda response: read(response.output))
+    except TeaError as error:
+        if error.record()["code"] != "BadOutput":
+            raise
+        ctx.note("research", {"phase": "unreadable", "prompt": prompt, "text": error.problem})
+        return None
+
+
+async def _scoped(ctx: Context, work: Coroutine[Any, Any, T]) -> T:
+    """Do work in a branch of its own, and raise its own error."""
+    try:
+        async with ctx.group() as group:
+            handle = group.spawn(work)
+    except ExceptionGroup as errors:
+        raise _first(errors) from None
+    return handle.result()
+
+
+def _first(errors: Any) -> Exception:
+    """Return the first error among those of groups inside groups."""
+    found: Exception = errors.exceptions[0]
+    return _first(found) if isinstance(found, ExceptionGroup) else found
+
+
+def _tell(ctx: Context, message: str, phase: str, **more: str) -> None:
+    ctx.note("research", {"message": message, "phase": phase, **more})
+
+
+async def _report(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return (await ctx.ecp.invoke(f"report#{action}", arguments)).unwrap()
+
+
+async def _read(ctx: Context, name: str) -> str:
+    text, offset = "", 0
+    while len(text) < MOST_READ:
+        page = (await ctx.ecp.invoke("workspace#read", {"name": name, "offset": offset})).unwrap()
+        text += page["text"]
+        if page["next_offset"] is None:
+            break
+        offset = page["next_offset"]
+    return text
+
+
+def _quotes(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the words that claims may rest on: those quoted of sources, and of datasets what was computed of them."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for task in tasks:
+        computed = str(task["output"]) if task["type"] == "ANALYSIS" else ""
+        named = [(str(one["source"]), str(one.get("quote", ""))) for one in task["sources"]]
+        named += [(str(name), computed) for name in task["datasets"]]
+        for source, quote in named:
+            if quote:
+                found.setdefault((source, quote), {"source": source, "quote": quote})
+    return list(found.values())
+
+
+def _sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the sources of tasks, each place once."""
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    for one in (each for task in tasks for each in task["sources"]):
+        whole = {name: str(one.get(name, "")) for name in ("source", "detail", "quote", "doubt")}
+        found.setdefault((whole["source"], whole["detail"], whole["quote"]), whole)
+    return list(found.values())

@@ -1,0 +1,77 @@
+"""The facts about a dataset, read once from its beginning to its end, whatever its size."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypedDict
+
+from tea import ToolError
+from tea.reading import kind_of_file
+
+MOST_BYTES = 500_000_000
+TEXTS = frozenset(("csv", "tsv", "json", "jsonl", "markdown", "md", "text", "txt", "code", "html", "xml", "yaml"))
+_CHUNK = 2**20
+_HEAD = 4_000  # characters
+_COLUMNS = 200
+
+
+class Survey(TypedDict):
+    """The facts: lines and columns are those of a text, `parse` tells whether a parser is needed for the content."""
+
+    name: str
+    kind: str
+    bytes: int
+    lines: int
+    columns: list[str]
+    head: str
+    parse: bool
+
+
+def survey(path: Path, name: str) -> Survey:
+    """Return the facts about a file.
+
+    Raises:
+        ToolError: It is larger than 500 MB, or cannot be read.
+    """
+    try:
+        size = path.stat().st_size
+        kind = kind_of_file(path, name).name
+        if size > MOST_BYTES:
+            raise ToolError(f"{name[:100]!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
+        found = Survey(name=name, kind=kind, bytes=size, lines=0, columns=[], head="", parse=False)
+        if kind not in TEXTS:
+            found["parse"] = True
+            return found
+        lines, head = _streamed(path)
+    except OSError as error:
+        raise ToolError(f"{name[:100]!r} cannot be read: {error.strerror}.", fix="check the file.") from error
+    found["lines"], found["head"] = lines, head[:_HEAD]
+    if kind in ("csv", "tsv"):
+        found["columns"] = _columns(head, "\t" if kind == "tsv" else "")
+    return found
+
+
+def _streamed(path: Path) -> tuple[int, str]:
+    """Return the number of lines of a text, and its beginning."""
+    lines, head, last = 0, b"", b"\n"
+    for chunk in _chunks(path):
+        if len(head) < 4 * _HEAD:
+            head += chunk[: 4 * _HEAD]
+        lines += chunk.count(b"\n")
+        last = chunk[-1:]
+    return lines + (last != b"\n"), head.decode("utf-8-sig", "replace")
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def _columns(head: str, delimiter: str) -> list[str]:
+    lines = head.splitlines()
+    if not lines:
+        return []
+    mark = delimiter or max(",;\t|", key=lines[0].count)
+    names = list(csv.reader([lines[0]], delimiter=mark))
+    return names[0][:_COLUMNS] if names else []

@@ -1,0 +1,158 @@
+"""The world of a conversation: what its research knows, as JSON, and the changes to it, each with a number."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, cast
+
+from tea import ToolError
+
+MODES = ("steering", "semi", "full")
+LIMITS: Mapping[str, int] = {"steering": 1, "semi": 5, "full": 20}
+KINDS: Mapping[str, str] = {"LITERATURE": "lit", "ANALYSIS": "ana"}
+MOST_OUTPUT = 12_000  # characters of a task's output
+MOST_SOURCES = 60
+PENDING, COMPLETED, FAILED = "pending", "completed", "failed"
+
+
+class Change(TypedDict):
+    """A change: its number, and a patch of the world in which objects join and everything else replaces."""
+
+    number: int
+    patch: dict[str, Any]
+
+
+def empty() -> dict[str, Any]:
+    """Return a world in which nothing is known."""
+    return {
+        "number": 0,
+        "run": "",
+        "title": "",
+        "mode": "semi",
+        "limits": dict(LIMITS),
+        "objective": "",
+        "evolving_objective": "",
+        "current_objective": "",
+        "hypothesis": "",
+        "insights": [],
+        "discoveries": [],
+        "considered": -1,
+        "methodology": "",
+        "plan": {},
+        "level": -1,
+        "suggestions": [],
+        "datasets": {},
+        "clarification": {},
+        "messages": [],
+        "decision": {},
+        "warnings": [],
+        "branch": "",
+        "finished": "",
+    }
+
+
+class World:
+    """A world that changes by numbered patches."""
+
+    def __init__(self) -> None:
+        self.state = empty()
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Replace the world."""
+        self.state = {**empty(), **copy.deepcopy(dict(state))}
+
+    def write(self, **patch: Any) -> Change:
+        """Change fields, and return the change with its number."""
+        number = self.state["number"] + 1
+        whole = {**patch, "number": number}
+        merge(self.state, copy.deepcopy(whole))
+        return Change(number=number, patch=whole)
+
+    def same(self) -> Change:
+        """Return the change that changes nothing, for what was done already."""
+        return Change(number=self.state["number"], patch={})
+
+    def require(self, run: str) -> None:
+        """Refuse the writing of a run that is not the one at work.
+
+        Raises:
+            ToolError: Another run is.
+        """
+        if not self.state["run"] or run != self.state["run"]:
+            at_work = self.state["run"] or "none"
+            raise ToolError(f"The run {run[:64]!r} is not at work here; {at_work} is.", fix="begin a run first.")
+
+    def task(self, id: str) -> dict[str, Any]:
+        """Return a task of the plan.
+
+        Raises:
+            ToolError: There is none.
+        """
+        found = self.state["plan"].get(id)
+        if found is None:
+            raise ToolError(f"There is no task {id[:40]!r} in the plan.", fix="name one by its id.")
+        return found
+
+    def with_outputs(self, ids: Sequence[str]) -> list[str]:
+        """Return those of some ids that are tasks with an output."""
+        plan = self.state["plan"]
+        return list(dict.fromkeys(one for one in ids if one in plan and plan[one]["output"]))
+
+    def new_level(self, tasks: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str, dict[str, Any]]]:
+        """Return the next level, and tasks with their ids in it; the datasets that are not there are left out."""
+        level = max((one["level"] for one in self.state["plan"].values()), default=-1) + 1
+        counts, made = dict.fromkeys(KINDS, 0), dict[str, dict[str, Any]]()
+        for one in tasks:
+            kind = str(one.get("type", "")).upper()
+            if kind not in KINDS:
+                raise ToolError(f"{kind[:40]!r} is not a type of task.", fix=f"use {' or '.join(KINDS)}.")
+            counts[kind] += 1
+            id = f"{KINDS[kind]}-{level}-{counts[kind]}"
+            names = [name for name in one.get("datasets", ()) if name in self.state["datasets"]]
+            made[id] = {
+                "id": id,
+                "type": kind,
+                "objective": str(one.get("objective", "")).strip(),
+                "datasets": list(dict.fromkeys(names)),
+                "level": level,
+                "start": "",
+                "end": "",
+                "output": "",
+                "error": "",
+                "sources": [],
+                "artifacts": [],
+                "job": "",
+            }
+        return level, made
+
+    def missing(self, tasks: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return a warning for each dataset that tasks name and that is not there."""
+        names = [str(name) for one in tasks for name in one.get("datasets", ())]
+        lost = [name for name in dict.fromkeys(names) if name not in self.state["datasets"]]
+        return [f"There is no dataset {name[:100]!r}; its task goes on without it." for name in lost]
+
+
+def merge(state: dict[str, Any], patch: Mapping[str, Any]) -> None:
+    """Apply a patch: objects join, everything else replaces."""
+    for name, value in patch.items():
+        held = state.get(name)
+        if isinstance(held, dict) and isinstance(value, dict) and name != "decision":
+            merge(cast("dict[str, Any]", held), cast("dict[str, Any]", value))
+        else:
+            state[name] = value
+
+
+def replaced(messages: Sequence[Mapping[str, Any]], id: str, **changes: Any) -> list[dict[str, Any]]:
+    """Return messages with one of them changed."""
+    return [{**one, **changes} if one["id"] == id else dict(one) for one in messages]
+
+
+def inserted(messages: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages with further ones before the reply that is pending, numbered anew."""
+    place = next((at for at, one in enumerate(messages) if one["status"] == PENDING), len(messages))
+    together = [*messages[:place], *said, *messages[place:]]
+    return [{**one, "number": number} for number, one in enumerate(together, 1)]
+
+
+def added(messages: Sequence[Mapping[str, Any]], **fields: Any) -> list[dict[str, Any]]:
+    """Return messages with another one, at the next number."""
+    return [*map(dict, messages), {"number": len(messages) + 1, **fields}]

@@ -1,0 +1,289 @@
+"""`tea research`: a scientist's cycle on a question, over iterations, hours and interruptions."""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tea.cli.command import Command
+from tea.cli.failure import complain
+from tea.cli.progress import Progress
+from tea.cli.terminal import brief, one_line, painted, say, shown, table
+from tea.errors import ApprovalNeeded, CallFailed, Interrupted, TeaError, error_from
+
+if TYPE_CHECKING:
+    from tea.platform import Platform
+    from tea.research.research import Started
+    from tea.research.status import Status
+
+_WORDS = 70
+ResearchArgument = Annotated[
+    str, typer.Argument(metavar="ID", help='A conversation, run or message, a beginning of its id, or "last".')
+]
+ModelOption = Annotated[str | None, typer.Option("--model", help="Which model answers.")]
+FilesOption = Annotated[list[Path] | None, typer.Option("--file", "-f", help="A dataset; repeatable.")]
+
+
+async def ls(command: Command) -> None:
+    """List the conversations of research, the latest first."""
+    problems: list[str] = []
+    async with command.platform() as tea:
+        found = await tea.research.list(problems)
+    rows = [
+        (one.conversation, one.status, one.mode or "-", f"{one.iteration}", brief(one.title, _WORDS)) for one in found
+    ]
+    text = table([("conversation", "status", "mode", "iteration", "about"), *rows]) if rows else "There is no research."
+    command.show(text, {"conversations": [_brief(one) for one in found], "problems": problems})
+    for problem in problems:
+        command.tell(f"skipped {one_line(problem, 250)}")
+
+
+async def start(
+    command: Command,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out, or what shall be done next.")],
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            "--mode",
+            help="steering: one iteration, then you decide; semi (default): up to 5 if it makes sense; full: up to 20.",
+        ),
+    ] = None,
+    file: FilesOption = None,
+    conversation: Annotated[
+        str | None, typer.Option("--conversation", metavar="ID", help="Go on with one, or name a new one.")
+    ] = None,
+    clarification: Annotated[
+        str | None, typer.Option("--clarification", metavar="ID", help="Use the approved plan of `clarify`.")
+    ] = None,
+    model: ModelOption = None,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", help="Most model calls.")] = None,
+    max_cost: Annotated[float | None, typer.Option("--max-cost", help="Most US dollars.")] = None,
+    seconds: Annotated[float | None, typer.Option("--timeout", help="Most seconds.")] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Only create the run; `tea research resume` does the work.")
+    ] = False,
+) -> int:
+    """Research a question: plan, read and analyse, suppose, reflect, discover, decide, reply; then again.
+
+    Where the conversation is being researched already, nothing is started: the answer names the run at work, which is
+    taken up if its process died. Ctrl-C keeps what was done; `tea research resume` goes on.
+    """
+    budget = {"steps": max_steps, "usd": max_cost, "seconds": seconds}
+    given = {name: value for name, value in budget.items() if value is not None}
+    options = {**({"model": model} if model else {}), **({"budget": given} if given else {})}
+    async with command.platform() as tea:
+        begun = await tea.research.start(
+            question, mode=mode, files=file or (), conversation=conversation, clarification=clarification, **options
+        )
+        _tell_start(command, begun)
+        waiting = begun.status == "waiting"
+        if detach or begun.held or waiting:
+            command.show(begun.message, begun.to_json())
+            return 0
+        return await _driven(command, tea, begun.run, begun.to_json())
+
+
+async def clarify(
+    command: Command,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What the research shall find out.")],
+    file: FilesOption = None,
+    model: ModelOption = None,
+) -> int:
+    """Answer questions and approve a plan before a research begins; `start --clarification ID` uses it."""
+    async with command.platform() as tea:
+        begun = await tea.research.clarify(question, files=file or (), **({"model": model} if model else {}))
+        command.tell(f"clarification: {begun.run}")
+        return await _driven(command, tea, begun.run, begun.to_json())
+
+
+async def status(command: Command, research: ResearchArgument = "last") -> int:
+    """Tell where a research stands, with its last reply."""
+    async with command.platform() as tea:
+        found = await tea.research.status(research)
+    command.show(_told(found), found.to_json())
+    return 0
+
+
+async def tell(
+    command: Command,
+    research: ResearchArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to tell it.")],
+) -> None:
+    """Tell a research at work something; it is taken at the next boundary of its cycle."""
+    async with command.platform() as tea:
+        number = await tea.research.tell(research, text)
+    command.show("", {"message": number})
+
+
+async def answer(
+    command: Command,
+    research: ResearchArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer; of a plan `approve` or `reject`.")],
+    feedback: Annotated[
+        str | None, typer.Option("--feedback", help="With `reject`: what shall be otherwise (required).")
+    ] = None,
+    key: Annotated[str | None, typer.Option("--key", help="Which question, where there are several.")] = None,
+) -> int:
+    """Answer the question that a research waits with, and go on."""
+    async with command.platform() as tea:
+        progress, run = Progress(command), (await tea.research.status(research)).run
+        async with _stoppable(progress, run):
+            if feedback is not None or text == "reject":
+                found = await tea.research.reject(research, feedback or "", watch=progress)
+            else:
+                found = await tea.research.answer(research, text, key=key, watch=progress)
+    return _conclude(command, found, {})
+
+
+async def ask(
+    command: Command,
+    research: ResearchArgument,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A quick question.")],
+) -> int:
+    """Ask a quick question beside the research: at most ten calls, and no iteration."""
+    async with command.platform() as tea:
+        progress = Progress(command)
+        try:
+            turn = await tea.research.ask(research, question, watch=progress)
+        finally:
+            progress.close()
+    command.show(shown(turn.answer), turn.to_json())
+    if not turn.ok:
+        complain(CallFailed(turn.reason or "There is no answer.", fix=f"`tea trace {turn.run}` shows what was tried."))
+    return 0 if turn.ok else 1
+
+
+async def branch(
+    command: Command,
+    research: ResearchArgument,
+    at: Annotated[int | None, typer.Option("--at", min=1, help="Number of the last message to copy.")] = None,
+) -> None:
+    """Copy a conversation up to a message into a new one; nothing is started in it."""
+    async with command.platform() as tea:
+        made = await tea.research.branch(research, at)
+    command.show(made.conversation, made.to_json())
+
+
+async def paper(command: Command, research: ResearchArgument, model: ModelOption = None) -> int:
+    """Write a paper of what a research found: PDF, and its sources."""
+    async with command.platform() as tea:
+        begun = await tea.research.paper(research, **({"model": model} if model else {}))
+        code = await _driven(command, tea, begun.run, begun.to_json())
+        folder = tea.home / "traces" / begun.run / "workspace"
+    if code == 0:
+        command.tell(f"files: {one_line(str(folder))}")
+    return code
+
+
+async def resume(
+    command: Command,
+    research: Annotated[str | None, typer.Argument(metavar="[ID]", help="One research alone; else all.")] = None,
+) -> int:
+    """Take up research whose process died, and bring it to its end."""
+    async with command.platform() as tea:
+        progress = Progress(command)
+        async with _stoppable(progress, ""):
+            found = await tea.research.resume(research, watch=progress)
+    command.show("\n".join(_told(one) for one in found), {"taken_up": [one.to_json() for one in found]})
+    if not found:
+        command.tell("There is nothing to take up.")
+    return max((_code(one) for one in found), default=0)
+
+
+async def _driven(command: Command, tea: "Platform", run: str, more: dict[str, Any]) -> int:
+    progress = Progress(command, run)
+    async with _stoppable(progress, run):
+        found = await tea.research.drive(run, watch=progress)
+    return _conclude(command, found, more)
+
+
+@asynccontextmanager
+async def _stoppable(progress: Progress, run: str) -> AsyncGenerator[None]:
+    """Turn a stop, or a question to the person, into a message on how to go on.
+
+    Raises:
+        ApprovalNeeded: The run waits for an answer.
+        Interrupted: It was stopped.
+    """
+    try:
+        yield
+    except ApprovalNeeded as error:
+        named = error.run or run
+        asked = f"{error.problem}"
+        raise ApprovalNeeded(asked, fix=f"tea research answer {named} TEXT", run=named) from None
+    except asyncio.CancelledError:
+        named = progress.run or run
+        fix = f"`tea research resume {named}` goes on with it."
+        raise Interrupted(f"Interrupted; the research {named} is kept.", fix=fix, run=named) from None
+    finally:
+        progress.close()
+
+
+def _tell_start(command: Command, begun: "Started") -> None:
+    if begun.recovered:
+        command.tell(f"the run {begun.recovered} was given up as stale")
+    at_work = f"{begun.status}, nothing new is started" if begun.deduplicated else begun.status
+    command.tell(f"research: {begun.conversation} (message {begun.message}, {at_work})")
+
+
+def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
+    fault = _fault(found)
+    if command.as_json:
+        command.show("", {**more, **found.to_json(), "error": fault.record() if fault else None})
+        return _code(found)
+    text = found.reply["text"] if found.reply is not None else found.answer
+    if text not in (None, ""):
+        say(shown(text))
+    if fault is not None:
+        complain(fault)
+    command.tell(painted(f"status: tea research status {found.conversation}", "dim", sys.stderr))
+    return _code(found)
+
+
+def _fault(found: "Status") -> TeaError | None:
+    if found.status != "failed":
+        return None
+    if found.fault is not None:
+        return error_from(found.fault)
+    fix = f"`tea trace {found.run}` shows what was tried; another start goes on from what is known."
+    return CallFailed(f"The research failed: {found.error}", fix=fix)
+
+
+def _code(found: "Status") -> int:
+    fault = _fault(found)
+    return 0 if fault is None else fault.exit_code
+
+
+def _told(found: "Status") -> str:
+    """Return where a research stands, for people."""
+    lines = [
+        f"conversation  {found.conversation}",
+        f"message       {found.message}",
+        f"status        {found.status}{f': {found.phase}' if found.phase else ''}",
+        f"mode          {found.mode or '-'}, iteration {found.iteration}",
+    ]
+    if found.title:
+        lines.append(f"about         {one_line(found.title, 200)}")
+    if found.error:
+        lines.append(f"error         {one_line(found.error, 300)}")
+    if found.stale:
+        lines.append(f"stale         {found.stale}; another start gives it up")
+    for one in found.questions:
+        choices = f" ({' / '.join(one.choices)})" if one.choices else ""
+        lines.append(f"asks          {one_line(one.question, 600)}{choices}")
+        lines.append(f"              tea research answer {found.run} TEXT")
+    for task in found.state.get("plan", {}).values():
+        state = "failed" if task["error"] else "done" if task["end"] else "working" if task["start"] else "planned"
+        lines.append(f"task          {task['id']} {state}: {one_line(task['objective'], 120)}")
+    if found.reply is not None and found.reply["text"]:
+        lines += ["", shown(found.reply["text"])]
+    return "\n".join(lines)
+
+
+def _brief(found: "Status") -> dict[str, Any]:
+    names = ("conversation", "run", "message", "status", "mode", "iteration", "phase", "error")
+    return {**{name: getattr(found, name) for name in names}, "title": found.title}

@@ -1,0 +1,200 @@
+"""Conversation: the research of a session, read from the journals of its runs; all of it blocks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from tea.errors import BadInput, ErrorRecord, StorageError
+from tea.journal.inbox import Inbox, Question
+from tea.journal.status import RunStatus, understood
+from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.refs import Ref
+
+SCIENTIST, CLARIFIER, AUTHOR = "scientist", "research_clarify", "research_paper"
+STALE = "stale_recovered"
+State = Literal["queued", "processing", "waiting", "interrupted", "completed", "failed"]
+ACTIVE = frozenset(("queued", "processing", "waiting", "interrupted"))
+
+_ENVIRONMENT = "environment:research@"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The beginning of a run of a conversation.
+
+    Args:
+        run: Its id.
+        session: Id of the conversation.
+        time: When it began, ISO 8601 in UTC.
+        agent: Name of its agent.
+        text: What the person said.
+        inputs: Names of the files it was given.
+    """
+
+    run: str
+    session: str
+    time: str
+    agent: str
+    text: str
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A run of a conversation, read to its present end.
+
+    Args:
+        head: How it began.
+        status: Where it stands.
+        world: What its research knows; empty before it has begun.
+        phase: What it does at present, or did last.
+        task: Id of the task that this concerns, empty for none.
+        last: When its last record was written, ISO 8601 in UTC.
+        reason: Why it failed, empty if it did not.
+        fault: The error that ended it, None for none.
+        answer: What it ended with.
+        questions: What it asks the person.
+        phases: What was done in its present iteration so far.
+    """
+
+    head: Head
+    status: State
+    world: Mapping[str, Any]
+    phase: str = ""
+    task: str = ""
+    last: str = ""
+    reason: str = ""
+    fault: ErrorRecord | None = None
+    answer: Any = ""
+    questions: tuple[Question, ...] = ()
+    phases: tuple[str, ...] = ()
+
+    @property
+    def active(self) -> bool:
+        """Whether it has not ended."""
+        return self.status in ACTIVE
+
+
+def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None = None) -> Iterator[Head]:
+    """Yield the beginnings of runs of research, the newest first.
+
+    Args:
+        tracer: Reads the journals.
+        problems: Takes what is wrong with journals that cannot be read.
+        session: The only conversation that is meant.
+    """
+    agents = (SCIENTIST, CLARIFIER, AUTHOR)
+    for run in tracer.runs():
+        try:
+            with understood(run):
+                first = next(tracer.records(run), None)
+                found = None if first is None else head_of(run, first)
+        except BadInput:  # another process removed it meanwhile
+            continue
+        except StorageError as error:
+            if problems is not None:
+                problems.append(error.problem)
+            continue
+        if found is not None and found.agent in agents and session in (None, found.session):
+            yield found
+
+
+def head_of(run: str, record: TraceRecord) -> Head | None:
+    """Return the beginning of a run by its first record, None if there is none."""
+    data = as_mapping(record.data)
+    task = as_mapping(data.get("task"))
+    if record.kind != "run" or "agent" not in task:
+        return None
+    return Head(
+        run=run,
+        session=record.session,
+        time=record.time,
+        agent=Ref.parse(str(task["agent"]), kind="agent").name,
+        text=str(task["task"]),
+        inputs=tuple(str(one["name"]) for one in data.get("files", ())),
+    )
+
+
+def reading(tracer: Tracer, head: Head) -> Reading:
+    """Return a run of a conversation to its present end.
+
+    Raises:
+        StorageError: Its journal cannot be read.
+    """
+    with understood(head.run):
+        records = list(tracer.records(head.run))
+        standing = RunStatus.of(records)
+        held = standing.status != "ended" and tracer.store.held(head.run)
+        ended = as_mapping(next((one.data for one in records if one.kind == "end"), None))
+        told = [as_mapping(as_mapping(one.data).get("data")) for one in records if _tells(one)]
+        world = states(records)
+    status = _status(standing, ended, held=held, begun=len(records) > 1)
+    questions = Inbox.of(tracer, head.run).questions if status == "waiting" else ()
+    here = [one for one in told if told and one.get("message") == told[-1].get("message")]
+    return Reading(
+        head=head,
+        status=status,
+        world=world[-1] if world else {},
+        phase=str(told[-1].get("phase", "")) if told else "",
+        task=str(told[-1].get("task", "")) if told else "",
+        last=records[-1].time,
+        reason="" if status != "failed" else str(ended.get("reason") or _problem(ended)),
+        fault=cast("ErrorRecord | None", ended.get("error")),
+        answer=ended.get("answer", ""),
+        questions=questions,
+        phases=tuple(dict.fromkeys(str(one.get("phase")) for one in here)),
+    )
+
+
+def states(records: Iterable[TraceRecord]) -> list[dict[str, Any]]:
+    """Return the worlds of a run after each change by its actions, oldest first; each is its own."""
+    acting: dict[str, str] = {}
+    found: list[dict[str, Any]] = []
+    for one in records:
+        data = as_mapping(one.data)
+        if one.kind == "start" and str(data.get("target", "")).startswith(_ENVIRONMENT):
+            acting[one.key] = str(data["target"]).rpartition("#")[2]
+        elif one.kind == "done" and one.key in acting:
+            value = as_mapping(as_mapping(data.get("data")).get("value"))
+            if acting.pop(one.key) == "begin" and "plan" in value:
+                found.append(copy.deepcopy(dict(value)))
+            elif value.get("patch") and found:
+                found.append(merged(found[-1], as_mapping(value["patch"])))
+    return found
+
+
+def merged(state: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a world with a patch: objects join, everything else replaces."""
+    made = dict(state)
+    for name, value in patch.items():
+        held = made.get(name)
+        joins = isinstance(held, Mapping) and isinstance(value, Mapping) and name != "decision"
+        made[name] = merged(cast("Mapping[str, Any]", held), cast("Mapping[str, Any]", value)) if joins else value
+    return made
+
+
+def at_message(worlds: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any] | None:
+    """Return the last of some worlds that has no message after the given number, None if none has that one."""
+    fitting = [one for one in worlds if len(one["messages"]) == number]
+    return fitting[-1] if fitting else None
+
+
+def _status(standing: RunStatus, ended: Mapping[str, Any], *, held: bool, begun: bool) -> State:
+    if standing.status == "ended":
+        return "completed" if ended.get("status") == "done" else "failed"
+    if held:
+        return "processing"
+    if standing.asked:
+        return "waiting"
+    return "interrupted" if begun else "queued"
+
+
+def _tells(record: TraceRecord) -> bool:
+    return record.kind == "note" and as_mapping(record.data).get("kind") == "research"
+
+
+def _problem(ended: Mapping[str, Any]) -> str:
+    return str(as_mapping(ended.get("error")).get("problem", "")) or "it did not succeed"

@@ -1,0 +1,115 @@
+"""Status: where a research stands, for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from tea.errors import BadInput, ErrorRecord
+from tea.journal.inbox import Question
+from tea.research.conversation import Reading
+from tea.research.guard import stale
+from tea.research.settings import ResearchSettings
+
+_PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Where a research stands.
+
+    Args:
+        conversation: Id of the conversation.
+        run: Id of the run.
+        agent: Name of its agent.
+        message: Id of the iteration that is meant: the last one, or that asked for.
+        status: `queued`, `processing`, `waiting` for a person, `interrupted`, `completed` or `failed`.
+        mode: `steering`, `semi` or `full`.
+        iteration: Number of the iteration in its run, 0 before the first.
+        phase: What it does at present, or did last.
+        phases: What was done in this iteration so far.
+        reply: The reply of the iteration with its next steps and sources, None before there is one.
+        error: Why it failed, empty if it did not.
+        fault: The error that ended it, None for none.
+        stale: Why a start would give it up, empty if none would.
+        questions: What it asks the person.
+        state: All that the research knows.
+        answer: What the run ended with.
+    """
+
+    conversation: str
+    run: str
+    agent: str
+    message: str
+    status: str
+    mode: str
+    iteration: int
+    phase: str
+    phases: tuple[str, ...]
+    reply: Mapping[str, Any] | None
+    error: str
+    fault: ErrorRecord | None
+    stale: str
+    questions: tuple[Question, ...]
+    state: Mapping[str, Any]
+    answer: Any
+
+    @classmethod
+    def of(cls, run: Reading, name: str, now: datetime, limits: ResearchSettings) -> Self:
+        """Return where a run stands, or one of its messages.
+
+        Args:
+            run: The run.
+            name: What was asked for; the id of a message means that one.
+            now: The time, with its zone.
+            limits: The operator's limits.
+
+        Raises:
+            BadInput: The run has no such message.
+        """
+        messages = [one for one in run.world.get("messages", ()) if one["who"] != "person"]
+        origin = str(run.world.get("run") or run.head.run)  # in a fork those are of the run that it goes on from
+        own = [one for one in messages if str(one["id"]).startswith(f"{origin}.")]
+        shown = _chosen(name, run, origin, own)
+        error, status = run.reason, str(run.status)
+        if shown is not None and shown["status"] == "completed":
+            status, error = ("completed", "") if "." in name else (status, error)
+        return cls(
+            conversation=run.head.session,
+            run=run.head.run,
+            agent=run.head.agent,
+            message=str(shown["id"]) if shown else f"{run.head.run}.1",
+            status=status,
+            mode=str(run.world.get("mode", "")),
+            iteration=int(shown["iteration"]) if shown else 0,
+            phase=run.phase if run.active else "",
+            phases=run.phases,
+            reply=shown if shown is not None and shown["status"] != _PENDING else None,
+            error=error,
+            fault=run.fault,
+            stale=stale(run, limits, now),
+            questions=run.questions,
+            state=run.world,
+            answer=run.answer,
+        )
+
+    @property
+    def title(self) -> str:
+        """What the research is about, in a line."""
+        return str(self.state.get("title") or self.state.get("objective") or "")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return asdict(self)
+
+
+def _chosen(name: str, run: Reading, origin: str, own: list[dict[str, Any]]) -> dict[str, Any] | None:
+    wanted, _, number = name.partition(".")
+    if not number or not run.head.run.startswith(wanted):
+        return own[-1] if own else None
+    found = next((one for one in own if one["id"] == f"{origin}.{number}"), None)
+    if found is None and not (number == "1" and run.active):
+        raise BadInput(f"There is no message {name[:80]!r}.", fix=f"ask for the run {run.head.run}.")
+    return found

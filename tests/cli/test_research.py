@@ -1,0 +1,139 @@
+"""`tea research`: conversations from one command to the next, over a model on loopback."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from research_kit import RESEARCHER, literature
+
+from .conftest import Tea
+
+ROLES = {
+    "Suggest the tasks of the next iteration": {"objective": "", "tasks": []},
+    "Plan the tasks to begin with": {"objective": "Begin", "tasks": [literature("How do cities grow?")]},
+    "You form the hypothesis": {"hypothesis": "They grow."},
+    "You look back": {
+        "title": "Growth of cities", "evolving_objective": "o", "current_objective": "c", "insights": ["They grow."],
+        "methodology": "Reading.",
+    },
+    "You tell which findings": {"discoveries": []},
+    "You tell the person": {"text": "They grow by 3 percent [1](https://example.org/growth)."},
+    "You ask a person": {"questions": ["Which period?"]},
+    "You write the paper": {
+        "title": "Growth", "abstract": ["They grow [1]."],
+        "sections": [{"heading": "Results", "paragraphs": ["They grow [1]."], "figures": []}],
+        "words": {"abstract": "Abstract", "figure": "Figure", "references": "References"},
+    },
+}  # fmt: skip
+
+
+class Roles(BaseHTTPRequestHandler):
+    """Answers a chat completion by the role that its messages name."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        said = json.dumps(body["messages"])
+        answer = next(one for words, one in ROLES.items() if words in said)
+        message = {"role": "assistant", "content": json.dumps(answer)}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "played", "usage": usage}
+        choice = {"index": 0, "delta": message, "finish_reason": "stop"}
+        assert body["stream"]
+        data = f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@pytest.fixture
+def served(tea: Tea) -> Iterator[Tea]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Roles)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        address = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        settings = f'model = "played"\n[models.played]\nbase_url = "{address}"\nmodel = "played"\n'
+        (tea.folder / "tea.toml").write_text(settings)
+        (tea.folder / "researcher.py").write_text(RESEARCHER)
+        assert tea("register", "researcher.py").code == 0
+        yield tea
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_conversation_goes_on_from_command_to_command(served: Tea) -> None:
+    (served.folder / "cities.csv").write_text("city\nOslo\n")
+    first = served("research", "start", "Why do cities grow?", "--mode", "steering", "--conversation", "growth")
+    assert first.code == 0, first
+    assert "They grow by 3 percent [1](https://example.org/growth)." in first.out
+    for phase in ("planning", "working lit-0-1: How do cities grow?", "hypothesis", "reflection", "next plan", "reply"):
+        assert phase in first.err.splitlines(), phase
+    status = served("research", "status", "growth", "--json").data
+    assert (status["status"], status["iteration"], status["state"]["hypothesis"]) == ("completed", 1, "They grow.")
+    assert "growth" in served("research").out
+    shown = served("research", "status")
+    assert "lit-0-1 done: How do cities grow?" in shown.out
+    told = served("research", "tell", "growth", "Look at harbours.")
+    told.refused(2, "has ended")
+    branch = served("research", "branch", "growth", "--at", "1", "--json").data
+    assert served("research", "status", branch["conversation"], "--json").data["state"]["plan"] == {}
+    paper = served("research", "paper", "growth", "--json").data
+    folder = served.folder / "traces" / paper["run"] / "workspace"
+    assert (folder / "paper.pdf").read_bytes().startswith(b"%PDF")
+    assert served("replay", paper["run"], "-q").code == 0
+
+
+@pytest.mark.slow
+def test_a_start_that_is_detached_is_found_and_taken_up_once(served: Tea) -> None:
+    line = ("research", "start", "Why?", "--mode", "steering", "--conversation", "c", "--detach", "--json")
+    one, other = served(*line).data, served(*line).data
+    assert (one["message"], one["deduplicated"]) == (other["message"], False)
+    assert other["deduplicated"]
+    assert served("research", "tell", "c", "Look at harbours.").code == 0
+    (done,) = served("research", "resume", "--json").data["taken_up"]
+    assert (done["run"], done["status"], done["error"]) == (one["run"], "completed", "")
+    assert [one["text"] for one in done["state"]["messages"] if one["who"] == "person"] == ["Why?", "Look at harbours."]
+    assert served("research", "resume", "--json").data["taken_up"] == []
+
+
+@pytest.mark.slow
+def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
+    asked = served("research", "clarify", "Why do cities grow?")
+    assert asked.code == 6
+    assert "Which period? Fix: tea research answer" in asked.err
+    run = served("research", "status", "--json").data["run"]
+    served("research", "start", "Why?", "--clarification", run).refused(2, "is not approved")
+    plan = served("research", "answer", run, "2000 to 2020")
+    assert (plan.code, "How do cities grow?" in plan.err) == (6, True)
+    served("research", "answer", run, "reject").refused(2, "needs feedback")
+    assert served("research", "answer", run, "reject", "--feedback", "Shorter.").code == 6
+    assert served("research", "answer", run, "approve").code == 0
+    done = served("research", "start", "Why?", "--clarification", run, "--mode", "steering", "--json").data
+    assert done["state"]["clarification"]["used"]
+
+
+def test_mistakes_are_one_line_each(tea: Tea) -> None:
+    tea("research", "start", "Why?", "--mode", "wild").refused(2, "'wild' is not a mode", "steering, semi, full")
+    tea("research", "status", "nowhere").refused(2, "no research")
+    tea("research", "answer", "nowhere", "x").refused(2)
+    tea("research", "start", "Why?", "--file", "lost.csv").refused(2, "no file")
+    assert tea("research").out.strip() == "There is no research."
+    assert not Path(tea.folder / "traces").exists()
+
+
+def test_without_a_model_the_research_fails_with_the_reason(tea: Tea) -> None:
+    done = tea("research", "start", "Why?", "--mode", "steering", "--json")
+    assert done.code != 0
+    assert "No model is configured" in done.data["error"]["problem"]
+    assert tea("research", "status", "--json").data["status"] == "failed"

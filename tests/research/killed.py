@@ -1,0 +1,69 @@
+"""A program that researches and dies by SIGKILL in a phase; `python killed.py HOME STATE PHASE TIMES`."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from research_kit import CITIES, RESEARCHER, Roles, analysis, literature
+
+from tea.platform import Platform
+from tea.runs.policy import AllowTrusted
+
+SESSION = "killed"
+
+
+def steady() -> Roles:
+    """Return a model whose answers depend on the question alone, so that any process gets the same."""
+
+    def further(request: Any, count: int) -> Any:
+        levels = [int(one["id"].split("-")[1]) for one in request.variables["tasks"]]
+        tasks = [literature("More"), analysis("Count again", "cities.csv")] if max(levels) < 2 else []
+        return {"objective": f"After {max(levels)}", "tasks": tasks}
+
+    def named(kind: str) -> Any:
+        return lambda request, count: {kind: " ".join(one["id"] for one in request.variables["tasks"])}
+
+    def reflected(request: Any, count: int) -> Any:
+        words = " ".join(one["id"] for one in request.variables["tasks"])
+        names = ("title", "evolving_objective", "current_objective", "methodology")
+        return {**dict.fromkeys(names, words), "insights": [words]}
+
+    def discovered(request: Any, count: int) -> Any:
+        evidence = [{"task": one["id"], "explanation": ""} for one in request.variables["tasks"]]
+        claim = " ".join(one["task"] for one in evidence)
+        return {"discoveries": [{"claim": claim, "evidence": evidence, "novelty": "", "confidence": "", "replaces": 0}]}
+
+    return Roles(
+        plan_initial={"objective": "o", "tasks": [literature("a"), analysis("Count", "cities.csv")]},
+        plan_next=further,
+        hypothesis=named("hypothesis"),
+        reflection=reflected,
+        discovery=discovered,
+        reply=named("text"),
+    )
+
+
+async def research(home: Path, state: Path, phase: str, times: int) -> None:
+    """Research in the mode `semi`, and die when a phase begins for the given time."""
+    (home / "cities.csv").write_text(CITIES)
+    seen = 0
+
+    def watch(event: Any) -> None:
+        nonlocal seen
+        if event.kind == "note" and event.data["kind"] == "research" and event.data["data"]["phase"] == phase:
+            seen += 1
+            if seen == times:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    async with Platform(home, model=steady(), policy=AllowTrusted(), state=state) as tea:
+        await tea.acp.register(RESEARCHER)
+        await tea.research.run(
+            "Why do cities grow?", mode="semi", files=[home / "cities.csv"], conversation=SESSION, watch=watch
+        )
+
+
+if __name__ == "__main__":
+    asyncio.run(research(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

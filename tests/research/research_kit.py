@@ -1,0 +1,106 @@
+"""A scripted world for research: a model that plays each role by rule, and a stand-in for the researcher."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from tea.models.manager import CallTool, ModelConfig
+from tea.models.scripted import Reply, response_of
+from tea.types import ModelRequest, ModelResponse
+
+CITIES = "city,people\nOslo,700000\nBergen,290000\nRome,2800000\n"
+RESEARCHER = '''
+from tea import Agent, Context, Evidence, Result, Task
+
+
+class Researcher(Agent):
+    """Find what publications say."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer at once."""
+        if "fails" in task.text:
+            return Result(ok=False, reason="nothing was found")
+        source = Evidence(source="https://example.org/growth", quote="Cities grow by 3 percent.")
+        return Result(answer=f"On {task.text}: cities grow by 3 percent.", evidence=(source,))
+'''
+
+ANALYZER_STEP = {"thinking": "", "evaluation": "", "memory": "", "next_goal": ""}
+DECIDED = {"go_on": True, "confidence": "high", "reasoning": "It follows.", "trigger": ""}
+
+
+def literature(objective: str = "How do cities grow?") -> dict[str, Any]:
+    return {"type": "LITERATURE", "objective": objective, "datasets": []}
+
+
+def analysis(objective: str = "Count the cities.", *datasets: str) -> dict[str, Any]:
+    return {"type": "ANALYSIS", "objective": objective, "datasets": list(datasets)}
+
+
+class Roles:
+    """A model that answers each prompt by its role; `plays` replaces answers, as values or functions of a count."""
+
+    def __init__(self, **plays: Any) -> None:
+        self.plays = plays
+        self.counts: Counter[str] = Counter()
+        self.requests: list[ModelRequest] = []
+
+    def asked(self, role: str) -> list[ModelRequest]:
+        return [one for one in self.requests if name_of(one) == f"research_{role}"]
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        self.requests.append(request)
+        name = name_of(request).removeprefix("research_")
+        if name == "plan":
+            name = f"plan_{request.variables['stage']}"
+        self.counts[name] += 1
+        made = self.plays.get(name, USUAL.get(name))
+        if callable(made):
+            made = made(request, self.counts[name])
+        if isinstance(made, Awaitable):
+            made = await made
+        if isinstance(made, Exception):
+            raise made
+        assert made is not None, name
+        return response_of(made, config.name)
+
+
+def name_of(request: ModelRequest) -> str:
+    return str(request.prompt).removeprefix("prompt:").partition("@")[0]
+
+
+def _analyzed(request: ModelRequest, count: int) -> Reply:
+    calls = [{"name": "done", "arguments": {"answer": "There are 3 cities.", "evidence": []}}]
+    return {**ANALYZER_STEP, "calls": calls}
+
+
+def _reflected(request: ModelRequest, count: int) -> Reply:
+    return {
+        "title": "Growth of cities",
+        "evolving_objective": f"Why cities grow, {count}",
+        "current_objective": f"Look at {count}",
+        "insights": [f"insight {number}" for number in range(1, count + 1)],
+        "methodology": "Reading and counting.",
+    }
+
+
+def _discovered(request: ModelRequest, count: int) -> Reply:
+    tasks = [one["id"] for one in request.variables["tasks"]]
+    evidence = [{"task": one, "explanation": "it says so"} for one in [*tasks, "lit-9-9"]]
+    one = {"claim": f"Claim {count}", "evidence": evidence, "novelty": "new", "confidence": "low", "replaces": 0}
+    nowhere = {**one, "claim": "Nowhere", "evidence": [{"task": "ana-7-7", "explanation": "made up"}]}
+    return {"discoveries": [one, nowhere]}
+
+
+USUAL: Mapping[str, Reply | Callable[[ModelRequest, int], Reply]] = {
+    "datasets": {"descriptions": [{"name": "cities.csv", "description": "Three cities with their people."}]},
+    "questions": {"questions": ["Which period?"]},
+    "plan_initial": {"objective": "Begin", "tasks": [literature()]},
+    "plan_next": lambda request, count: {"objective": f"Next {count}", "tasks": [literature(f"Question {count}")]},
+    "plan_approval": {"objective": "The refined question", "tasks": [literature("Approved question")]},
+    "analyzer": _analyzed,
+    "hypothesis": lambda request, count: {"hypothesis": f"Hypothesis {count}"},
+    "reflection": _reflected,
+    "discovery": _discovered,
+    "decision": DECIDED,
+    "reply": lambda request, count: {"text": f"Reply {count}: they grow [1](https://example.org/growth)."},
+}

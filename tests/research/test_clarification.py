@@ -1,0 +1,102 @@
+"""The clarification before a research: questions, a plan, its approval or rejection, and its one use."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from research_kit import analysis, literature
+
+from tea.errors import ApprovalNeeded, BadInput
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DONE = {"objective": "", "tasks": []}
+
+
+async def waits(work: Any) -> str:
+    """The question that a run waits with."""
+    with pytest.raises(ApprovalNeeded) as asked:
+        await work
+    return asked.value.problem
+
+
+async def test_questions_are_followed_by_a_plan_that_is_rejected_and_approved(
+    lab: Any, cities: Path
+) -> None:  # 003: 21
+    research = lab.tea.research
+    lab.plays(questions={"questions": ["Which period?", "Which cities?"]})
+    begun = await research.clarify("Why do cities grow?", files=[cities])
+    assert "Which period?" in await waits(research.drive(begun.run))
+    with pytest.raises(BadInput, match="No plan waits"):
+        await research.approve(begun.run)
+    with pytest.raises(BadInput, match="No plan waits"):
+        await research.reject(begun.run, "Shorter.")
+    with pytest.raises(BadInput, match="is not approved"):
+        await research.start("Why?", clarification=begun.run)
+    assert "Which cities?" in await waits(research.answer(begun.run, "2000 to 2020"))
+    assert "Plan: The refined question" in await waits(research.answer(begun.run, "All."))
+    with pytest.raises(BadInput, match="is no answer here"):
+        await research.answer(begun.run, "perhaps")
+    with pytest.raises(BadInput, match="needs feedback"):
+        await research.reject(begun.run, "  ")
+    assert "Plan: " in await waits(research.reject(begun.run, "Only harbours."))
+    assert lab.roles.asked("plan")[-1].variables["feedback"] == ["Only harbours."]
+    assert lab.roles.asked("plan")[-1].variables["answers"][0] == {
+        "question": "Which period?",
+        "answer": "2000 to 2020",
+    }
+    approved = await research.approve(begun.run)
+    assert (approved.status, approved.answer["objective"]) == ("completed", "The refined question")
+    assert (await lab.tea.replay(begun.run)).ok
+    with pytest.raises(BadInput, match="No plan waits"):
+        await research.approve(begun.run)
+
+
+async def test_an_unknown_clarification_or_one_of_something_else_is_refused(lab: Any) -> None:  # 003: 22
+    lab.plays(plan_next=DONE)
+    status = await lab.run()
+    with pytest.raises(BadInput, match="There is no research"):
+        await lab.tea.research.start("Why?", clarification="nowhere")
+    with pytest.raises(BadInput, match="is no clarification"):
+        await lab.tea.research.start("Why?", clarification=status.run)
+    with pytest.raises(BadInput, match="is no clarification"):
+        await lab.tea.research.approve(status.run)
+
+
+async def test_a_clarification_without_a_plan_is_refused(lab: Any) -> None:  # 003: 22
+    lab.plays(questions={"questions": []}, plan_approval={"objective": "o", "tasks": []})
+    begun = await lab.tea.research.clarify("Why?")
+    await waits(lab.tea.research.drive(begun.run))
+    await lab.tea.research.approve(begun.run)
+    with pytest.raises(BadInput, match="has no plan"):
+        await lab.tea.research.start("Why?", clarification=begun.run)
+
+
+async def test_an_approved_plan_replaces_planning_in_the_first_iteration_once(
+    lab: Any, cities: Path
+) -> None:  # 003: 23
+    research = lab.tea.research
+    tasks = [analysis("Count.", "cities.csv", "lost.csv"), literature("Read.")]
+    lab.plays(
+        questions={"questions": ["Which period?"]}, plan_approval={"objective": "The refined question", "tasks": tasks},
+        plan_next=lambda request, count: {"objective": "", "tasks": [literature("More")] if count == 1 else []},
+    )  # fmt: skip
+    begun = await research.clarify("Why?", files=[cities])
+    await waits(research.drive(begun.run))
+    await waits(research.answer(begun.run, "Any."))
+    await research.approve(begun.run)
+    started = await research.start("Why?", clarification=begun.run, mode="full", files=[cities])
+    assert started.conversation == begun.conversation
+    status = await research.drive(started.run)
+    state = status.state
+    assert status.iteration == 2
+    assert [one.variables["stage"] for one in lab.roles.asked("plan")] == ["approval", "next", "next"]
+    assert (state["objective"], state["plan"]["ana-0-1"]["datasets"]) == ("The refined question", ["cities.csv"])
+    assert [one["objective"] for one in state["plan"].values()] == ["Count.", "Read.", "More"]
+    assert state["warnings"][0] == "There is no dataset 'lost.csv'; its task goes on without it."
+    assert lab.roles.asked("hypothesis")[0].variables["answers"] == [{"question": "Which period?", "answer": "Any."}]
+    with pytest.raises(BadInput, match="used already"):
+        await research.start("Why?", clarification=begun.run)
+    lab.plays(plan_next=DONE)
+    await lab.run(conversation=begun.conversation, text="Go on.")
+    assert [one.variables["stage"] for one in lab.roles.asked("plan")] == ["initial", "next"]

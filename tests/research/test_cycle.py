@@ -1,0 +1,314 @@
+"""The cycle of a research: its order, its fields, its levels, its decisions and its replies."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from research_kit import ANALYZER_STEP, DECIDED, analysis, literature
+
+from tea.errors import BadInput, ProviderError
+from tea.research.conversation import states
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TRIGGERS = (
+    "contradiction", "ambiguous_intent", "forked_paths", "irreversible", "research_convergence", "low_value",
+    "disagreement", "complex_analysis", "error",
+)  # fmt: skip
+
+
+def only(count: int) -> Any:
+    """Return a plan that suggests something so many times, and then nothing."""
+    return lambda request, number: {
+        "objective": f"Next {number}", "tasks": [literature(f"Question {number}")] if number <= count else []
+    }  # fmt: skip
+
+
+def changes(lab: Any, run: str) -> list[tuple[str, dict[str, Any]]]:
+    """The changes of the world in a run: which action, and which fields it set."""
+    targets: dict[str, str] = {}
+    found = []
+    for one in lab.tea.tracer.records(run):
+        if one.kind == "start" and str(one.data.get("target", "")).startswith("environment:research@"):
+            targets[one.key] = one.data["target"].rpartition("#")[2]
+        elif one.kind == "done" and one.key in targets and "patch" in (one.data["data"].get("value") or {}):
+            patch = one.data["data"]["value"]["patch"]
+            found.append((targets[one.key], {name: value for name, value in patch.items() if name != "number"}))
+    return found
+
+
+async def test_an_iteration_goes_through_its_phases_in_order(lab: Any) -> None:  # 003: 6
+    lab.plays(plan_initial={"objective": "o", "tasks": [literature("a"), literature("b")]}, plan_next=only(1))
+    status = await lab.run("full")
+    phases = [(one["phase"], one.get("task", "")) for one in lab.events(status.run)]
+    first = phases[: phases.index(("reply", ""))]
+    assert first[0] == ("planning", "")
+    assert sorted(first[1:5]) == [(one, task) for one in ("worked", "working") for task in ("lit-0-1", "lit-0-2")]
+    assert first[5:] == [("hypothesis", ""), ("reflection", ""), ("next plan", "")]
+    second = phases[len(first) + 1 :]
+    assert [one for one, _ in second] == [
+        "working", "worked", "hypothesis", "reflection", "discovery", "next plan", "reply",
+    ]  # fmt: skip
+
+
+async def test_the_tasks_of_a_level_run_side_by_side_and_are_stamped(lab: Any) -> None:  # 003: 8
+    lab.plays(plan_initial={"objective": "o", "tasks": [literature("a"), literature("b")]})
+    status = await lab.run()
+    one, other = status.state["plan"].values()
+    assert max(one["start"], other["start"]) <= min(one["end"], other["end"])
+    working = [each["phase"] for each in lab.events(status.run) if each.get("task")]
+    assert working[:2] == ["working", "working"]
+
+
+async def test_new_tasks_get_the_next_level_with_ids_of_their_own_and_none_is_lost(lab: Any) -> None:  # 003: 7
+    two = {"objective": "o", "tasks": [literature("a"), analysis("b"), literature("c")]}
+    lab.plays(plan_initial=two, plan_next=lambda request, count: two if count < 2 else {"objective": "", "tasks": []})
+    status = await lab.run("full")
+    plan = status.state["plan"]
+    ids = [f"{kind}-{level}-{n}" for level in (0, 1) for kind, n in (("lit", 1), ("ana", 1), ("lit", 2))]
+    assert sorted(plan) == sorted(ids)
+    assert [plan[one]["level"] for one in sorted(plan)] == [0, 1, 0, 0, 1, 1]
+    lab.plays(plan_next=only(0))
+    again = await lab.run(conversation=status.conversation, text="And then?")
+    assert sorted(again.state["plan"]) == sorted([*ids, "lit-2-1"])
+    assert again.state["plan"]["lit-0-1"] == plan["lit-0-1"]  # what is done is not done again
+
+
+async def test_a_failed_task_loses_no_other(lab: Any) -> None:
+    lab.plays(plan_initial={"objective": "o", "tasks": [literature("this fails"), literature("b")]})
+    status = await lab.run()
+    failed, done = status.state["plan"].values()
+    assert (status.status, failed["error"], failed["output"]) == ("completed", "nothing was found", "")
+    assert failed["end"]
+    assert done["output"].startswith("On b")
+
+
+async def test_literature_joins_its_sources_and_an_analysis_gives_output_files_and_id(  # 003: 9
+    lab: Any, cities: Path, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "growth.md").write_text("# Growth\n\nThe harbour of Oslo grew by 12 percent in 2019.\n")
+    root = (await lab.tea.corpus.add(str(notes))).root
+    code = "open('ana-0-1/plot.svg', 'w').write('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')"
+    source = {"source": "cities.csv", "detail": "all rows", "quote": "2800000"}
+    steps = [
+        {"name": "shell_python", "arguments": {"code": f"import os; os.makedirs('ana-0-1'); {code}"}},
+        {"name": "done", "arguments": {"answer": "The largest has 2800000.", "evidence": [source]}},
+    ]
+    tasks = [literature("How did the harbour grow?"), analysis("Which is the largest?", "cities.csv")]
+    lab.plays(
+        plan_initial={"objective": "o", "tasks": tasks},
+        analyzer=lambda request, count: {**ANALYZER_STEP, "calls": [steps[min(count, 2) - 1]]},
+    )  # fmt: skip
+    try:
+        status = await lab.run(files=[cities])
+    finally:
+        await lab.tea.corpus.remove(root)
+    found, counted = status.state["plan"].values()
+    assert "cities grow by 3 percent" in found["output"]
+    assert "grew by 12 percent" in found["output"]
+    assert {one["source"] for one in found["sources"]} == {
+        "https://example.org/growth", f"{root}/growth.md"
+    }  # fmt: skip
+    assert counted["output"] == "The largest has 2800000."
+    assert counted["artifacts"] == ["ana-0-1/plot.svg"]
+    assert len(counted["job"]) == 16
+    assert counted["sources"][0]["quote"] == "2800000"
+
+
+async def test_planning_writes_nothing_and_each_role_only_its_fields(lab: Any) -> None:  # 003: 11, 12
+    lab.plays(plan_next=only(1))
+    status = await lab.run("full")
+    found = changes(lab, status.run)
+    fields = {
+        "iterate": {"messages"},
+        "plan": {"plan", "level", "suggestions", "current_objective"},
+        "promote": {"plan", "level", "suggestions"},
+        "start_task": {"plan"},
+        "end_task": {"plan"},
+        "suppose": {"hypothesis"},
+        "reflect": {"title", "evolving_objective", "current_objective", "insights", "methodology"},
+        "discover": {"discoveries", "considered", "warnings"},
+        "suggest": {"suggestions", "current_objective"},
+        "decide": {"decision"},
+        "reply": {"messages"},
+        "finish": {"finished"},
+    }
+    for action, patch in found:
+        assert set(patch) <= fields[action], action
+    numbers = [one["number"] for one in states(lab.tea.tracer.records(status.run))]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert status.state["hypothesis"] == "Hypothesis 2"
+    assert status.state["insights"] == ["insight 1", "insight 2"]
+
+
+async def test_discoveries_begin_with_the_third_message_from_all_tasks_and_then_from_new_ones(
+    lab: Any,
+) -> None:  # 003: 13
+    lab.plays(plan_next=only(2))
+    status = await lab.run("full")
+    asked = [[one["id"] for one in each.variables["tasks"]] for each in lab.roles.asked("discovery")]
+    assert asked == [["lit-0-1", "lit-1-1"], ["lit-2-1"]]
+    first, second = status.state["discoveries"]
+    assert (first["claim"], first["tasks"], first["confidence"]) == ("Claim 1", ["lit-0-1", "lit-1-1"], "low")
+    assert second["tasks"] == ["lit-2-1"]  # lit-9-9 does not exist
+    assert any("Nowhere" in one for one in status.state["warnings"])
+
+
+async def test_no_discovery_is_looked_for_without_an_output(lab: Any) -> None:  # 003: 13
+    fails = {"objective": "o", "tasks": [literature("this fails")]}
+    lab.plays(
+        plan_initial=fails, plan_next=lambda request, count: fails if count < 3 else {"objective": "", "tasks": []}
+    )
+    status = await lab.run("full")
+    assert status.iteration == 3
+    assert lab.roles.asked("discovery") == []
+
+
+async def test_a_discovery_can_be_revised_and_none_is_lost(lab: Any) -> None:
+    def found(request: Any, count: int) -> Any:
+        evidence = [{"task": "lit-0-1", "explanation": "it says so"}]
+        revised = {"claim": f"Claim {count}", "evidence": evidence, "novelty": "", "confidence": ""}
+        return {"discoveries": [{**revised, "replaces": 1 if count == 3 else 0}]}
+
+    lab.plays(discovery=found, plan_next=only(3))
+    status = await lab.run("full")
+    assert [one["claim"] for one in status.state["discoveries"]] == ["Claim 3", "Claim 2"]
+
+
+@pytest.mark.parametrize(("mode", "iterations"), [("steering", 1), ("semi", 5), ("full", 20)])
+async def test_a_mode_has_a_limit(lab: Any, mode: str, iterations: int) -> None:  # 003: 3
+    lab.plays(plan_initial={"objective": "", "tasks": [literature("a")]})
+    status = await lab.run(mode)
+    assert status.iteration == iterations
+    assert len(lab.roles.asked("decision")) == (3 if mode == "semi" else 0)  # 003: 14
+
+
+async def test_an_unknown_mode_is_refused_and_nothing_is_written(lab: Any) -> None:  # 003: 2
+    before = lab.tea.tracer.runs()
+    with pytest.raises(BadInput, match="'wild' is not a mode"):
+        await lab.tea.research.start("Why?", mode="wild")
+    assert lab.tea.tracer.runs() == before
+
+
+async def test_nothing_suggested_is_convergence_in_every_mode(lab: Any) -> None:  # 003: 14
+    for mode in ("steering", "semi", "full"):
+        lab.plays(plan_next=only(0))
+        decision = (await lab.run(mode)).state["decision"]
+        assert (decision["go_on"], decision["trigger"], decision["by"]) == (False, "research_convergence", "rule")
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+async def test_each_reason_of_a_verdict_stops_and_is_recorded(lab: Any, trigger: str) -> None:  # 003: 15
+    lab.plays(decision={**DECIDED, "go_on": False, "trigger": trigger, "reasoning": "Because."})
+    status = await lab.run("semi")
+    assert status.iteration == 2
+    decision = status.state["decision"]
+    assert (decision["go_on"], decision["trigger"], decision["by"]) == (False, trigger, "model")
+    assert status.reply["decision"]["trigger"] == trigger
+
+
+@pytest.mark.parametrize("verdict", ["no JSON at all", {"go_on": True}, ProviderError("gone", fix="wait")])
+async def test_a_verdict_that_cannot_be_read_stops_and_the_person_decides(lab: Any, verdict: Any) -> None:  # 003: 14
+    lab.plays(decision=verdict)
+    status = await lab.run("semi")
+    assert (status.status, status.iteration) == ("completed", 2)
+    decision = status.state["decision"]
+    assert (decision["go_on"], decision["trigger"], decision["by"]) == (False, "error", "error")
+    assert "you decide" in lab.roles.asked("reply")[-1].variables["decision"]["reasoning"]
+
+
+async def test_suggestions_become_the_next_level_and_are_cleared(lab: Any) -> None:  # 003: 16
+    lab.plays(plan_next=only(1))
+    status = await lab.run("full")
+    found = dict(changes(lab, status.run))
+    assert found["promote"]["suggestions"] == []
+    assert found["promote"]["plan"]["lit-1-1"]["objective"] == "Question 1"
+    assert status.state["suggestions"] == []
+
+
+async def test_each_iteration_has_its_reply_and_the_last_is_flagged(lab: Any) -> None:  # 003: 16, 17
+    lab.plays(plan_next=only(4))
+    status = await lab.run("full")
+    replies = [one for one in status.state["messages"] if one["who"] == "scientist"]
+    assert [one["id"] for one in replies] == [f"{status.run}.{number}" for number in range(1, 6)]
+    assert [one["final"] for one in replies] == [False] * 4 + [True]
+    assert [one["next_steps"][0]["objective"] for one in replies[:4]] == [f"Question {n}" for n in range(1, 5)]
+    for number, one in enumerate(replies, 1):
+        assert f"Reply {number}" in one["text"]
+    shown = [[one["id"] for one in each.variables["tasks"]] for each in lab.roles.asked("reply")]
+    assert shown[0] == ["lit-0-1"]
+    assert shown[-1] == ["lit-2-1", "lit-3-1", "lit-4-1"]  # of the last three levels
+
+
+async def test_a_reply_has_numbered_sources_and_its_values_are_compared_with_them(lab: Any) -> None:  # 003: 17
+    lab.plays(
+        reply={
+            "text": "They grow by 3 percent [4](https://example.org/growth) and by 9 percent [4](https://example.org/growth)."
+        }
+    )
+    reply = (await lab.run()).reply
+    assert "3 percent [1](https://example.org/growth)" in reply["text"]
+    assert [(one["number"], one["link"]) for one in reply["references"]] == [(1, "https://example.org/growth")]
+    assert [one["value"] for one in reply["doubts"]] == ["9"]
+    assert reply["sources"][0]["quote"] == "Cities grow by 3 percent."
+
+
+async def test_a_reply_may_tell_what_an_analysis_computed_of_a_dataset(lab: Any, cities: Path) -> None:
+    done = {"name": "done", "arguments": {"answer": "On average 1263333 people.", "evidence": []}}
+    lab.plays(
+        plan_initial={"objective": "", "tasks": [analysis("Average?", "cities.csv")]},
+        analyzer={**ANALYZER_STEP, "calls": [done]},
+        reply={"text": "On average 1263333 people [1](cities.csv), or 1263334 [1](cities.csv)."},
+    )
+    reply = (await lab.run(files=[cities])).reply
+    assert [one["value"] for one in reply["doubts"]] == ["1263334"]
+
+
+async def test_a_message_is_taken_at_the_next_boundary_and_stands_in_the_state(lab: Any) -> None:
+    lab.plays(plan_next=only(2))
+    started = await lab.tea.research.start("Why do cities grow?", mode="full")
+    await lab.tea.research.tell(started.conversation, "Look at harbours only.")
+    status = await lab.tea.research.drive(started.run)
+    said = [one["text"] for one in status.state["messages"] if one["who"] == "person"]
+    assert said == ["Why do cities grow?", "Look at harbours only."]
+    assert lab.roles.asked("plan")[1].variables["said"] == said[1:]  # the objective stands above it
+    assert lab.roles.asked("plan")[2].variables["said"] == []  # it was answered by a reply
+    assert (await lab.tea.replay(started.run)).ok
+
+
+async def test_an_unreadable_role_leaves_its_fields_as_they_are(lab: Any) -> None:
+    lab.plays(hypothesis="nothing", reflection="nothing", plan_next=only(1), discovery={"discoveries": "none"})
+    status = await lab.run("full")
+    assert (status.status, status.state["hypothesis"], status.state["insights"]) == ("completed", "", [])
+    unread = [one["prompt"] for one in lab.events(status.run) if one["phase"] == "unreadable"]
+    assert unread.count("research_hypothesis") == 2
+    assert "research_discovery" in unread
+
+
+async def test_phases_and_the_reasoning_of_tasks_are_seen_while_they_run(lab: Any, cities: Path) -> None:  # 003: 25
+    thinking = {**ANALYZER_STEP, "thinking": "I count the rows."}
+    done = {"name": "done", "arguments": {"answer": "3", "evidence": []}}
+    lab.plays(
+        plan_initial={"objective": "", "tasks": [analysis("Count.", "cities.csv")]},
+        analyzer={**thinking, "calls": [done]},
+    )
+    seen: list[tuple[str, str]] = []
+
+    def watch(event: Any) -> None:
+        if event.kind == "note" and event.data["kind"] in ("research", "step"):
+            data = event.data["data"]
+            seen.append((data.get("phase", ""), str(data.get("task") or data.get("thinking") or "")))
+
+    await lab.tea.research.run("How many?", mode="steering", files=[cities], watch=watch)
+    assert (
+        seen.index(("working", "ana-0-1")) < seen.index(("", "I count the rows.")) < seen.index(("worked", "ana-0-1"))
+    )
+
+
+async def test_an_agent_run_without_the_service_researches_in_the_usual_mode(lab: Any) -> None:
+    lab.plays(plan_next=only(0))
+    outcome = await lab.tea.run("Why do cities grow?", agent="scientist")
+    assert outcome.ok
+    assert "Reply 1" in outcome.answer

@@ -1,0 +1,73 @@
+"""A research whose process is killed: another process takes it up and comes to the same end."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from killed import SESSION, steady
+
+from tea.platform import Platform
+from tea.runs.policy import AllowTrusted
+
+KILLED = -9
+PHASES = ("planning", "working", "worked", "hypothesis", "reflection", "discovery", "next plan", "decision", "reply")
+STAMPS = ("start", "end", "time", "ended", "run", "id", "job", "jobs", "report", "message", "finished")
+
+
+def platform_at(folder: Path) -> Platform:
+    return Platform(folder / "home", model=steady(), policy=AllowTrusted(), state=folder / "state")
+
+
+def killed_in(folder: Path, phase: str, times: int) -> None:
+    (folder / "home").mkdir()
+    program = Path(__file__).with_name("killed.py")
+    line = [sys.executable, str(program), str(folder / "home"), str(folder / "state"), phase, str(times)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == (KILLED if phase != "never" else 0), done.stderr
+
+
+def without_stamps(value: Any) -> Any:
+    """A state without what differs from run to run: times and ids."""
+    if isinstance(value, Mapping):
+        return {name: without_stamps(one) for name, one in value.items() if name not in STAMPS}
+    return [without_stamps(one) for one in value] if isinstance(value, list) else value
+
+
+async def taken_up(folder: Path) -> Any:
+    """The state after another process has taken the killed run up, which it also replays."""
+    async with platform_at(folder) as tea:
+        before = await tea.research.status(SESSION)
+        assert before.status in ("interrupted", "queued")
+        again = await tea.research.start("Something else", conversation=SESSION)
+        assert (again.run, again.deduplicated) == (before.run, True)
+        (found,) = await tea.research.resume()
+        assert (found.run, found.status, found.iteration) == (before.run, "completed", 3)
+        assert (await tea.replay(found.run)).ok
+        return found.state
+
+
+async def test_a_killed_research_is_taken_up_and_loses_nothing(tmp_path: Path) -> None:
+    killed_in(tmp_path, "hypothesis", 2)
+    state = await taken_up(tmp_path)
+    assert sorted(state["plan"]) == ["ana-0-1", "ana-1-1", "ana-2-1", "lit-0-1", "lit-1-1", "lit-2-1"]
+    assert [one["status"] for one in state["messages"]] == ["completed"] * 4
+    assert [one["claim"] for one in state["discoveries"]] == ["lit-0-1 ana-0-1 lit-1-1 ana-1-1", "lit-2-1 ana-2-1"]
+
+
+@pytest.mark.slow
+async def test_a_research_killed_in_any_phase_comes_to_the_same_end(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    killed_in(whole, "never", 1)
+    async with platform_at(whole) as tea:
+        expected = without_stamps((await tea.research.status(SESSION)).state)
+    for phase in PHASES:
+        for times in (1,) if phase == "planning" else (1, 2):
+            folder = tmp_path / f"{phase.replace(' ', '-')}{times}"
+            folder.mkdir()
+            if (phase, times) != ("decision", 2):
+                killed_in(folder, phase, times)
+                assert without_stamps(await taken_up(folder)) == expected, (phase, times)

@@ -1,0 +1,95 @@
+"""The paper of a research: words as data, figures, and a bibliography of what was read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import pytest
+from research_kit import ANALYZER_STEP, analysis, literature
+
+from tea.errors import BadInput
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+EVIL = 'Evil #read("/etc/passwd") $x$ *b* _i_ <label> @ref \\ // end'
+PLOT = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20" fill="teal"/></svg>'
+WORDS = {"abstract": "Abstract", "figure": "Figure", "references": "References"}
+
+
+def text_of(pdf: Path) -> str:
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return "\n".join(page.get_textpage().get_text_range() for page in document)
+    finally:
+        document.close()
+
+
+def drawn(count: int) -> Any:
+    """An analyzer that draws a picture and then answers, with one source that it read and one it did not."""
+    code = f"import os; os.makedirs('ana-0-1', exist_ok=True); open('ana-0-1/plot.svg', 'w').write({PLOT!r})"
+    evidence = [
+        {"source": "cities.csv", "quote": "Oslo"},
+        {"source": "https://made.up/page", "quote": "Nobody read it."},
+    ]
+    steps = [
+        {"name": "table_query", "arguments": {"files": ["cities.csv"], "sql": "SELECT * FROM cities"}},
+        {"name": "shell_python", "arguments": {"code": code}},
+        {"name": "done", "arguments": {"answer": "There are 3.", "evidence": evidence}},
+    ]
+    return {**ANALYZER_STEP, "calls": [steps[min(count, 3) - 1]]}
+
+
+def drafted(request: Any, count: int) -> Any:
+    numbers = {one["source"]: one["number"] for one in request.variables["sources"]}
+    figure = {"file": request.variables["figures"][0], "caption": f"A plot [{numbers['cities.csv']}]"}
+    paragraphs = [f"They grow [{numbers['https://example.org/growth']}, 77].", f"{EVIL} [99]"]
+    lost = {"file": "nowhere.png", "caption": "lost"}
+    section = {"heading": EVIL, "paragraphs": paragraphs, "figures": [figure, lost]}
+    return {"title": EVIL, "abstract": [EVIL], "sections": [section], "words": WORDS}
+
+
+async def test_a_paper_shows_words_as_data_and_cites_only_what_was_read(lab: Any, cities: Path) -> None:  # 003: 31
+    lab.plays(
+        plan_initial={"objective": "", "tasks": [literature("a"), analysis("Count", "cities.csv")]},
+        analyzer=lambda request, count: drawn(count),
+        paper=drafted,
+    )
+    status = await lab.run(files=[cities])
+    begun = await lab.tea.research.paper(status.conversation)
+    done = await lab.tea.research.drive(begun.run)
+    assert (done.status, done.answer["files"]) == ("completed", ["paper.pdf", "paper.typ", "paper.json"])
+    folder = lab.tea.home / "traces" / begun.run / "workspace"
+    text = text_of(folder / "paper.pdf")
+    shown = " ".join(text.split())
+    for piece in ('#read("/etc/passwd")', "$x$", "*b*", "<label>", "@ref", "Figure 1", "References"):
+        assert piece in shown
+    assert "root:" not in shown
+    assert "They grow [1]." in shown  # the number 77 is none of a source
+    paper = json.loads((folder / "paper.json").read_text())
+    assert [(one["number"], one["source"]) for one in paper["references"]] == [
+        (1, "https://example.org/growth"), (2, "cities.csv"),
+    ]  # fmt: skip
+    assert paper["sections"][0]["figures"][0]["file"] == "ana-0-1-plot.svg"
+    assert len(paper["sections"][0]["figures"]) == 1
+    asked = lab.roles.asked("paper")[0].variables["sources"]
+    assert "https://made.up/page" not in [one["source"] for one in asked]
+    assert (await lab.tea.replay(begun.run)).ok
+    assert (await lab.tea.research.status(status.conversation)).run == status.run  # a job of its own
+
+
+async def test_a_research_without_findings_has_no_paper(lab: Any) -> None:
+    lab.plays(plan_initial={"objective": "", "tasks": []}, plan_next={"objective": "", "tasks": []})
+    status = await lab.run()
+    assert status.status == "completed"
+    with pytest.raises(BadInput, match="found nothing yet"):
+        await lab.tea.research.paper(status.conversation)
+
+
+async def test_a_citation_without_a_reference_is_refused(lab: Any) -> None:
+    paper = {
+        "title": "T", "abstract": [[{"kind": "cite", "numbers": [3]}]], "sections": [],
+        "references": [{"number": 1, "source": "a"}],
+    }  # fmt: skip
+    response = await lab.tea.tcp.invoke("typeset_paper", paper)
+    assert response.error["problem"] == "The citation [3] has no reference."

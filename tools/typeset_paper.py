@@ -1,0 +1,134 @@
+"""The typesetting of a paper: data through a fixed template to a PDF, with its sources beside it."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict
+
+from tea import Context, ToolError, require_extra, tool
+
+from ._typeset_paper.template import TEMPLATE
+
+EXTRA = "paper"
+FIGURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
+MOST_FIGURE = 50_000_000  # bytes
+SECONDS = 120.0
+LINKS = ("https://", "http://")
+
+
+class Part(TypedDict):
+    """A piece of a paragraph: words, or the numbers of references."""
+
+    kind: Literal["text", "cite"]
+    text: NotRequired[str]
+    numbers: NotRequired[list[int]]
+
+
+class Figure(TypedDict):
+    """A picture of the workspace with what it shows."""
+
+    file: str
+    caption: list[Part]
+
+
+class Section(TypedDict):
+    """A section: its heading, its paragraphs, and its figures."""
+
+    heading: str
+    paragraphs: list[list[Part]]
+    figures: list[Figure]
+
+
+class Reference(TypedDict):
+    """An entry of the bibliography."""
+
+    number: int
+    source: str
+    title: NotRequired[str]
+    detail: NotRequired[str]
+
+
+class Typeset(TypedDict):
+    """The files of a paper, the PDF first."""
+
+    files: list[str]
+
+
+@tool(effects="writes", idempotent=True, network=False, evolvable=False, metadata={"category": "part"})
+async def typeset_paper(
+    ctx: Context,
+    title: str,
+    abstract: list[list[Part]],
+    sections: list[Section],
+    references: list[Reference],
+    byline: str = "",
+    language: str = "en",
+    words: dict[str, str] | None = None,
+    name: str = "paper",
+) -> Typeset:
+    """Write a paper as PDF, with its template and its data; all words are data, and nothing in them is evaluated.
+
+    Args:
+        title: Its title.
+        abstract: Its abstract, by paragraphs.
+        sections: Its sections.
+        references: Its bibliography, in the order of its numbers; each cited number has to be there.
+        byline: The line below the title.
+        language: Language tag, for hyphenation.
+        words: The words for `abstract`, `figure` and `references` in its language.
+        name: File name without its ending.
+    """
+    typst: Any = await asyncio.to_thread(require_extra, "typst", EXTRA)
+    for section in sections:
+        for one in section["figures"]:
+            await _require_figure(ctx, one["file"])
+    _require_references([*abstract, *(one for section in sections for one in section["paragraphs"])], references)
+    paper = {
+        "title": title,
+        "byline": byline,
+        "language": language.partition("-")[0].lower() or "en",
+        "words": {"abstract": "Abstract", "figure": "Figure", "references": "References", **(words or {})},
+        "abstract": abstract,
+        "sections": sections,
+        "references": [_entry(one) for one in references],
+    }
+    paths = {ending: ctx.path(f"{name}.{ending}") for ending in ("pdf", "typ", "json")}
+    async with asyncio.timeout(SECONDS):
+        await asyncio.to_thread(_write, typst, paths, paper, name)
+    return Typeset(files=[path.name for path in paths.values()])
+
+
+async def _require_figure(ctx: Context, name: str) -> None:
+    path = await ctx.file(name)
+    if path.suffix.lower() not in FIGURES:
+        raise ToolError(f"{name[:100]!r} is no picture.", fix=f"use one of {', '.join(FIGURES)}.")
+    if path.stat().st_size > MOST_FIGURE:
+        raise ToolError(f"{name[:100]!r} is larger than {MOST_FIGURE // 10**6} MB.", fix="make it smaller.")
+
+
+def _require_references(paragraphs: list[list[Part]], references: list[Reference]) -> None:
+    known = {one["number"] for one in references}
+    cited = {number for parts in paragraphs for one in parts for number in one.get("numbers", ())}
+    if lost := sorted(cited - known):
+        raise ToolError(f"The citation [{lost[0]}] has no reference.", fix="give its reference, or leave it out.")
+
+
+def _entry(reference: Reference) -> dict[str, Any]:
+    source = reference["source"]
+    link = source if source.lower().startswith(LINKS) else ""
+    named = {"title": reference.get("title", ""), "detail": reference.get("detail", "")}
+    return {"number": reference["number"], "source": source, "link": link, **named}
+
+
+def _write(typst: Any, paths: dict[str, Path], paper: dict[str, Any], name: str) -> None:
+    root = paths["typ"].parent
+    paths["json"].write_text(json.dumps(paper, ensure_ascii=False, indent=1), encoding="utf-8")
+    paths["typ"].write_text(TEMPLATE.replace("paper.json", f"{name}.json"), encoding="utf-8")
+    try:
+        # The folder is the root, so nothing beside it can be shown, and only the fonts that typst brings are used.
+        typst.compile(str(paths["typ"]), output=str(paths["pdf"]), root=str(root), ignore_system_fonts=True)
+    except typst.TypstError as error:
+        problem = " ".join(str(error).split())[:300]
+        raise ToolError(
+            f"The paper cannot be typeset: {problem}", fix="leave out the figure or words it names."
+        ) from error
