@@ -48,9 +48,9 @@ ROOMS = [
     {"chat"},
     {"research"},
     {"dotenv", "home_openings", "home_trust", "home", "search_service", "engine", "platform", "api", "__init__"},
-    {"testing"},
     {"evaluate"},
     {"evolve", "serve", "interop"},
+    {"testing"},
     {"cli", "__main__"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}

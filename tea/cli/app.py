@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 from tea.cli.command import Work, command
 from tea.cli.failure import report
-from tea.cli.family import SELF, Family
+from tea.cli.family import LISTING, SELF, Family
 from tea.cli.terminal import prepare, say
 
 # Where each command is: the files of the others are not loaded for it, nor are their options put together.
@@ -54,6 +54,8 @@ _COMMANDS = {
     "purge": "purge:purge",
     "eval": "eval_run:eval_run",
     "evolve": "evolve:evolve",
+    "keep": "keep:keep",
+    "memory": "memory:ls",
     "tools": "tools:usage",
     "models": "models:models",
     "corpus": "corpus:ls",
@@ -86,6 +88,7 @@ _FURTHER = {
     },
     "tools": {"usage": "tools:usage"},
     "evolve": {"log": "evolve_log:evolve_log"},
+    "memory": {"ls": "memory:ls", "show": "memory:show", "forget": "memory:forget", "export": "memory:export"},
     "eval": {
         "score": "eval_score:eval_score",
         "diff": "eval_diff:eval_diff",
@@ -127,7 +130,8 @@ def application(name: str = "") -> typer.Typer:
 
 def _family(work: Work, further: Mapping[str, str]) -> typer.Typer:
     family = typer.Typer(cls=Family, rich_markup_mode=None)
-    for name, one in {SELF: work, **{name: _work(place) for name, place in further.items()}}.items():
+    own = {} if LISTING in further else {SELF: work}
+    for name, one in {**own, **{name: _work(place) for name, place in further.items()}}.items():
         family.command(name)(command(one))
     return family
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tea.cli.budget import read_budget
 from tea.cli.command import Command
 from tea.cli.run import AllowOption, ToolOption, UseOption, WithoutOption
 from tea.cli.task_input import read_uses, separate
@@ -53,6 +54,9 @@ SecondsOption = Annotated[float | None, typer.Option("--timeout", help="Most sec
 LabelOption = Annotated[str, typer.Option("--label", help="What it is called in tables.")]
 SeriesOption = Annotated[str, typer.Option("--series", help="Fresh runs, apart from those of other series.")]
 RetryOption = Annotated[bool, typer.Option("--retry", help="Run again what a provider or this machine made fail.")]
+BudgetOption = Annotated[
+    str | None, typer.Option("--budget", help="When to stop for now, for example usd=2,runs=200,tokens=1000000.")
+]
 OutOption = Annotated[Path | None, typer.Option("--out", help="A folder for copies of the results.")]
 LogOption = Annotated[
     Path | None, typer.Option("--inspect-log", help="Write a log for inspect_ai too: a new .json file.")
@@ -86,6 +90,7 @@ async def eval_run(
     label: LabelOption = "",
     series: SeriesOption = "",
     retry: RetryOption = False,
+    budget: BudgetOption = None,
     out: OutOption = None,
     inspect_log: LogOption = None,
     schema: SchemaOption = False,
@@ -102,10 +107,11 @@ async def eval_run(
         return _schema(command, wanted=schema)
     options = {"benchmark": benchmark, "level": level, "seed": seed, "split": split, "tags": tag, "limit": limit}
     found = await asyncio.to_thread(_read, Path(tasks), inspect_log, **options)
-    budget = {"steps": max_steps, "tokens": max_tokens, "usd": max_cost, "seconds": seconds}
+    each = {"steps": max_steps, "tokens": max_tokens, "usd": max_cost, "seconds": seconds}
     chosen = {"agent": agent or "planner", "model": model, "label": label, "use": read_uses(use or ())}
-    plan = _plan(chosen, budget, {"without": separate(without or ()), "also": tool or [], "allow": allow or []})
+    plan = _plan(chosen, each, {"without": separate(without or ()), "also": tool or [], "allow": allow or []})
     how = {"epochs": epochs, "concurrency": concurrency, "series": series, "retry": retry}
+    how |= {"spending": read_budget(budget, ("usd", "runs", "tokens"))}
     evaluation, folder = await _evaluated(command, found, plan, judging_option(judge_model, judge_prompt), **how)
     await asyncio.to_thread(_finish, command, evaluation, folder, out=out, inspect_log=inspect_log, tasks=found)
     return None
@@ -135,8 +141,9 @@ async def _evaluated(
     command: Command, tasks: "TaskSet", plan: "Plan", judging: "Judging", **how: Any
 ) -> "tuple[Evaluation, Path]":
     """Return the evaluation, and the folder of its files."""
-    from tea.evaluate.runner import evaluate
+    from tea.evaluate.runner import Spending, evaluate
 
+    how["spending"] = Spending(**how["spending"])
     async with command.platform() as tea:
         found = await evaluate(tea, tasks, plan, judging=judging, watch=_Progress(command), **how)
         return found, tea.home / "traces" / "evaluations" / found.id

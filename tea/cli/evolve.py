@@ -3,19 +3,19 @@
 import asyncio
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
+from tea.cli.budget import read_budget
 from tea.cli.command import Command
 from tea.cli.run import UseOption
 from tea.cli.task_input import read_uses
 from tea.cli.terminal import one_line
-from tea.errors import BadInput
 
 RefsArgument = Annotated[list[str], typer.Argument(metavar="REF...", help="What may be rewritten: `kind:name`.")]
 SetOption = Annotated[Path, typer.Option("--tasks", help="The task set, as for `tea eval`; its parts by digest.")]
-StrategyOption = Annotated[str, typer.Option("--strategy", help="reflection, random or nothing.")]
+StrategyOption = Annotated[str, typer.Option("--strategy", help="reflection, textgrad, gepa, random or nothing.")]
 BudgetOption = Annotated[
     str | None, typer.Option("--budget", help="When to stop for now, for example usd=2,runs=2000; tests=10 by default.")
 ]
@@ -26,6 +26,9 @@ ProtectOption = Annotated[list[str] | None, typer.Option("--protect", help="A ta
 PromoteOption = Annotated[bool, typer.Option("--promote", help="Make accepted prompts current, not `candidate` only.")]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Decide by the strict rule, for graded scores.")]
 ReuseOption = Annotated[bool, typer.Option("--reuse-locked", help="Look at the locked tasks more than three times.")]
+GivenOption = Annotated[
+    str | None, typer.Option("--candidate", metavar="VERSION", help="Test this version of REF, and propose nothing.")
+]
 ConcurrencyOption = Annotated[int, typer.Option("--concurrency", min=1, help="How many runs go on at once.")]
 
 
@@ -43,6 +46,7 @@ async def evolve(
     promote: PromoteOption = False,
     strict: StrictOption = False,
     reuse_locked: ReuseOption = False,
+    candidate: GivenOption = None,
     concurrency: ConcurrencyOption = 8,
 ) -> None:
     """Improve components on a task set: propose from training tasks, accept on tasks no proposer sees.
@@ -51,12 +55,13 @@ async def evolve(
     """
     from tea.evaluate.plan import Plan
     from tea.evaluate.task_set import read_task_set
-    from tea.evolve.campaign import Campaign
+    from tea.evolve.campaign import Campaign, Limits
+    from tea.evolve.strategies import Given
     from tea.evolve.strategies import strategy as strategy_of
 
-    limits = _limits(budget)
+    limits = Limits(**cast("dict[str, Any]", read_budget(budget, ("usd", "runs", "tests"))))
     found = await asyncio.to_thread(read_task_set, tasks)
-    chosen = strategy_of(strategy, reflect_model)
+    chosen = strategy_of(strategy, reflect_model) if candidate is None else Given(candidate)
     async with command.platform() as tea:
         campaign = Campaign(
             platform=tea, tasks=found, refs=refs, strategy=chosen,
@@ -71,27 +76,3 @@ async def evolve(
     )
     words += f"{100 * report.after:.1f} % after; {versions}"
     command.show(words, asdict(report))
-
-
-def _limits(text: str | None) -> Any:
-    """Return the limits named by `usd=2,runs=2000,tests=10`.
-
-    Raises:
-        BadInput: They are not of this form.
-    """
-    from tea.evolve.campaign import Limits
-
-    given: dict[str, float] = {}
-    for part in (text or "").split(","):
-        if not part.strip():
-            continue
-        name, _, value = part.partition("=")
-        try:
-            number = float(value)
-        except ValueError:
-            number = 0.0
-        if name.strip() not in ("usd", "runs", "tests") or number <= 0:
-            raise BadInput(f"The budget {part[:40]!r} is not usable.", fix="write for example usd=2,runs=2000,tests=5.")
-        given[name.strip()] = number
-    whole: dict[str, Any] = {name: int(number) if name != "usd" else number for name, number in given.items()}
-    return Limits(**whole)

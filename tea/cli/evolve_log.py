@@ -33,7 +33,12 @@ def _lines(folder: Path, name: str) -> "list[JsonObject]":
     from tea.store.evaluations import read_ledger
 
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_ledger(path)]
-    about = [one for one in lines if name in fields(fields(one.get("proposal")).get("changes"))]
+    decided = {(one.get("campaign"), one.get("digest")) for one in lines if one["what"] == "verdict"}
+    about = [
+        one for one in lines
+        if name in fields(fields(one.get("proposal")).get("changes"))
+        and (one["what"] != "test" or (one.get("campaign"), one.get("digest")) not in decided)
+    ]  # fmt: skip
     return sorted(about, key=lambda one: str(one.get("time")))
 
 
@@ -49,6 +54,8 @@ def _words(line: "JsonObject", name: str) -> str:
     head = f"{str(line['time'])[:19]}  {line['strategy']}  campaign {line['campaign']}"
     if line["what"] == "refused":
         return f"{head}  refused: {line['reason']}"
+    if line["what"] == "test":
+        return f"{head}  test {line['test']}  {name}@{fields(line['use']).get(name, '?')}  not decided yet"
     verdict: Any = line["verdict"]
     said = "accepted" if verdict["accepted"] else "rejected"
     version = fields(line["use"]).get(name, "?")

@@ -9,6 +9,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
+from tea.cli.learning import learned
 from tea.cli.progress import Progress
 from tea.cli.task_input import Additions, read_input, read_uses, separate
 from tea.cli.terminal import one_line
@@ -51,6 +52,15 @@ WithoutOption = Annotated[
 ]
 
 
+ReflectOption = Annotated[
+    int, typer.Option("--reflect", metavar="N", min=0, max=10, help="Most looks at an answer before it counts.")
+]
+EvolveOption = Annotated[
+    bool, typer.Option("--evolve", help="Mend an own tool or environment that failed, once and for this run only.")
+]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Offer no solutions of earlier tasks.")]
+
+
 async def run(
     command: Command,
     task: Annotated[str, typer.Argument(metavar="TASK", help='A task file, a question, or "-" for standard input.')],
@@ -78,6 +88,9 @@ async def run(
         bool, typer.Option("--allow-unknown-price", help="With --max-cost, let models without a known price answer.")
     ] = False,
     seconds: Annotated[float | None, typer.Option("--timeout", help="Most seconds.")] = None,
+    reflect: ReflectOption = 0,
+    evolve: EvolveOption = False,
+    fresh: FreshOption = False,
 ) -> int:
     """Run a task: a task file (JSON), or a question with its files.
 
@@ -88,12 +101,11 @@ async def run(
     for flag, value in (("--max-cost", max_cost), ("--timeout", seconds)):
         if value is not None and not math.isfinite(value):
             raise BadInput(f"{flag} {value} is not a limit.", fix="write a number, or leave it out.")
-    options = {"agent": agent, "model": LOCAL if base_url else model, "session": session}
-    budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost}
-    budget |= {"unknown_price": True} if unknown_price else {}
+    options = {"agent": agent, "model": LOCAL if base_url else model, "session": session, "fresh": fresh or None}
+    budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost} | _price(unknown_price)
     added = Additions(
         files=file or (),
-        options={name: value for name, value in options.items() if value is not None},
+        options={name: value for name, value in {**options, "reflect": reflect or None}.items() if value is not None},
         budget={name: value for name, value in budget.items() if value is not None},
         use=read_uses(use or ()),
         names={"also": tool or (), "allow": allow or (), "without": separate(without or ())},
@@ -107,7 +119,12 @@ async def run(
         progress = Progress(command, opening=_opening(tea, read))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress, locked=locked, rules=policy or ())
-    return conclude(command, outcome)
+            outcome, more = await learned(command, tea, outcome, read, progress if evolve else None)
+    return conclude(command, outcome, **more)
+
+
+def _price(unknown: bool) -> dict[str, bool]:
+    return {"unknown_price": True} if unknown else {}
 
 
 def _local(base_url: str, model: str | None) -> "ModelConfig":

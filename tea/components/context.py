@@ -45,6 +45,7 @@ from tea.components.port import (
     SaveState,
     SearchCorpus,
     SearchEngines,
+    SimilarSolutions,
     SummariseMemory,
     SwapState,
     TakeMessages,
@@ -311,6 +312,8 @@ class Context:
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
         searches: Whether something could be searched when the run began.
         without: Names of components switched off for the run, `name` or `kind:name`.
+        solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of the task, or none if empty.
+        reflect: How often an answer is looked at once more before it counts; 0 for what works below the run's agent.
         change: Id of the change that a tool or action makes, the same when it is carried out once more after a crash;
             empty in agents.
     """
@@ -330,6 +333,8 @@ class Context:
     sandbox: str = ""
     searches: bool = False
     without: tuple[str, ...] = ()
+    solved: str = ""
+    reflect: int = 0
     change: str = ""
 
     @property
@@ -398,6 +403,15 @@ class Context:
             ProviderError: There is no such model, or it cannot be used.
         """
         return await self.port.serve(ModelFacts(name))
+
+    async def solutions(self, query: str, k: int = 3) -> list[JsonObject]:
+        """Return the kept solutions of tasks like one, best first: ref, task and content; usually none.
+
+        Args:
+            query: The task in words.
+            k: How many at most, from 1 to 1,000.
+        """
+        return await self.port.serve(SimilarSolutions(query, k)) if self.solved else []
 
     def note(self, kind: str, data: JsonObject) -> None:
         """Write a record of the agent's own into the journal, for example a step."""

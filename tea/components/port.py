@@ -164,6 +164,14 @@ class RetrieveComponents(NamedTuple):
     service, verb = "registry", "retrieve"
 
 
+class SimilarSolutions(NamedTuple):
+    """Find the solutions of tasks like one, at most `k`."""
+
+    query: str
+    k: int
+    service, verb = "registry", "solutions"
+
+
 class RankTexts(NamedTuple):
     """Find the names of the best texts for a query, at most `k`."""
 
@@ -433,6 +441,7 @@ ServiceRequest: TypeAlias = (
     | ComponentInfo
     | ComponentFacts
     | RetrieveComponents
+    | SimilarSolutions
     | RankTexts
     | TryTool
     | AdoptTool

@@ -8,7 +8,7 @@ if _typing.TYPE_CHECKING:
     from tea.evaluate.compare import Comparison, compare
     from tea.evaluate.evaluation import Evaluation, ScoredRun
     from tea.evaluate.plan import Plan
-    from tea.evaluate.runner import evaluate, preview
+    from tea.evaluate.runner import Spending, evaluate, preview
     from tea.evaluate.scoring import SCORERS, Grade, Judge, grade
     from tea.evaluate.statistics import (
         Interval,
@@ -33,6 +33,7 @@ __all__ = [
     "Plan",
     "SCORERS",
     "ScoredRun",
+    "Spending",
     "Summary",
     "TaskSet",
     "calibration_error",
@@ -54,7 +55,7 @@ _HOMES = {
     "compare": "Comparison compare",
     "evaluation": "Evaluation ScoredRun",
     "plan": "Plan",
-    "runner": "evaluate preview",
+    "runner": "Spending evaluate preview",
     "scoring": "SCORERS Grade Judge grade",
     "statistics": "Interval calibration_error clustered_interval paired_p pass_at_k smallest_visible",
     "summary": "Summary summarise",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tea.evaluate.task_set import PlacedTask
     from tea.platform import Platform
 
-_NOT_SNAPPED = ("model", "solution")  # kinds that no task pins
+_NOT_SNAPPED = ("model",)  # the kind that no task pins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,7 @@ class Plan:
                 **({"answer": task.task.answer} if task.task.answer is not None else {}),
                 **{name: list(given) for name in ("without", "also", "allow") if (given := getattr(self, name))},
                 "closed": self.closed.model_dump(mode="json"),
+                "fresh": True,  # the answer of a task solved before would measure the memory of it
             }
         )
 

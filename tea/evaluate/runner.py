@@ -48,6 +48,21 @@ _INFRASTRUCTURE = (ProviderError, StorageError, Interrupted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """The limits of one call of `evaluate`; runs that are going on when one is reached are ended properly.
+
+    Args:
+        usd: US dollars; a run of an unknown price ends such a budget.
+        runs: Runs begun or resumed.
+        tokens: Tokens of all model calls.
+    """
+
+    usd: float | None = None
+    runs: int | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Cell:
     """One run to be had: a task in one epoch, and its keys in the ledger."""
 
@@ -93,6 +108,7 @@ async def evaluate(
     retry: bool = False,
     judging: Judging | None = None,
     watch: Watch | None = None,
+    spending: Spending | None = None,
 ) -> Evaluation:
     """Run every task of a set as an ordinary run, score the outcomes, and keep all of it.
 
@@ -109,8 +125,10 @@ async def evaluate(
         retry: Whether to run again what a provider or this machine made fail.
         judging: Which model judges, in which words; the platform's default model by default.
         watch: Told of each scored run, with how many there are and will be.
+        spending: What may be spent now.
 
     Raises:
+        BudgetExceeded: What may be spent now is spent before the end; the runs are kept, and the next call goes on.
         BadInput: The plan cannot be used, or there is no task; nothing is run.
         ProviderError: A judge is needed and not there; nothing is run. Or it failed: the runs are kept.
         Conflict: Another process is at the same evaluation.
@@ -130,9 +148,9 @@ async def evaluate(
     )  # fmt: skip
     cells = _cells(tasks, epochs, series, judge)
     with store.ledger(digest) as ledger:
-        head = dumps(evaluation.head(finished=False, request=request))
-        await asyncio.to_thread(store.write, id, {HEAD: head})
-        work = _Work(platform, used, snapshot.pins, ledger, helpers, retry=retry, watch=watch, total=len(cells))
+        await asyncio.to_thread(store.write, id, {HEAD: dumps(evaluation.head(finished=False, request=request))})
+        work = _Work(platform, used, snapshot.pins, ledger, helpers, retry=retry, watch=watch, total=len(cells),
+                     spending=spending or Spending())  # fmt: skip
         await work.run(cells, concurrency)
         await asyncio.to_thread(ledger.sync)
     done = replace(evaluation, runs=tuple(work.scored[cell.key] for cell in cells), fresh=work.fresh)
@@ -188,10 +206,12 @@ class _Work:
         retry: bool,
         watch: Watch | None,
         total: int,
+        spending: Spending,
     ) -> None:
         self._platform, self._plan, self._use = platform, plan, use
         self._ledger, self._helpers, self._watch, self._total = ledger, helpers, watch, total
-        self._retry = retry
+        self._retry, self._spending = retry, spending
+        self._spent = {"usd": 0.0, "tokens": 0.0}
         self._known = _Known()
         self.scored: dict[str, ScoredRun] = {}
         self.fresh = 0
@@ -216,6 +236,18 @@ class _Work:
             raise
         if self._unscored is not None:
             raise self._unscored
+        if (left := len(cells) - len(self.scored)) and (end := self._end):
+            problem = f"The evaluation's budget ended: {end}; {left} of {len(cells)} runs are left."
+            raise BudgetExceeded(problem, fix="call it again, and it goes on where it stopped.")
+
+    @property
+    def _end(self) -> str:
+        """The limit reached by what was spent now, empty for none."""
+        for name, value in (("runs", self.fresh), *self._spent.items()):
+            limit = getattr(self._spending, name)
+            if limit is not None and value >= limit:
+                return f"{limit:g} {name}"
+        return ""
 
     async def _take(self, waiting: Iterator[_Cell]) -> None:
         for cell in waiting:
@@ -223,8 +255,11 @@ class _Work:
             if ended is not None and self._retry and ended.get("infrastructure"):
                 self._write({"what": "again", "key": cell.key})
                 ended = None
+            if ended is None and self._end:
+                continue  # what was had before is still counted
             if ended is None:
                 ended = await self._have(cell)
+                self._spend(ended)
             given = self._known.graded.get((cell.key, cell.scoring))
             if given is None and ended["status"] == "done" and self._unscored is None:
                 given = await self._grade(cell, ended)
@@ -232,6 +267,15 @@ class _Work:
                 one = self.scored[cell.key] = _scored(cell, ended, given or {})
                 if self._watch is not None:
                     self._watch(len(self.scored), self._total, one)
+
+    def _spend(self, ended: JsonObject) -> None:
+        """Count the cost of a run; one of an unknown price ends a budget in US dollars.
+
+        It counts as that much, since it may have cost anything.
+        """
+        unknown = ended["usd"] is None and ended["tokens"] and self._spending.usd is not None
+        self._spent["usd"] += float(self._spending.usd or 0) if unknown else ended["usd"] or 0.0
+        self._spent["tokens"] += ended["tokens"] or 0
 
     async def _have(self, cell: _Cell) -> JsonObject:
         """Return how a cell's run ended, resumed or begun now."""

@@ -8,6 +8,7 @@ probability of at most about ten percent, whoever proposes them.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -145,7 +146,7 @@ class Betting:
         self.draws += len(found)
         if self.alpha > 0 and self.evidence >= 1 / self.alpha:
             return "accept"
-        futile = self.draws >= 40 and self.evidence < 1.2 and self.wealth[0] < 0
+        futile = self.draws >= 40 and self.evidence < 1.2 and self.wealth[0] <= 0  # equal sides stay at 0
         return "reject" if futile or self.alpha <= 0 or self.draws >= 10 * self.tasks else "continue"
 
 
@@ -177,6 +178,12 @@ def blocking_tags(
         if tag not in blocked and paired_p([one + _FLOOR for one in ones]) > 0.05:
             blocked[tag] = f"it is protected, and {len(ones)} tasks do not show that it is not worse"
     return blocked
+
+
+def may_block(tags: Sequence[Sequence[str]]) -> bool:
+    """Return whether a tag has enough tasks to block a promotion, given the tags of each task."""
+    counts = Counter(tag for ones in tags for tag in set(ones))
+    return any(count >= _TAG_TASKS for count in counts.values())
 
 
 def weak_tags(tags: Mapping[str, Sequence[str]], protected: Sequence[str]) -> list[str]:

@@ -29,6 +29,7 @@ TRAIN, GATE, LOCKED = PARTS
 LEAST_GATE, LEAST_LOCKED = 20, 60
 MOST_LOCKED_LOOKS = 3
 CANDIDATE = "candidate"
+_AGAIN = 1  # tries more of a test that a provider or this machine left undecided
 Tell = Callable[[str], None]
 
 
@@ -81,6 +82,7 @@ class Campaign:
     _cheaper_tests: int = 0
     _done: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     _verdicts: list[tuple[Proposal, bool]] = field(default_factory=list[tuple[Proposal, bool]])
+    _pending: dict[str, Proposal] = field(default_factory=dict[str, Proposal])
     _tests: int = 0
     _promotions: int = 0
     _anchor: int = 0
@@ -140,11 +142,12 @@ class Campaign:
                 if (end := self._ended(limits)) is not None:
                     self.tell(end)
                     break
-                proposal = await self._proposal(train)
-                if proposal is None:
+                if (proposal := await self._next(train)) is None:
                     self.tell(f"{self.strategy.name} has nothing more to propose")
                     break
                 verdict, staged = await self._tested(ledger, gate, proposal, base, anchor)
+                if verdict is not None and not verdict.decided:
+                    break
                 if verdict is None or staged is None or not verdict.accepted:
                     continue
                 accepted += 1
@@ -167,7 +170,9 @@ class Campaign:
                 case "test":
                     self._tests = max(self._tests, int(line["test"]))
                     self._done.setdefault(line["digest"], line)
+                    self._pending[line["digest"]] = _proposal_of(line["proposal"])
                 case "verdict":
+                    self._pending.pop(line["digest"], None)
                     self._done[line["digest"]] = line
                     self._cheaper_tests = max(self._cheaper_tests, int(line["verdict"].get("cheaper_test", 0)))
                     self._verdicts.append((_proposal_of(line["proposal"]), bool(line["verdict"]["accepted"])))
@@ -180,6 +185,12 @@ class Campaign:
                     self._anchor_use = self._anchor_use if line["cheaper"] else dict(self._use)
                 case _:
                     pass
+
+    async def _next(self, train: TaskSet) -> Proposal | None:
+        """Return the proposal of a test that was begun and not decided, else a new one; None if there is none."""
+        if self._pending:
+            return self._pending.pop(next(iter(self._pending)))
+        return await self._proposal(train)
 
     async def _proposal(self, train: TaskSet) -> Proposal | None:
         """Return the next proposal of the strategy, from fresh runs of the training part."""
@@ -214,9 +225,19 @@ class Campaign:
             return None, None
         if known is None:
             self._tests += 1  # before anything runs, so that a crash refunds nothing
-            await self._write(ledger, "test", digest=staged.digest, test=self._tests, use=dict(staged.use))
+            await self._write(
+                ledger,
+                "test",
+                digest=staged.digest,
+                test=self._tests,
+                use=dict(staged.use),
+                proposal=_json_of(proposal),
+            )
         number = self._tests if known is None else int(known["test"])
-        verdict = await gate.test({**self._use, **staged.use}, dict(self._use), anchor, base, number)
+        verdict = await self._decided(gate, {**self._use, **staged.use}, base, anchor, number)
+        if not verdict.decided:
+            self.tell(f"test {number}: {verdict.reason}; it is tried again where the campaign is called again")
+            return verdict, staged
         self._verdicts.append((proposal, verdict.accepted))
         self._done[staged.digest] = {"verdict": asdict(verdict)}
         await self._write(
@@ -225,6 +246,16 @@ class Campaign:
         )  # fmt: skip
         self.tell(f"test {number}: {'accepted' if verdict.accepted else 'rejected'}, {verdict.reason}")
         return verdict, staged
+
+    async def _decided(
+        self, gate: Gate, candidate: Mapping[str, str], base: Evaluation, anchor: Evaluation, number: int
+    ) -> Verdict:
+        """Return the verdict of one test, tried again where a provider or this machine made too many runs fail."""
+        verdict = await gate.test(candidate, dict(self._use), anchor, base, number)
+        for _ in range(_AGAIN):
+            if not verdict.decided:
+                verdict = await gate.test(candidate, dict(self._use), anchor, base, number)
+        return verdict
 
     async def _promote(self, ledger: Ledger, gate: Gate, staged: Staged, verdict: Verdict) -> Evaluation:
         """Make a candidate the incumbent of the campaign, name it in the registry, and measure it afresh."""

@@ -20,6 +20,7 @@ from tea.evolve.acceptance import (
     differences,
     is_cheaper,
     level,
+    may_block,
     total_failures,
 )
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from tea.evaluate.task_set import TaskSet
     from tea.platform import Platform
 
+_MARGINS = (0.05, 0.08)  # of what counts as not worse: with 100 tasks or more, and with fewer
+_STRICT_BASELINE = 2  # runs of each task where they decide nothing, and are only shown
 _BATCH = 20  # draws of the strict mode between two decisions
 _MOST_BROKEN = 0.05  # share of tasks that a provider or this machine may make fail
 
@@ -49,6 +52,7 @@ class Verdict:
         blocked: Tags that forbid it, with the reasons.
         failures: Tasks that the incumbent solves and the candidate never did.
         evaluations: Ids of the evaluations behind it.
+        decided: Whether it was decided at all; not where a provider or this machine made too many runs fail.
     """
 
     accepted: bool
@@ -63,6 +67,7 @@ class Verdict:
     blocked: Mapping[str, str] = field(default_factory=dict[str, str])
     failures: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
+    decided: bool = True
 
 
 @dataclass(slots=True)
@@ -96,14 +101,24 @@ class Gate:
 
     async def baseline(self, use: Mapping[str, str], promotions: int) -> Evaluation:
         """Run the incumbent afresh on each task; its runs for a promotion are not among these."""
-        return await self._runs(use, f"{self.series}/base/{promotions}", BASELINE_RUNS, self.tasks)
+        runs = _STRICT_BASELINE if self._surely_strict and not self._may_block else BASELINE_RUNS
+        return await self._runs(use, f"{self.series}/base/{promotions}", runs, self.tasks)
+
+    @property
+    def _surely_strict(self) -> bool:
+        """Whether the strict mode decides, whatever the scores; it has runs of both sides of its own."""
+        return bool(self.strict) or (self.strict is None and len(set(self.clusters.values())) < LEAST_TASKS)
+
+    @property
+    def _may_block(self) -> bool:
+        """Whether a tag has enough tasks to block a promotion."""
+        return bool(self.protected) or may_block([one.task.tags for one in self.tasks.tasks])
 
     def is_strict(self, base: Evaluation) -> bool:
         """Return whether the strict mode decides: few tasks, or scores between wrong and right."""
         if self.strict is not None:
             return self.strict
-        graded = any(0 < one.score < 1 for one in base.runs)
-        return graded or len(set(self.clusters.values())) < LEAST_TASKS
+        return self._surely_strict or any(0 < one.score < 1 for one in base.runs)
 
     async def test(
         self,
@@ -123,7 +138,9 @@ class Gate:
             number: Which test of the campaign it is, from 1.
         """
         if self.is_strict(base):
-            return await self._strict(candidate, incumbent, number)
+            verdict = await self._strict(candidate, incumbent, number)
+            series = f"{self.series}/strict/{number}/new"
+            return verdict if not verdict.accepted else await self._with_tags(verdict, candidate, series, base, set())
         return await self._looks(candidate, base, anchor, number)
 
     async def _looks(self, candidate: Mapping[str, str], base: Evaluation, anchor: Evaluation, number: int) -> Verdict:
@@ -164,6 +181,8 @@ class Gate:
         self, verdict: Verdict, candidate: Mapping[str, str], series: str, base: Evaluation, broken: set[str]
     ) -> Verdict:
         """Return the verdict after a look at each tag, with all runs of the last look."""
+        if not self._may_block:
+            return verdict
         found = await self._runs(candidate, series, LOOKS[-1][0], self.tasks)
         means = base.means()
         changes = {task: own - means[task] for task, own in found.means().items() if task not in broken}
@@ -182,6 +201,9 @@ class Gate:
         means = anchor.means()
         old, costs = _costs(base), verdict.evaluations
         seen = await self._runs(candidate, series, LOOKS[max(verdict.looks, 1) - 1][0], self.tasks)
+        solved = sum(means.values()) / len(means)
+        if solved <= _MARGINS[-1]:  # nothing can be shown to be worse than an agent that solves next to nothing
+            return verdict
         if not old or verdict.gain < -0.05 or sum(_costs(seen).values()) > 0.9 * sum(old.values()):
             return verdict
         found = await self._runs(candidate, series, LOOKS[-1][0], self.tasks)
@@ -193,7 +215,7 @@ class Gate:
         verdict = replace(verdict, cheaper_test=self.cheaper_tests)
         scores = {task: [one.score for one in runs] for task, runs in found.by_task().items()}
         against = differences({task: means[task] for task in kept}, scores, self.clusters)
-        margin = 0.05 if len(kept) >= 100 else 0.08
+        margin = _MARGINS[len(kept) < 100]
         if not is_cheaper(against, [new[task] / old[task] for task in kept], self.cheaper_tests, margin):
             return verdict
         turned = replace(
@@ -219,7 +241,7 @@ class Gate:
                     found.append(new.score - old.score)
             if len(found) < (1 - _MOST_BROKEN) * len(batch):
                 reason = "not decided: a provider or this machine made runs fail"
-                return Verdict(accepted=False, reason=reason, test=number, level=alpha)
+                return Verdict(accepted=False, reason=reason, test=number, level=alpha, decided=False)
             gains += found
             step = betting.add(found)
         gain = sum(gains) / len(gains) if gains else 0.0
@@ -243,7 +265,7 @@ class Gate:
 
     def _undecided(self, number: int, broken: set[str], found: Evaluation) -> Verdict:
         reason = f"not decided: a provider or this machine made {len(broken)} tasks fail"
-        return Verdict(accepted=False, reason=reason, test=number, evaluations=(found.id,))
+        return Verdict(accepted=False, reason=reason, test=number, evaluations=(found.id,), decided=False)
 
 
 def _broken(found: Evaluation) -> set[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tea.errors import BadInput, ProviderError
 from tea.evolve.proposal import Known, Proposal, Strategy
+from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.evaluate.evaluation import ScoredRun
@@ -28,6 +29,37 @@ class Nothing:
     async def propose(self, platform: Platform, known: Known) -> Proposal | None:
         """Return None."""
         return None
+
+
+@dataclass(slots=True)
+class Given:
+    """A strategy for proposing a version that is there, once.
+
+    Args:
+        version: The version of the campaign's one component.
+    """
+
+    version: str
+    name: str = "given"
+
+    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+        """Return the texts of the version, None if it was proposed before.
+
+        Raises:
+            BadInput: The campaign has more than one component, or the version changes nothing.
+            UnknownComponent: There is no such version.
+        """
+        if known.verdicts:
+            return None
+        if len(known.variables) != 1:
+            raise BadInput("A version is a candidate for one component.", fix="name that component alone.")
+        [(name, variables)] = known.variables.items()
+        ref, now = Ref.parse(name), {one.name: one.value for one in variables}
+        wanted = await platform.libraries[ref.kind].vars(ref.at(self.version))
+        changes = {one.name: one.value for one in wanted if one.name in now and one.value != now[one.name]}
+        if not changes:
+            raise BadInput(f"{ref.at(self.version)} changes nothing.", fix=f"`tea history {name}` shows the versions.")
+        return Proposal(changes={name: changes}, why=f"the version {self.version}, as it is")
 
 
 @dataclass(slots=True)
@@ -75,22 +107,35 @@ class Reflection:
         Raises:
             ProviderError: The model cannot be reached, or gave no proposal.
         """
-        wrong = [one for one in known.runs.runs if not one.right and not one.infrastructure]
-        if not wrong:
+        if not failures(known):
             return None
-        options: dict[str, Any] = {} if self.model is None else {"model": self.model}
-        outcome = await platform.run(material(platform, known), agent="reflector", **options)
-        if not outcome.ok or not isinstance(outcome.answer, Mapping):
-            raise ProviderError(
-                f"The reflection gave no proposal: {outcome.reason}", fix="look at its trace, or try again."
-            )
-        found = cast("dict[str, Any]", outcome.answer)
-        return Proposal(
-            changes={str(found["component"]): {str(found["variable"]): str(found["text"])}},
-            why=str(found["why"]),
-            run=outcome.run,
-            diagnosis={name: found[name] for name in found if name not in ("text", "why", "component", "variable")},
+        return await proposed(platform, material(platform, known), self.model)
+
+
+async def proposed(platform: Platform, text: str, model: str | None = None) -> Proposal:
+    """Return the proposal of the agent `reflector` on some material.
+
+    Args:
+        platform: Runs it.
+        text: Variables and traces, see `material`.
+        model: Which model configuration reflects; the home's default without one.
+
+    Raises:
+        ProviderError: The model cannot be reached, or gave no proposal.
+    """
+    options: dict[str, Any] = {} if model is None else {"model": model}
+    outcome = await platform.run(text, agent="reflector", fresh=True, **options)
+    if not outcome.ok or not isinstance(outcome.answer, Mapping):
+        raise ProviderError(
+            f"The reflection gave no proposal: {outcome.reason}", fix="look at its trace, or try again."
         )
+    found = cast("dict[str, Any]", outcome.answer)
+    return Proposal(
+        changes={str(found["component"]): {str(found["variable"]): str(found["text"])}},
+        why=str(found["why"]),
+        run=outcome.run,
+        diagnosis={name: found[name] for name in found if name not in ("text", "why", "component", "variable")},
+    )
 
 
 def material(platform: Platform, known: Known) -> str:
@@ -98,35 +143,45 @@ def material(platform: Platform, known: Known) -> str:
 
     Nothing of the gate's tasks is in it.
     """
-    wrong = sorted((one for one in known.runs.runs if not one.right and not one.infrastructure), key=lambda one: one.id)
+    wrong = failures(known)
     right = sorted((one for one in known.runs.runs if one.right), key=lambda one: one.id)
     tasks = {one.id: one for one in known.tasks.tasks}
-    shift = len(known.verdicts) * _MOST_RUNS % max(len(wrong), 1)  # other failures after a rejection
     parts = ["Variables that may be rewritten:"]
     for name, variables in sorted(known.variables.items()):
         parts += [f"<variable component={name!r} name={one.name!r}>\n{one.value}\n</variable>" for one in variables]
     parts.append(f"{len(wrong)} of {len(known.runs.runs)} runs failed. Some of them:")
-    parts += [_shown(platform, one, tasks[one.id]) for one in [*wrong[shift:], *wrong[:shift]][:_MOST_RUNS]]
+    parts += [shown(platform, one, tasks[one.id]) for one in wrong[:_MOST_RUNS]]
     parts.append("Runs that were right, so that it stays so:")
-    parts += [_shown(platform, one, tasks[one.id]) for one in right[:_MOST_RIGHT]]
+    parts += [shown(platform, one, tasks[one.id]) for one in right[:_MOST_RIGHT]]
     tried = [f"- {'accepted' if accepted else 'rejected'}: {one.why}" for one, accepted in known.verdicts[-20:]]
     parts.append("\n".join(["Earlier proposals:", *(tried or ["- none"])]))
     return "\n\n".join(parts)
 
 
-def _shown(platform: Platform, run: ScoredRun, task: PlacedTask) -> str:
+def failures(known: Known) -> list[ScoredRun]:
+    """Return the training runs failed by the agent, other ones first after each verdict."""
+    wrong = sorted((one for one in known.runs.runs if not one.right and not one.infrastructure), key=lambda one: one.id)
+    shift = len(known.verdicts) * _MOST_RUNS % max(len(wrong), 1)
+    return [*wrong[shift:], *wrong[:shift]]
+
+
+def shown(platform: Platform, run: ScoredRun, task: PlacedTask) -> str:
     """Return a run as text: its task, the expected and the given answer, and each step."""
-    steps = platform.tracer.run_steps(run.run) if run.run else []
     lines = [
         f"<run task={run.id!r} score={run.score:g} ended={(run.kind or 'right')!r}>",
         f"task: {task.task.task}",
         f"expected: {_cut(task.task.expected)}",
         f"answered: {_cut(run.answer)}",
         *([f"reason: {run.reason}"] if run.reason else []),
-        *(line for one in steps for line in _step(one)),
+        *(steps_of(platform, run.run) if run.run else ()),
         "</run>",
     ]
     return "\n".join(lines)[:_MOST_TEXT]
+
+
+def steps_of(platform: Platform, run: str) -> list[str]:
+    """Return the steps of a run as lines: the thoughts, and each call with its result."""
+    return [line for one in platform.tracer.run_steps(run) for line in _step(one)]
 
 
 def _step(step: Step) -> Sequence[str]:
@@ -148,13 +203,18 @@ def strategy(name: str, model: str | None = None) -> Strategy:
     """Return a strategy by its name.
 
     Args:
-        name: `reflection`, `random` or `nothing`.
+        name: `reflection`, `textgrad`, `gepa`, `random` or `nothing`.
         model: Which model configuration it asks.
 
     Raises:
         BadInput: There is none of that name.
     """
-    made: dict[str, Strategy] = {"reflection": Reflection(model), "random": RandomEdit(), "nothing": Nothing()}
+    from tea.evolve.libraries import Gepa, TextGrad
+
+    made: dict[str, Strategy] = {
+        "reflection": Reflection(model), "textgrad": TextGrad(model), "gepa": Gepa(model),
+        "random": RandomEdit(), "nothing": Nothing(),
+    }  # fmt: skip
     if name not in made:
         raise BadInput(f"There is no strategy {name[:60]!r}.", fix=f"choose one of {', '.join(made)}.")
     return made[name]

@@ -46,6 +46,8 @@ class RunConfig:
         searches: Whether something could be searched at its start.
         without: Names of components that are not offered, and may not be used.
         closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
+        solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of its task, or none if empty.
+        reflect: How often an agent looks at its answer once more before it counts.
     """
 
     run: str
@@ -68,6 +70,8 @@ class RunConfig:
     searches: bool = False
     without: tuple[str, ...] = ()
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    solved: str = ""
+    reflect: int = 0
 
 
 class Closed(Record):
@@ -132,6 +136,8 @@ class TaskFile(Record):
         policy: Rules for its calls, as in `[policy]` of `tea.toml`; they ask or deny, as a task narrows the policy.
         without: Agents, tools and environments, `name` or `kind:name`, that no agent of the run is offered or may use.
         closed: What of the web is closed to it, beside what the operator closes.
+        fresh: Whether no solution of an earlier task is offered, but those that `use` names.
+        reflect: How often an agent in the tool-calling loop looks at its answer once more before it counts.
         answer: JSON Schema of the wanted answer.
         id: The task's own id.
         session: The session it belongs to.
@@ -151,6 +157,8 @@ class TaskFile(Record):
     policy: dict[str, Any] | list[Any] | None = None
     without: tuple[str, ...] = ()
     closed: Closed = Closed()
+    fresh: bool = False
+    reflect: int = Field(default=0, ge=0, le=10)
     answer: dict[str, Any] | None = None
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
     session: str | None = None
@@ -159,7 +167,7 @@ class TaskFile(Record):
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(whole(self), "talk", "call_seconds")
+        return without_empty(whole(self), "talk", "fresh", "reflect", "call_seconds")
 
     @field_validator("task")
     @classmethod

@@ -68,11 +68,15 @@ class Ending:
         results = [one for one in kept if one.ok and not one.repeated and one.id not in self._given]
         return (Fact(fact=f"The question was: {self._words}"), *map(_finding, results[-MOST_FINDINGS:]))
 
+    def reopen(self) -> None:
+        """Withdraw an accepted end, so that the work goes on."""
+        self._withdrawn, self.accepted = self.accepted or self._withdrawn, None
+        self._returned.clear()
+
     def hear(self, text: str) -> None:
         """Add the words of a person to the task, and withdraw an end accepted before them."""
-        self._withdrawn, self.accepted = self.accepted or self._withdrawn, None
+        self.reopen()
         self._words = f"{self._words}\n{text}"
-        self._returned.clear()
 
     def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
         """Return the outcome of `done`, refused if the end does not hold.

@@ -20,9 +20,11 @@ from tea.loop.limits import Limits
 from tea.loop.media import shown
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.opening import conversation, heads
+from tea.loop.revision import Revision
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset, holds_form
 from tea.loop.window import Window
+from tea.memory.insights import TOLD, insight_id
 from tea.models.context_length import limit_in
 from tea.types import JsonObject, Message, Result, Task, data_part, message
 
@@ -47,6 +49,7 @@ LAST_QUESTION = (
     "This is the last question. Call `done` now with your best answer, beside a last call that it still needs if there "
     "is one; or with success false and the reason why there is none. The task was: {task}"
 )
+SOLVED = "A task like this was solved before, and checked ({ref}): {task} -> {content}"
 PERSON = "The person says: {text}"
 
 
@@ -139,9 +142,11 @@ class _Loop:
     ending: Ending
     solver: bool
     max_calls: int
+    revision: Revision
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
     heard: set[str] = field(default_factory=set[str])
+    told: list[str] = field(default_factory=list[str])
     strikes: int = 0
     last: int = 0
 
@@ -171,6 +176,7 @@ class _Loop:
             ending=Ending(task, ledger, window),
             solver=bool(model["solver"]),
             max_calls=max_calls,
+            revision=Revision(ctx.reflect),
         )
 
     async def whole(self, insights: Sequence[str], variables: JsonObject) -> Result:
@@ -179,7 +185,8 @@ class _Loop:
             await self.prepare(insights, variables)
             result = await self.run()
         except BudgetExceeded as error:
-            result = self.ending.best(error.problem)
+            result = self.revision.last or self.ending.best(error.problem)
+        self.revision.note(self.ctx, result)
         await self.remember(result)
         return result
 
@@ -187,7 +194,10 @@ class _Loop:
         """Collect the prompt variables: task, files, functions and memories."""
         memory = self.ctx.memory
         before = conversation(self.task) or await memory.summarise(earlier=True)
-        remembered = [before, *await memory.insights(earlier=True), *insights]
+        solved = [SOLVED.format(**one) for one in await self.ctx.solutions(self.task.text)]
+        learned = await memory.insights(earlier=True)
+        self.told = [insight_id(one) for one in learned]
+        remembered = [before, *learned, *insights, *solved]
         await self.limits.look()
         self.variables = {
             "task": self.task.text,
@@ -232,10 +242,14 @@ class _Loop:
                 self._tell(LAST_QUESTION.format(task=self.task.text))
             result = await self._take(step, await self._ask(step))
             if result is not None and (self.limits.questions < 1 or not await self._hear()):
-                return result
+                if not self.revision.wanted(result, self.limits.questions):
+                    return result
+                self.last = 0
+                self.ending.reopen()
+                self._tell(self.revision.words())
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
-        return self.ending.best("The step budget ended before the task was done.")
+        return self.revision.last or self.ending.best("The step budget ended before the task was done.")
 
     async def _ask(self, step: int) -> Reply:
         """Ask the model, with the ledger at the end of the request; a request too long for it is folded."""
@@ -342,7 +356,7 @@ class _Loop:
         self.strikes += 1
         if self.strikes < STRIKES:
             return None
-        return self.ending.best(f"The model's answers could not be used: {problem}")
+        return self.revision.last or self.ending.best(f"The model's answers could not be used: {problem}")
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Handle text without a call as a proposed end, checked like `done`."""
@@ -387,7 +401,8 @@ class _Loop:
         facts = {"agent": self.ctx.agent, "task": self.task.text, "ok": result.ok, "reason": result.reason}
         answer = {"answer": result.answer} if result.ok else {}
         noted = [one.fact for one in self.ledger.facts if one not in self.task.facts]
-        await self.ctx.memory.record("result", {**facts, **answer, **({"facts": noted} if noted else {})})
+        more = {**({"facts": noted} if noted else {}), **({TOLD: self.told} if self.told else {})}
+        await self.ctx.memory.record("result", {**facts, **answer, **more})
         if not result.ok:
             text = f"{self.ctx.agent} could not do {shortened(self.task.text, 200)!r}: {result.reason}"
             await self.ctx.memory.record("insight", {"text": text})

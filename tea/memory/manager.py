@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 from pydantic import ConfigDict, Field
 
 from tea.errors import BadArguments
+from tea.memory.insights import FORGOTTEN, INSIGHT, Insight, learned
 from tea.memory.state import Choose, States, session_of
 from tea.refs import NAME
 from tea.store.environments import FileEnvironments
@@ -184,7 +185,7 @@ class MemoryManager:
         return _summary(await self._read(scope, earlier=earlier))
 
     async def insights(self, scope: Scope, *, earlier: bool = False) -> list[str]:
-        """Return the texts of the newest 50 different events of kind `insight`, oldest first.
+        """Return the texts of the newest 50 different events of kind `insight`, oldest first, without forgotten ones.
 
         Args:
             scope: Who remembers.
@@ -194,8 +195,45 @@ class MemoryManager:
             StorageError: The events cannot be read.
         """
         events = await self._read(scope, earlier=earlier)
-        newest_first = dict.fromkeys(_told(event) for event in reversed(events) if event["kind"] == "insight")
+        if any(event["kind"] == INSIGHT for event in events):
+            every = await asyncio.to_thread(self._events.read, scope.session)
+            gone = {one.text for one in _learned(scope.session, every) if one.forgotten}
+            events = [one for one in events if one["kind"] != INSIGHT or _told(one) not in gone]
+        newest_first = dict.fromkeys(_told(event) for event in reversed(events) if event["kind"] == INSIGHT)
         return list(newest_first)[:INSIGHTS_LIMIT][::-1]
+
+    def sessions(self) -> list[str]:
+        """Return the sessions with a memory; it blocks.
+
+        Raises:
+            StorageError: They cannot be read.
+        """
+        return [one for one in self._events.streams() if not one.startswith("state/")]
+
+    def events(self, session: str) -> list[JsonObject]:
+        """Return all events of a session, oldest first; it blocks.
+
+        Raises:
+            StorageError: They cannot be read.
+        """
+        return [deepcopy(one) for one in self._events.read(session)]
+
+    def learned(self, session: str) -> list[Insight]:
+        """Return the insights of a session with their sources and uses, forgotten ones too; it blocks.
+
+        Raises:
+            StorageError: They cannot be read.
+        """
+        return _learned(session, self._events.read(session))
+
+    def drop(self, session: str, insight: str) -> None:
+        """Forget an insight of a session until it is recorded again; it blocks.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        event = _event(Scope(session=session), FORGOTTEN, {"insight": insight}, insight)
+        self._events.append(session, f"{FORGOTTEN}/{insight}/{len(self._events.read(session))}", event)
 
     async def _read(self, scope: Scope, *, earlier: bool) -> Sequence[JsonObject]:
         """Return the visible events; a new session without any needs no thread."""
@@ -204,7 +242,8 @@ class MemoryManager:
 
     def _seen(self, scope: Scope) -> Sequence[JsonObject]:
         """Return the events of a session, only the visible ones with a memory component."""
-        events, memory = self._events.read(scope.session), scope.memory
+        memory = scope.memory
+        events = [one for one in self._events.read(scope.session) if one["kind"] != FORGOTTEN]
         return events if memory is None else [one for one in events if _shows(memory, scope, one)]
 
     def _recall(self, scope: Scope, query: str, limit: int) -> list[JsonObject]:
@@ -215,6 +254,10 @@ class MemoryManager:
         found = [index for index, count in enumerate(hits) if count]
         found.sort(key=lambda index: (hits[index], _closeness(events[index], scope), index), reverse=True)
         return [deepcopy(events[index]) for index in sorted(found[:limit])]
+
+
+def _learned(session: str, events: Sequence[JsonObject]) -> list[Insight]:
+    return learned(session, events, [_told(one) if one["kind"] == INSIGHT else "" for one in events])
 
 
 def _event(scope: Scope, kind: str, data: JsonObject, key: str) -> JsonObject:

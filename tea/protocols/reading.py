@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ConfigT = TypeVar("ConfigT", bound=Manifest)
 _SUFFIXES = (".py", ".md", ".json")
-_BY_MACHINE = frozenset({"textgrad", "reflection", "generator", "imported"})
+_BY_MACHINE = frozenset({"textgrad", "gepa", "reflection", "generator", "imported"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, cast
 from tea.errors import BadInput
 from tea.journal.header import CALLED, TaskFile
 from tea.loop.shortlist import MOST_SCHEMAS
-from tea.protocols.lock import LOCKED_KINDS, not_locked
+from tea.protocols.lock import not_locked
 from tea.refs import Kind, Ref
 from tea.runs.budget import check_price
 from tea.runs.deps import RunDeps
@@ -25,7 +25,7 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
 
     Raises:
         ProviderError: Its model is not configured.
-        BadInput: Its `use` names a model or a solution.
+        BadInput: Its `use` names a model.
         UnknownComponent: Its agent, or what it uses or allows, is not there.
         Quarantined: Its agent is not trusted.
         NotLocked: It is locked, and its agent or a tool that it names is not.
@@ -42,9 +42,10 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
         await admit_model(deps, task.model, task, declared)
     for ref, chosen in task.use.items():
         kind = cast(Any, ref.partition(":")[0])
-        if kind not in LOCKED_KINDS:
-            fix = "name it as `model`." if kind == "model" else f"name one of {', '.join(LOCKED_KINDS)}."
-            raise BadInput(f"A task pins no {kind}, so {ref} in its `use` would change nothing.", fix=fix)
+        if kind == "model":
+            raise BadInput(
+                f"A task pins no model, so {ref} in its `use` would change nothing.", fix="name it as `model`."
+            )
         await deps.libraries[kind].info(f"{ref}@{chosen}")
     if named:
         tools = deps.libraries["tool"]

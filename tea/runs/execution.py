@@ -47,6 +47,7 @@ from tea.runs.ports import AgentPort
 from tea.runs.recovery import rebuild, recover
 from tea.runs.rules import reasoned, recorded_call, run_policy
 from tea.runs.run import Run
+from tea.runs.solutions import offered
 from tea.shielded import completed
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
@@ -132,7 +133,10 @@ class Executions:
         for rule in rules:
             read_option(rule)
         searches = self._deps.search is not None and await asyncio.to_thread(self._deps.search.ready)
-        chosen = partial(self._run_config, task=task, level=level, locked=locked, rules=rules, searches=searches)
+        solved = await offered(self._deps, task)
+        chosen = partial(
+            self._run_config, task=task, level=level, locked=locked, rules=rules, searches=searches, solved=solved
+        )
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.prepare(folder, files)
@@ -426,7 +430,15 @@ class Executions:
         return one
 
     def _run_config(
-        self, run: str, task: TaskFile, level: str, *, locked: bool, rules: tuple[str, ...], searches: bool
+        self,
+        run: str,
+        task: TaskFile,
+        level: str,
+        *,
+        locked: bool,
+        rules: tuple[str, ...],
+        searches: bool,
+        solved: str,
     ) -> RunConfig:
         return RunConfig(
             run=run,
@@ -446,6 +458,8 @@ class Executions:
             searches=searches,
             without=task.without,
             closed=task.closed.model_dump(exclude_defaults=True),
+            solved=solved,
+            reflect=task.reflect,
         )
 
     def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:

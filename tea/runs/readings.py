@@ -126,6 +126,8 @@ class Readings:
                 self._provenance.kept(self._gate.path())
             elif verb in _READING:
                 self._provenance.recalled(self._gate.path(), value, lasting=bool(data.get("lasting")))
+        elif verb == "solutions" and value:
+            self._provenance.recalled(self._gate.path(), value, lasting=True)
         elif service == "media":
             self._provenance.seen(self._gate.path(), data["names"])
         elif service == "messages":

@@ -8,17 +8,27 @@ from typing import Any, TypeAlias
 
 from tea.components.manifest import Manifest
 from tea.components.operation import Traits
-from tea.components.port import ComponentFacts, ComponentInfo, ListComponents, RankTexts, RetrieveComponents
+from tea.components.port import (
+    ComponentFacts,
+    ComponentInfo,
+    ListComponents,
+    RankTexts,
+    RetrieveComponents,
+    SimilarSolutions,
+)
 from tea.errors import UnknownComponent
 from tea.refs import KINDS, Kind, Ref
 from tea.runs.deps import AnyServer
 from tea.runs.service import Service
+from tea.runs.solutions import similar
 from tea.types import EVERY, JsonValue
 
 _TRAITS = tuple(one.name for one in fields(Traits))
 _NOT_FOR_MODELS = ("solver", "bookkeeping", "part", "person")  # categories; who asks a person, must say so beforehand
 
-RegistryRequest: TypeAlias = ListComponents | ComponentInfo | ComponentFacts | RetrieveComponents | RankTexts
+RegistryRequest: TypeAlias = (
+    ListComponents | ComponentInfo | ComponentFacts | RetrieveComponents | SimilarSolutions | RankTexts
+)
 
 
 class RegistryService(Service):
@@ -34,11 +44,13 @@ class RegistryService(Service):
                 manager = self._server(request.kind).manager
                 found = await self._run.pins.resolve_all([manager.ref(ref) for ref in request.refs])
                 return list(map(facts, found))
-            case ListComponents() | RetrieveComponents() | RankTexts():
+            case ListComponents() | RetrieveComponents() | SimilarSolutions() | RankTexts():
                 return await self.effect(request, agent)
 
     async def answer(self, request: RegistryRequest, agent: str, key: str) -> JsonValue:
         """Answer inside an effect."""
+        if isinstance(request, SimilarSolutions):
+            return await similar(self._run, request.query, request.k)
         server = self._server(request.kind)
         match request:
             case ListComponents():

@@ -138,6 +138,7 @@ class Run:
         opens_files: bool,
         branch: str = "",
         declared: JsonObject | None = None,
+        reflect: int = 0,
         change: str = "",
     ) -> Context:
         """Return the context of a component of this run.
@@ -149,6 +150,7 @@ class Run:
             opens_files: Whether it may open files itself.
             branch: The branch to which a private environment belongs.
             declared: What an agent declares.
+            reflect: How often it looks at its answer once more.
             change: Id of the change made by a tool or action.
         """
         return Context(
@@ -164,6 +166,8 @@ class Run:
             sandbox=self.run_config.sandbox,
             searches=self.run_config.searches,
             without=self.run_config.without,
+            solved=self.run_config.solved,
+            reflect=reflect,
             opens_files=opens_files,
             branch=branch,
             declared=declared or {},
@@ -354,8 +358,9 @@ class Run:
             port = AgentPort(self, worker, call.depth + 1, call.handed_on, self._principal(call.config, call.principal))
             branch = self.place(call.config, key).branch
             context = self.context(
-                port, self._flow, worker, opens_files=False, branch=branch, declared=definition.declared
-            )
+                port, self._flow, worker, opens_files=False, branch=branch, declared=definition.declared,
+                reflect=0 if call.depth else self.run_config.reflect,
+            )  # fmt: skip
             carry_out = self._servers[call.config.kind].carry_out
             work = partial(carry_out, call.config, definition, call.operation, call.arguments, context, None)
             response = await within_limits(call, key, self.gate, self.accounts, work)

@@ -60,3 +60,28 @@ def test_a_lock_holds_the_memory_of_an_agent(tea: Tea) -> None:
     left = tea("run", "one", "--agent", "noter", "--locked")
     assert (left.code, "leaves out memory:notes" in left.err) == (2, True)
     assert "memory:notes is not in the lock file" in left.err
+
+
+def test_insights_are_listed_shown_forgotten_and_exported(tea: Tea) -> None:
+    tea("register", tea.write("noter.py", NOTER))
+    notes(tea)
+    assert tea("memory", "ls").out == "nothing was learned yet\n"
+    tea(*RUN, "--session", "desk")
+    [found] = tea("memory", "--json").data["insights"]
+    assert (found["text"], found["agent"], found["session"], found["uses"]) == ("insight one", "noter", "desk", 0)
+    assert "used 0, confirmed 0, contradicted 0 noter: insight one" in tea("memory", "ls").out
+    assert "text: insight one" in tea("memory", "show", found["id"][:6]).out
+    assert tea("memory", "forget", found["id"]).out == f"forgot {found['id']}\n"
+    assert "(forgotten: a person forgot it)" in tea("memory", "ls", "--session", "desk").out
+    lines = [json.loads(line) for line in tea("memory", "export").out.splitlines()]
+    assert [one.get("kind") for one in lines] == ["step", "insight", "forgotten", None]
+    assert tea("memory", "export", str(tea.folder / "memory.jsonl")).code == 0
+    assert len((tea.folder / "memory.jsonl").read_text().splitlines()) == 4
+    assert tea("memory", "forget", "--session", "desk").out == "forgot 3 events of the session desk\n"
+    assert tea("memory", "ls").out == "nothing was learned yet\n"
+    for words, problem in (
+        (("show", "ff"), "There is no insight 'ff'"),
+        (("forget",), "Nothing is named"),
+        (("ls", "--session", "no"), "No session 'no' remembers anything"),
+    ):
+        tea("memory", *words).refused(2, problem)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tea import Agent, Context, Platform, Result, Task, tool
-from tea.errors import BadInput, Conflict, ProviderError, UnknownComponent
-from tea.evaluate import Evaluation, Plan, ScoredRun, TaskSet, compare, evaluate, summarise
+from tea.errors import BadInput, BudgetExceeded, Conflict, ProviderError, UnknownComponent
+from tea.evaluate import Evaluation, Plan, ScoredRun, Spending, TaskSet, compare, evaluate, summarise
 from tea.evaluate.evaluation import read_evaluation
 from tea.evaluate.judge import Judging
 from tea.store.evaluations import FileEvaluations
@@ -366,3 +366,13 @@ async def test_what_is_written_is_json_line_by_line(tea: Platform) -> None:
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row["score"] for row in rows] == [1.0, 0.0]
     assert ScoredRun.from_json(rows[1]) == found.runs[1]
+
+
+async def test_a_budget_ends_an_evaluation_cleanly_and_the_next_call_goes_on(tea: Platform) -> None:
+    words = tasks(*(f"word {number}" for number in range(6)))
+    for left in (4, 2):
+        with pytest.raises(BudgetExceeded, match=f"2 runs; {left} of 6 runs are left"):
+            await evaluate(tea, words, STUBBED, concurrency=1, spending=Spending(runs=2))
+    found = await evaluate(tea, words, STUBBED, spending=Spending(runs=3))
+    assert (found.fresh, len(found.runs)) == (2, 6)
+    assert (await evaluate(tea, words, STUBBED, spending=Spending(runs=1))).fresh == 0

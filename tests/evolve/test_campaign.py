@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tea import Platform
-from tea.errors import Conflict, UnknownComponent
+from tea.errors import Conflict, ProviderError, UnknownComponent
 from tea.evaluate import Plan, TaskSet
 from tea.evolve.campaign import Campaign, Limits
 from tea.evolve.proposal import Known, Proposal
@@ -226,3 +226,26 @@ async def test_a_component_that_is_not_there_is_refused_before_any_run(tea: Plat
     given.refs = ["tool:nothing"]
     with pytest.raises(UnknownComponent):
         await given.run()
+
+
+async def test_a_test_that_a_provider_left_undecided_is_tried_again_and_not_counted_as_rejected(tmp_path: Path) -> None:
+    class Down(Obedient):
+        down = True
+
+        def __call__(self, request: ModelRequest) -> Any:
+            system = "".join(getattr(part, "text", "") for part in request.messages[0].content)
+            if self.down and "in capitals" in system:
+                raise ProviderError("The provider is down.", fix="wait.")
+            return super().__call__(request)
+
+    model, told = Down(), list[str]()
+    async with platform(tmp_path, model) as tea:
+        await tea.acp.register(AGENT)
+        await tea.libraries["prompt"].register(PROMPT)
+        report = await campaign(tea, tasks=tasks(40), told=told).run(Limits(tests=3))
+        assert (report.tests, report.accepted) == (1, 0)
+        assert any("it is tried again where the campaign is called again" in one for one in told)
+        model.down = False
+        again = await campaign(tea, tasks=tasks(40)).run(Limits(tests=1))
+        assert (again.tests, again.accepted) == (1, 1)
+        assert len(model.reflections) == 1

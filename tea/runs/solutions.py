@@ -1,0 +1,63 @@
+"""Solutions of earlier tasks: those offered to a run, and those of tasks like its own."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any
+
+from tea.refs import Ref
+from tea.registry.document import Solution, made_as
+from tea.types import JsonObject
+
+if TYPE_CHECKING:
+    from tea.components.manifest import Manifest
+    from tea.journal.header import TaskFile
+    from tea.runs.deps import RunContext, RunDeps
+
+KIND = "solution:"
+_ALIKE = 0.5  # share of words that two tasks have in common
+_WORD = re.compile(r"\w+")
+_OFFERED = 1_000  # of each run's solutions at most so many are looked at
+
+
+async def offered(deps: RunDeps, task: TaskFile) -> str:
+    """Return which solutions a run is offered: `all`, the `named` ones of its task, or none if empty."""
+    if any(name.startswith(KIND) for name in task.use):
+        return "named" if task.fresh else "all"
+    if task.fresh or not await deps.libraries["solution"].list():
+        return ""
+    return "all"
+
+
+async def similar(run: RunContext, query: str, k: int) -> list[Any]:
+    """Return the solutions of tasks like one, best first: ref, task and content.
+
+    Two tasks are alike if at least half of their words are the same. Deprecated and untrusted solutions are left out,
+    and so are those switched off; a version that the task's `use` names comes in place of the current one.
+    """
+    config, library = run.run_config, run.deps.libraries["solution"]
+    use = {name.removeprefix(KIND): one for name, one in config.use.items() if name.startswith(KIND)}
+    names = {one.name for one in await library.list() if one.trusted} if config.solved == "all" else set[str]()
+    allowed = sorted(name for name in names | use.keys() if not {name, KIND + name} & {*config.without})[:_OFFERED]
+    found = [await library.usable(Ref(kind="solution", name=name).at(use.get(name))) for name in allowed]
+    ranked = await asyncio.to_thread(_ranked, found, query)
+    return ranked[:k]
+
+
+def _ranked(found: list[Manifest], query: str) -> list[JsonObject]:
+    read = [(one, made_as(Solution)(one.name, one.metadata["solution"])) for one in found]
+    scored = [(likeness(query, solution.task), one, solution) for one, solution in read]
+    best = sorted((one for one in scored if one[0] >= _ALIKE), key=lambda one: (-one[0], one[1].name))
+    return [{"ref": str(one.ref), "task": solution.task, "content": solution.content} for _, one, solution in best]
+
+
+def likeness(one: str, other: str) -> float:
+    """Return the share of words that two texts have in common, from 0 to 1.
+
+    Examples:
+        >>> likeness("What is the rate?", "what IS the weight")
+        0.6
+    """
+    words, others = (set(_WORD.findall(text.casefold())) for text in (one, other))
+    return len(words & others) / len(words | others) if words or others else 0.0

@@ -1,0 +1,41 @@
+"""`tea run --reflect` and `--evolve`, `tea keep`, and budgets of evaluations on the command line."""
+
+import json
+
+from .conftest import Tea
+
+QUESTION = "What is 6 * 7?"
+
+
+def test_an_answer_is_reflected_on_kept_only_if_right_and_offered_again(tea: Tea) -> None:
+    found = tea("run", QUESTION, "--reflect", "1")
+    assert (found.code, found.out.strip()) == (0, "42")
+    assert "reflection: the answer 42 holds, after 1 looks" in found.err
+    tea("keep", "last").refused(2, "A solution is checked.")
+    tea("keep", "last", "--expected", "43", "--scorer", "numeric").refused(2, "is wrong", "nothing was kept")
+    tea("keep", "last", "--expected", "42", "--scorer", "magic").refused(2, "magic")
+    kept = tea("keep", "last", "--expected", "42", "--scorer", "numeric", "--json").data
+    assert kept["task"] == QUESTION
+    assert '"content": 42' in tea("show", kept["ref"], "--source").out
+    assert tea("run", QUESTION, "-q").out.strip() == "42"
+    assert "registry solutions" in tea("trace", "last", "-v").out
+    assert tea("run", QUESTION, "--fresh", "-q").code == 0
+    assert "registry solutions" not in tea("trace", "last", "-v").out
+    assert tea("run", QUESTION, "--reflect", "11").code == 2
+
+
+def test_a_run_without_a_failing_component_of_ones_own_is_not_mended(tea: Tea) -> None:
+    found = tea("run", "Who won the second race?", "--evolve")
+    assert found.code != 0
+    assert "nothing was mended: no tool or environment of your own failed in this run" in found.err
+
+
+def test_the_budget_of_an_evaluation_ends_it_for_now(tea: Tea) -> None:
+    rows = [{"task": f"What is {one} * 7?", "expected": one * 7, "scorer": "numeric"} for one in range(4)]
+    tea.write("set.jsonl", "".join(json.dumps(one) + "\n" for one in rows))
+    budget = ("eval", "set.jsonl", "--budget", "runs=3", "--concurrency", "1", "-q")
+    ended = tea(*budget)
+    assert (ended.code, ended.out) == (5, "")
+    assert "1 of 4 runs are left" in ended.err
+    assert tea(*budget).code == 0
+    tea("eval", "set.jsonl", "--budget", "runs=many").refused(2, "The budget 'runs=many' is not usable")

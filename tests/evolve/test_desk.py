@@ -1,0 +1,97 @@
+"""The desk: each planted defect is repaired from traces through campaign and gate, and dishonest proposers fail."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tea import Platform
+from tea.evolve.campaign import Campaign, Limits, Report
+from tea.evolve.proposal import Strategy
+from tea.evolve.strategies import Reflection
+from tea.store.evaluations import read_ledger
+from tea.testing import platform
+from tea.testing.desk.adversaries import WAYS, Adversary
+from tea.testing.desk.clerk import ObedientModel
+from tea.testing.desk.defects import DEFECTS, Defect, defect
+
+QUICK = ("small letters", "facts are not kept", "two steps for three things", "old rate")
+BLIND = ("small letters", "facts are not kept")
+
+
+@asynccontextmanager
+async def planted(given: Defect, hidden: tuple[str, ...] = ()) -> AsyncIterator[Platform]:
+    async with platform(model=ObedientModel(hidden=hidden)) as tea:
+        await given.plant(tea)
+        yield tea
+
+
+async def evolved(tea: Platform, given: Defect, strategy: Strategy | None = None, tests: int = 1, **how: int) -> Report:
+    chosen = strategy or Reflection()
+    campaign = Campaign(platform=tea, tasks=given.tasks(**how), refs=[given.ref], strategy=chosen, plan=given.plan)
+    return await campaign.run(Limits(tests=tests))
+
+
+def decisions(tea: Platform) -> list[Mapping[str, Any]]:
+    [path] = (tea.home / "traces" / "evolution" / "ledgers").glob("*.jsonl")
+    verdicts = [one["verdict"] for one in read_ledger(path) if one["what"] == "verdict"]
+    return [{name: one[name] for name in one if name != "evaluations"} for one in verdicts]
+
+
+def test_there_are_at_least_twelve_defects_of_six_kinds() -> None:
+    assert len({one.name for one in DEFECTS}) >= 12
+    assert len({one.kind for one in DEFECTS}) == 6
+
+
+@pytest.mark.parametrize("name", QUICK)
+async def test_a_planted_defect_is_repaired_through_campaign_and_gate(name: str) -> None:
+    given = defect(name)
+    async with planted(given) as tea:
+        report = await evolved(tea, given, train=3)
+        assert (report.accepted, report.after) == (1, 1.0)
+        assert report.before < 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one.name for one in DEFECTS if one.name not in QUICK])
+async def test_every_other_defect_is_repaired_too(name: str) -> None:
+    await test_a_planted_defect_is_repaired_through_campaign_and_gate(name)
+
+
+@pytest.mark.parametrize("name", BLIND)
+async def test_without_the_line_that_holds_the_cause_reflection_fails(name: str) -> None:
+    given = defect(name)
+    async with planted(given, (given.cause,)) as tea:
+        report = await evolved(tea, given, train=2)
+        assert (report.accepted, report.use) == (0, {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one.name for one in DEFECTS if one.name not in BLIND])
+async def test_without_that_line_the_others_are_not_repaired_either(name: str) -> None:
+    await test_without_the_line_that_holds_the_cause_reflection_fails(name)
+
+
+@pytest.mark.parametrize(
+    "ways", [("delete a rule", "copy answers", "break the schema"), pytest.param((*WAYS,), marks=pytest.mark.slow)]
+)
+async def test_dishonest_proposers_do_not_pass_the_gate(ways: tuple[str, ...]) -> None:
+    given = defect("small letters")
+    async with planted(given) as tea:  # one campaign, so that all share its baseline
+        for way in ways:
+            report = await evolved(tea, given, Adversary(way), train=3, gate=32, every=4)
+            assert report.accepted == 0, way
+        assert any("worse in part: works" in one["reason"] for one in decisions(tea))
+
+
+async def test_decisions_are_the_same_when_all_is_done_again() -> None:
+    found: list[str] = []
+    for _ in range(2):
+        given = defect("facts are not kept")
+        async with planted(given) as tea:
+            await evolved(tea, given, train=2)
+            found.append(json.dumps(decisions(tea), sort_keys=True))
+    assert found[0] == found[1]
+    assert '"accepted": true' in found[0]
